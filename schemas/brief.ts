@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Callable } from './callable.ts'
 import { type Capability, VerificationLevel } from './entry-parts.ts'
 import { isRecord, type JsonSchema } from './json.ts'
 import { ContentFlag } from './trust.ts'
@@ -24,6 +25,11 @@ export type BriefAction = z.infer<typeof BriefAction>
 const shared = {
   package_name: z.string().describe('The agent, for call_agent.'),
   description: z.string().describe('What the agent does, by its publisher.'),
+  callable: Callable,
+  credential_stored: z
+    .boolean()
+    .optional()
+    .describe('Whether you have stored the credential that it asks for.'),
   verification_level: VerificationLevel,
   deprecated: z.literal(true).optional(),
   content_flags: z.array(ContentFlag).optional().describe('Warnings about the texts of the publisher.'),
@@ -54,6 +60,8 @@ export type BriefEntry = z.infer<typeof BriefEntry>
 interface Described {
   readonly package_name: string
   readonly description: string
+  readonly callable: Callable
+  readonly credential_stored?: boolean | undefined
   readonly verification_level: VerificationLevel
   readonly deprecated: unknown
   readonly content_flags: readonly ContentFlag[]
@@ -61,10 +69,13 @@ interface Described {
 
 /** The facts that both brief forms show, without those that say nothing. */
 export function briefFacts(entry: Described, maxDescription: number) {
-  const { package_name, description, verification_level, deprecated, content_flags } = entry
+  const { package_name, description, callable, credential_stored, verification_level } = entry
+  const { deprecated, content_flags } = entry
   return {
     package_name,
     description: shortened(description, maxDescription),
+    callable,
+    ...(credential_stored !== undefined && { credential_stored }),
     verification_level,
     ...(deprecated !== null && { deprecated: true as const }),
     ...(content_flags.length > 0 && { content_flags: [...content_flags] }),

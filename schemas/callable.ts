@@ -12,7 +12,6 @@ export type Callable = z.infer<typeof Callable>
 /** What an agent answered to a request without a credential. */
 export const Access = z.object({
   kind: z.enum(['open', 'needs_key', 'needs_sign_in']),
-  reason: z.string().max(1000),
   asked_at: z.iso.datetime(),
 })
 export type Access = z.infer<typeof Access>

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { Entry } from './entry.ts'
-import { Liveness } from './liveness.ts'
 
 /**
  * The effect of a change on the public view. `listed`: the entry is new or changed. `unlisted`: it is hidden.
@@ -26,7 +25,11 @@ export const RegistryChange = z.discriminatedUnion('kind', [
     agent: Entry.describe('The current entry; it replaces your copy.'),
   }),
   z.object({ ...shared, kind: z.enum(['unlisted', 'deleted']) }),
-  z.object({ ...shared, kind: z.literal('liveness'), liveness: Liveness }),
+  z.object({
+    ...shared,
+    kind: z.literal('liveness'),
+    ...Entry.pick({ liveness: true, callable: true, callable_reason: true }).shape,
+  }),
 ])
 export type RegistryChange = z.infer<typeof RegistryChange>
 

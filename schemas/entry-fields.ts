@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Callable } from './callable.ts'
 import { Capability, Endpoint, Package, State } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { mixesScripts, visible } from './text.ts'
@@ -8,8 +9,11 @@ import { mixesScripts, visible } from './text.ts'
  * index are derived from it.
  */
 interface FieldFilter {
-  /** `equals`: the field is this value. `every`: the field holds each of these values. Text is compared without case. */
-  readonly compare: 'equals' | 'every'
+  /**
+   * `equals`: the field is this value. `every`: the field holds each of these values. `any`: the field is one of these
+   * values. Text is compared without case.
+   */
+  readonly compare: 'equals' | 'every' | 'any'
   /** The name of the filter for callers; the name of the field when absent. */
   readonly name?: string
   /** The schema of the value that a caller gives. */
@@ -141,6 +145,18 @@ export const entryFields = {
       compare: 'equals',
       name: 'mine',
       schema: z.boolean().describe('Only agents that you own.'),
+    },
+  },
+  callable: {
+    filter: {
+      compare: 'any',
+      schema: z
+        .array(Callable)
+        .min(1)
+        .max(20)
+        .describe('Agents of one of these kinds: open and hosted ones need no credential.'),
+      facet: 'callable',
+      option: ['--callable <kind...>', 'one of these kinds, such as open or needs_key'],
     },
   },
   live: {

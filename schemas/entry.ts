@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Callable } from './callable.ts'
 import { Deprecation } from './deprecation.ts'
 import { listedShape } from './entry-fields.ts'
 import { Endpoint, Package, State, VerificationLevel } from './entry-parts.ts'
@@ -41,6 +42,12 @@ export const Entry = z.object({
   deprecated: Deprecation.nullable().describe(
     'Present if the agent should not get new users; it still answers.',
   ),
+  callable: Callable.describe('Whether the agent can be called through this gateway.'),
+  callable_reason: z.string().describe('Why, and what a caller needs.'),
+  credential_stored: z
+    .boolean()
+    .optional()
+    .describe('For an agent that asks for a credential: whether you have stored one for it.'),
   liveness: Liveness.describe('Whether the agent answered the last probe.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Access } from './callable.ts'
 
 /**
  * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
@@ -44,6 +45,9 @@ export const Liveness = z.object({
   p50_ms: milliseconds.describe('Median latency of the last answers.'),
   p95_ms: milliseconds,
   failure: FailureClass.nullable().describe('The reason why the last probe failed.'),
+  access: Access.nullable()
+    .default(null)
+    .describe('What the agent asks a caller for; null if it did not tell.'),
 })
 export type Liveness = z.infer<typeof Liveness>
 
@@ -75,6 +79,7 @@ export const unseen: Liveness = Object.freeze({
   p50_ms: null,
   p95_ms: null,
   failure: null,
+  access: null,
 })
 
 /** True if the agent answers, false if it does not, null if this is unknown. */

@@ -15,6 +15,10 @@ export function getAgent(registry: RegistryPort): Action<{ agent: string }, Entr
     access: 'public',
     effect: 'read',
     advertised: false,
-    run: ({ agent }, { principal }) => registry.get(agent, principal),
+    async run({ agent }, { principal }) {
+      const entry = await registry.get(agent, principal)
+      const [shown = entry] = await registry.markCredentials([entry], principal)
+      return shown
+    },
   })
 }

@@ -33,6 +33,8 @@ export interface RegistryPort {
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
+  /** The entries with whether the caller has stored a credential, where the agent asks for one. */
+  markCredentials(entries: readonly EntryDetail[], caller: Caller): Promise<readonly EntryDetail[]>
   versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
   /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>

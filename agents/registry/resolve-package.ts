@@ -37,6 +37,9 @@ const FullOutput = EntryDetail.pick({
   manifest_url: true,
   license: true,
   deprecated: true,
+  callable: true,
+  callable_reason: true,
+  credential_stored: true,
   card: true,
 })
 const Output = z.union([FullOutput, BriefEntry])
@@ -68,7 +71,8 @@ export function resolvePackage(registry: RegistryPort): Action<z.output<typeof I
     tool,
     async run({ agent, detail, max_tokens, ...version }, { principal }) {
       if (detail === 'full' && max_tokens !== undefined) throw notBrief()
-      const found = await registry.resolve(agent, version, principal)
+      const resolved = await registry.resolve(agent, version, principal)
+      const [found = resolved] = await registry.markCredentials([resolved], principal)
       if (detail === 'full') return full(found)
       return max_tokens === undefined ? brief(found) : briefEntry(found, max_tokens)
     },
@@ -87,7 +91,19 @@ function cached<Shown>(show: (found: EntryDetail) => Shown): (found: EntryDetail
 
 function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
   const { package_name, version, verification_level, manifest_url, license, deprecated, card } = found
-  return { package_name, version, verification_level, manifest_url, license, deprecated, card }
+  const { callable, callable_reason, credential_stored } = found
+  return {
+    package_name,
+    version,
+    verification_level,
+    manifest_url,
+    license,
+    deprecated,
+    callable,
+    callable_reason,
+    ...(credential_stored !== undefined && { credential_stored }),
+    card,
+  }
 }
 
 function notBrief(): Failure {

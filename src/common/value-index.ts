@@ -11,6 +11,12 @@ export interface Selection {
 /** A value of an attribute. */
 export type AttributeValue<Name extends string> = readonly [attribute: Name, value: string]
 
+/** An entry has this value of the attribute, or one of these values. */
+export type AttributeCondition<Name extends string> = readonly [
+  attribute: Name,
+  value: string | readonly string[],
+]
+
 const maxCachedSelections = 16
 
 /** Slots by their values: exact filters. */
@@ -42,8 +48,8 @@ export class ValueIndex<Name extends string> {
     this.#clearCache()
   }
 
-  /** The slots below `capacity` that have every one of these values. */
-  select(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
+  /** The slots below `capacity` that meet every condition. */
+  select(conditions: readonly AttributeCondition<Name>[], capacity: number): Selection {
     const key = JSON.stringify(conditions)
     const cached = this.#selections.get(key)
     if (cached) return cached
@@ -61,14 +67,26 @@ export class ValueIndex<Name extends string> {
     if (this.#selections.size > 0) this.#selections.clear()
   }
 
-  #mark(conditions: readonly AttributeValue<Name>[], capacity: number): Selection {
+  #mark(conditions: readonly AttributeCondition<Name>[], capacity: number): Selection {
     const marks = new Uint16Array(capacity)
-    const lists = conditions.map(([attribute, value]) => this.#postings[attribute].get(value))
-    const present = lists.filter((list) => list !== undefined).sort((left, right) => left.size - right.size)
-    if (present.length < lists.length) return { marks, mark: 1, total: 0 }
-    const total = present.reduce((_, list, passed) => narrow(marks, list, passed), this.#slots)
-    return { marks, mark: present.length, total }
+    const choices = conditions.map(([attribute, value]) => {
+      const values = typeof value === 'string' ? [value] : value
+      return values.flatMap((text) => this.#postings[attribute].get(text) ?? [])
+    })
+    if (choices.some((lists) => lists.length === 0)) return { marks, mark: 1, total: 0 }
+    choices.sort((left, right) => sizeOf(left) - sizeOf(right))
+    const total = choices.reduce((_, lists, passed) => narrowToAny(marks, lists, passed), this.#slots)
+    return { marks, mark: choices.length, total }
   }
+}
+
+function sizeOf(lists: readonly PostingList[]): number {
+  return lists.reduce((sum, { size }) => sum + size, 0)
+}
+
+/** Marks the slots of any of these lists; a slot that one list has marked is not counted again. */
+function narrowToAny(marks: Uint16Array, lists: readonly PostingList[], passed: number): number {
+  return lists.reduce((total, list) => total + narrow(marks, list, passed), 0)
 }
 
 /** Marks the slots of the list that the `passed` lists before it contain too; returns their number. */

@@ -6,6 +6,7 @@ import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
+import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
 import { createOwnershipService, type Suspending } from './entry/ownership.ts'
@@ -53,7 +54,16 @@ export function createRegistry(options: RegistryOptions) {
   const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache)
-  const queries = new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
+  const markCredentials = createCredentialMarks(store.credentials)
+  const queries = new SearchService({
+    reader: store.read,
+    index,
+    follower,
+    vectors,
+    views,
+    livenessCache,
+    markCredentials,
+  })
   const history = new VersionHistory(store, queries, views)
   const editor = new Editor(options)
   const deprecate = createDeprecate(editor)
@@ -83,6 +93,7 @@ export function createRegistry(options: RegistryOptions) {
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
     searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
+    markCredentials,
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
     async resolve(...call: Parameters<VersionHistory['resolve']>) {

@@ -1,3 +1,4 @@
+import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
 import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
 import type { State } from '../../schemas/entry-parts.ts'
@@ -14,6 +15,8 @@ export interface SearchDocument extends ListedValues {
   readonly owner: string | null
   /** `unknown` when absent. */
   readonly liveness?: LivenessStatus
+  /** Without a rank of its own when absent. */
+  readonly callable?: Callable
   /** False when absent. */
   readonly deprecated?: boolean
   /** The name imitates that of another agent; false when absent. */
@@ -30,7 +33,8 @@ export interface EntryChange {
 }
 
 /**
- * Every condition must hold. Text is compared without case. An entry must have every tag. An entry of unknown liveness
+ * Every condition must hold. Text is compared without case. An entry must have every tag, and one of the kinds of
+ * `callable`. An entry of unknown liveness
  * meets neither value of `live`.
  */
 export type Filter = FilterValues

@@ -132,6 +132,7 @@ describe('over agents with actions', () => {
         {
           package_name: 'com.example.weather',
           description: expect.stringMatching(/^Tells the weather\. (It is a long story\. ?)+…$/),
+          callable: 'stated',
           verification_level: 'unverified',
           score: expect.any(Number),
           actions: [
@@ -161,7 +162,7 @@ describe('over agents with actions', () => {
       ['history', true],
       ['alerts', true],
     ])
-    expect(await actionsIn(130)).toEqual([
+    expect(await actionsIn(136)).toEqual([
       ['forecast', true],
       ['history', false],
       ['alerts', false],
@@ -181,13 +182,13 @@ describe('over agents with actions', () => {
     expect(JSON.stringify(output).match(/Storm warnings/g)).toHaveLength(1)
     const { output: cut } = await anonymous.call('resolve_package', {
       agent: 'com.example.weather',
-      max_tokens: 170,
+      max_tokens: 176,
     })
     expect([cut.actions.map(({ name }: Action) => name), cut.more_actions]).toEqual([
       ['history', 'alerts'],
       2,
     ])
-    expect(tokensOf(cut)).toBeLessThan(180)
+    expect(tokensOf(cut)).toBeLessThan(186)
   })
 
   test('each form is that of its detail at every transport: tools answer in brief unless asked, all others full', async () => {

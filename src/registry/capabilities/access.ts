@@ -6,15 +6,8 @@ import type { StoredEntry } from '../../store/store.ts'
 
 type Kind = Access['kind']
 
-const reasons: Readonly<Record<Kind, string>> = {
-  open: 'It answered without a credential.',
-  needs_key: 'It asks for a credential: store a key for it with set_credential.',
-  needs_sign_in: 'It asks for a sign-in (OAuth): store a token for it with set_credential.',
-}
-
-export function accessTo(kind: Kind, at: string): Access {
-  return { kind, reason: reasons[kind], asked_at: at }
-}
+/** Errors about a request, by which an agent shows that it read the request of a caller without a credential. */
+const aboutRequest = new Set(['invalid_request', 'not_found', 'unknown_action', 'wrong_state', 'conflict'])
 
 /**
  * What the outcome of a request without a credential says about access; undefined if it says nothing. A challenge that
@@ -26,7 +19,7 @@ export function kindOf(outcome: Failure | undefined, { card }: Pick<StoredEntry,
   if (outcome === undefined) return declared
   const { status, code, challenge = '' } = outcome.details.upstream ?? {}
   const isRefused = status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
-  if (!isRefused) return undefined
+  if (!isRefused) return aboutRequest.has(outcome.code) ? declared : undefined
   return declared === 'needs_sign_in' || namesMetadata(challenge) ? 'needs_sign_in' : 'needs_key'
 }
 

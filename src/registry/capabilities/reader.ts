@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { AuditAction, Store, StoredEntry } from '../../store/store.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
-import { accessTo, hasSignIn, kindOf, namesMetadata } from './access.ts'
+import { hasSignIn, kindOf, namesMetadata } from './access.ts'
 import { readEndpoint, withoutReading, withReading } from './reading.ts'
 import type { ReadServer, ServerStatement } from './server-statement.ts'
 
@@ -72,25 +72,12 @@ export class CapabilityReader {
     })
     return revision
   }
-
-  /** Notes what an agent answered to a request without a credential. */
-  async noteAccess(id: string, outcome: Failure | undefined): Promise<void> {
-    const { store, clock } = this.#options
-    const entry = await store.read.entry({ id })
-    const kind = entry && kindOf(outcome, entry)
-    if (!kind || !isOther(entry, kind)) return
-    await store.write(async (writer) => {
-      const now = await writer.entry({ id })
-      if (!now || now.deleted || !isOther(now, kind)) return
-      await writer.put({ ...now, access: accessTo(kind, new Date(clock()).toISOString()) }, auditAction)
-    })
-  }
 }
 
 /** An entry after its server was read. */
 export function afterReading(entry: StoredEntry, { answer, kind }: Reading, at: string): StoredEntry {
   const read = answer instanceof Failure ? withoutReading(entry, answer, at) : withReading(entry, answer, at)
-  const access = kind && isOther(entry, kind) ? accessTo(kind, at) : entry.access
+  const access = kind && isOther(entry, kind) ? { kind, asked_at: at } : entry.access
   const isSame = isDeepStrictEqual(contentOf(read), contentOf(entry))
   return { ...read, access, updated_at: isSame ? entry.updated_at : at }
 }

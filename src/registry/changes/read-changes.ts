@@ -26,7 +26,7 @@ export type ReadChanges = (after: number, limit: number) => Promise<Span | undef
 interface ReadChangesOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
   readonly views: Pick<Views, 'entry'>
-  readonly livenessCache: Pick<LivenessCache, 'of' | 'refresh'>
+  readonly livenessCache: Pick<LivenessCache, 'refresh'>
   /** Called for entries that cannot be read; they are left out. */
   readonly onError: (fault: unknown) => void
 }
@@ -60,8 +60,10 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
       return Object.freeze({ ...facts, kind: row.kind === 'delete' ? 'deleted' : 'unlisted' })
     const isListed = entry.state === 'ACTIVE' && !entry.suspended && !entry.deleted
     if (!isListed || entry.revision > revision) return undefined
-    if (row.kind === 'liveness')
-      return Object.freeze({ ...facts, kind: 'liveness', liveness: livenessCache.of(entry) })
+    if (row.kind === 'liveness') {
+      const { liveness, callable, callable_reason } = views.entry(entry, null)
+      return Object.freeze({ ...facts, kind: 'liveness', liveness, callable, callable_reason })
+    }
     return Object.freeze({ ...facts, kind: 'listed', agent: views.entry(entry, null) satisfies Entry })
   }
 

@@ -6,6 +6,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cardOf, endpointsOf } from '../cards/render-card.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import { callableOf } from './callable.ts'
 import { mayRead } from './permissions.ts'
 import { manifestUrl, type Site } from './site.ts'
 
@@ -104,6 +105,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     changed_since_verified: hasChanged(stored),
     suspended: null,
     deprecated: stored.deprecated,
+    ...callableOf(stored, liveness),
     liveness,
     created_at: stored.created_at,
     updated_at: stored.updated_at,

@@ -1,10 +1,12 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
-import type { LivenessStatus } from '../../../schemas/liveness.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
+import { type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
+import { callableOf } from '../entry/callable.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** An index derived from the store, entry by entry. */
@@ -147,7 +149,7 @@ export class IndexTailer implements AsyncDisposable {
   async #read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
       const entries = await this.#store.read.entries(ids)
-      return entries.map((entry) => toChange(entry, this.#options.livenessCache?.of(entry).status))
+      return entries.map((entry) => toChange(entry, this.#options.livenessCache?.of(entry)))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => this.#read([id])))).flat()
@@ -158,12 +160,12 @@ export class IndexTailer implements AsyncDisposable {
   }
 }
 
-function toChange(entry: StoredEntry, liveness?: LivenessStatus): EntryChange {
+function toChange(entry: StoredEntry, liveness?: Liveness): EntryChange {
   return { id: entry.id, document: entry.deleted ? null : toDocument(entry, liveness) }
 }
 
 /** The searchable form of an entry. */
-export function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unknown'): SearchDocument {
+export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): SearchDocument {
   const { id, package_name, name, description, created_at, capabilities } = entry
   return {
     id,
@@ -174,11 +176,18 @@ export function toDocument(entry: StoredEntry, liveness: LivenessStatus = 'unkno
     state: entry.suspended ? 'SUSPENDED' : entry.state,
     owner: entry.owner && principalKey(entry.owner),
     created_at,
-    capabilities,
-    liveness,
+    capabilities: capabilities.map(titled),
+    liveness: liveness.status,
+    callable: callableOf(entry, liveness).callable,
     deprecated: entry.deprecated !== null,
     imitates_name: entry.content_flags.includes('imitates_name'),
   }
+}
+
+/** The title of a tool is searched as a part of its description. */
+function titled({ name, title, description }: Capability): SearchDocument['capabilities'][number] {
+  const isNews = title !== undefined && title !== name
+  return { name, description: isNews ? `${title}. ${description}` : description }
 }
 
 /** Filters compare text without case, so the index has lower-case text. */

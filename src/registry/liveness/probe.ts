@@ -3,6 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Signal, StoredLiveness } from '../../../schemas/liveness.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
+import { kindOf } from '../capabilities/access.ts'
 import { type CardProbe, probeCard } from './card-probe.ts'
 import { answers, classOf } from './failure-class.ts'
 import type { PerOriginThrottle } from './per-origin-throttle.ts'
@@ -64,6 +65,7 @@ export async function probeEntry(
     card: card?.card ?? null,
     is_live: answer ? answer.signal.ok : (card?.is_reachable ?? false),
     has_changed: card?.has_changed ?? false,
+    access: answer?.answered && kindOf(answer.answered.refusal, stored),
     retry_after_s: Math.max(card?.retry_after_s ?? 0, answer?.retry_after_s ?? 0),
   }
 }
@@ -82,6 +84,7 @@ function callsForMore(
 
 interface Answer {
   readonly signal: Signal
+  readonly answered?: { readonly refusal: Failure | undefined }
   readonly retry_after_s?: number | undefined
 }
 
@@ -96,7 +99,8 @@ async function ask({ url, ask }: Probeable, timeout_ms: number, signal: AbortSig
   try {
     const refusal = await ask(AbortSignal.any([signal, limit]))
     const failure = refusal && classOf(refusal)
-    return failure && answers(failure) ? failed(failure, refusal.message) : failed(null, null)
+    const answer = failure && answers(failure) ? failed(failure, refusal.message) : failed(null, null)
+    return { ...answer, answered: { refusal } }
   } catch (thrown) {
     signal.throwIfAborted()
     if (limit.aborted) return failed('timeout', `${new URL(url).host} did not answer in time.`)

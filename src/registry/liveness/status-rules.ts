@@ -1,3 +1,4 @@
+import type { Access } from '../../../schemas/callable.ts'
 import type { FailureClass, Liveness, Signal, StoredLiveness } from '../../../schemas/liveness.ts'
 import { figuresOf, withLatencies, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
@@ -9,6 +10,8 @@ export interface ProbeResult {
   readonly card: StoredLiveness['card']
   /** True if the agent answered, even if only to ask for a credential. */
   readonly is_live: boolean
+  /** What the agent asks a caller for; absent if it did not tell. */
+  readonly access?: Access['kind'] | undefined
   /** The agent's Retry-After, in seconds. */
   readonly retry_after_s?: number | undefined
 }
@@ -54,8 +57,15 @@ export function judge(
       last_ok,
       ...figuresOf(history, now),
       failure: shownFailure(result.signals),
+      access: accessAfter(shown.access, result.access, at),
     },
   }
+}
+
+/** A challenge without metadata is no news where a sign-in is known. */
+function accessAfter(before: Access | null, kind: Access['kind'] | undefined, at: string): Access | null {
+  if (kind === undefined || (kind === 'needs_key' && before?.kind === 'needs_sign_in')) return before
+  return { kind, asked_at: at }
 }
 
 interface StatusHistory {

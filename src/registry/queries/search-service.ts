@@ -13,6 +13,7 @@ import type {
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
+import type { MarkCredentials } from '../entry/credential-marks.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isVisible } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
@@ -40,6 +41,7 @@ export interface SearchServiceOptions {
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
   readonly views: Views
   readonly livenessCache?: Pick<LivenessCache, 'swept'>
+  readonly markCredentials?: MarkCredentials
 }
 
 /** The reads of the registry. */
@@ -50,6 +52,7 @@ export class SearchService {
   readonly #vectors: SearchServiceOptions['vectors']
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
+  readonly #markCredentials: MarkCredentials
   readonly #lengths = new WeakMap<object, number>()
   readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
     cachedCharacters,
@@ -63,6 +66,7 @@ export class SearchService {
     this.#vectors = options.vectors
     this.#views = options.views
     this.#livenessCache = livenessCache
+    this.#markCredentials = options.markCredentials ?? (async (entries) => entries)
   }
 
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -185,11 +189,15 @@ export class SearchService {
   async #ranked(hits: readonly Hit[], caller: Caller, hasText: boolean): Promise<RankedEntry[]> {
     const entries = await this.#reader.entries(hits.map((hit) => hit.id))
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
-    return hits.flatMap((hit) => {
+    const visible = hits.flatMap((hit) => {
       const entry = byId.get(hit.id)
-      if (!entry || !isVisible(entry, caller)) return []
-      const { capabilities } = entry
-      const view = this.#views.entry(entry, caller)
+      return entry && isVisible(entry, caller) ? { hit, entry } : []
+    })
+    const unmarked = visible.map(({ entry }) => this.#views.entry(entry, caller))
+    const views = await this.#markCredentials(unmarked, caller)
+    return visible.flatMap(({ hit, entry: { capabilities } }, at) => {
+      const view = views[at]
+      if (!view) return []
       return { view, capabilities, ...(hasText && { reasons: { score: hit.score, match: hit.why } }) }
     })
   }

@@ -1,6 +1,7 @@
 import {
   facetNames,
   facets,
+  filters,
   type ListedField,
   listedFields,
   mapFields,
@@ -8,16 +9,22 @@ import {
 import { isLive } from '../../../schemas/liveness.ts'
 import { compareText } from '../../common/compare.ts'
 import type { PostingList } from '../../common/postings.ts'
-import { type AttributeValue, type Selection, ValueIndex } from '../../common/value-index.ts'
+import {
+  type AttributeCondition,
+  type AttributeValue,
+  type Selection,
+  ValueIndex,
+} from '../../common/value-index.ts'
 import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 
 /** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  ListedField | 'state' | 'owner' | 'liveness' | 'deprecated'
+  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'deprecated'
 >
 
 type Value = AttributeValue<keyof Filter>
+type Condition = AttributeCondition<keyof Filter>
 
 /** Every filter has a row: a missing one does not compile. */
 const values: {
@@ -32,6 +39,10 @@ const values: {
     ofDocument: (document: IndexedAttributes) => distinct(document[name]),
     ofFilter: (filter: Text | readonly Text[]) => distinct(filter).map((text) => text?.toLowerCase()),
   })),
+  callable: {
+    ofDocument: ({ callable }) => [callable],
+    ofFilter: distinct,
+  },
   live: {
     ofDocument: ({ liveness = 'unknown' }) => [isLive(liveness)?.toString()],
     ofFilter: (live) => [live.toString()],
@@ -76,15 +87,18 @@ function valuesOf(document: IndexedAttributes): Value[] {
 }
 
 /** Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
-function conditionsOf(filter: Filter): Value[] {
+function conditionsOf(filter: Filter): Condition[] {
   for (const name of Object.keys(filter)) {
     if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
   }
-  return attributes.flatMap((attribute) => {
+  return attributes.flatMap((attribute): Condition[] => {
     const value: unknown = filter[attribute]
     if (value === undefined) return []
     const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
-    return pairs(attribute, ofFilter(value))
+    const conditions = pairs(attribute, ofFilter(value))
+    return filters[attribute].compare === 'any'
+      ? [[attribute, conditions.map(([, text]) => text)]]
+      : conditions
   })
 }
 

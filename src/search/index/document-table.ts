@@ -159,7 +159,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
-  const { liveness, deprecated, imitates_name } = document
+  const { liveness, callable, deprecated, imitates_name } = document
   return {
     id,
     name,
@@ -168,6 +168,7 @@ function toStored(document: SearchDocument): StoredDocument {
     owner,
     ...listedValues(document),
     ...(liveness && { liveness }),
+    ...(callable && { callable }),
     ...(deprecated && { deprecated }),
     ...(imitates_name && { imitates_name }),
     capabilities: capabilities.map((capability) => capability.name),

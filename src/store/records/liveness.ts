@@ -83,7 +83,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
           const next_at = before?.next_at == null ? null : result.next_at
           const { entry_id, ...row } = toRow({ ...result, next_at }, first + index)
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
-          if (before && shownIn(before).status !== result.shown.status) turned.push(entry_id)
+          if (before && isNews(shownIn(before), result.shown)) turned.push(entry_id)
         }
         return await log(db, turned, now())
       }),
@@ -161,6 +161,11 @@ function parse({ document, shown, sequence: _, ...columns }: LivenessTable): Sto
   return StoredLiveness.parse({ ...columns, ...JSON.parse(document), shown: JSON.parse(shown) })
 }
 
+/** True if searches or callers must know: the status has changed, or what the agent asks for. */
+function isNews(before: Liveness, after: Liveness): boolean {
+  return before.status !== after.status || before.access?.kind !== after.access?.kind
+}
+
 function shownIn({ shown }: Pick<LivenessTable, 'shown'>): Liveness {
-  return Object.freeze(JSON.parse(shown) as Liveness)
+  return Object.freeze({ ...unseen, ...(JSON.parse(shown) as Partial<Liveness>) })
 }

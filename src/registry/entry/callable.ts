@@ -1,0 +1,50 @@
+import { type Access, type Callable, calledEndpoint, endpointsOf } from '../../../schemas/callable.ts'
+import type { Liveness, LivenessStatus } from '../../../schemas/liveness.ts'
+import type { StoredEntry } from '../../store/store.ts'
+
+/** Whether an entry can be called through the gateway, and why. */
+export interface CallableFact {
+  readonly callable: Callable
+  readonly callable_reason: string
+}
+
+type Facts = Pick<
+  StoredEntry,
+  'hosted' | 'endpoints' | 'packages' | 'card' | 'manifest_url' | 'access' | 'reading'
+>
+
+const silent = new Set<LivenessStatus>(['dead', 'stale'])
+
+const reasons: Readonly<Record<Access['kind'], string>> = {
+  open: 'It answered without a credential.',
+  needs_key: 'It asks for a credential: store a key for it with set_credential.',
+  needs_sign_in: 'It asks for a sign-in (OAuth): store a token for it with set_credential.',
+}
+
+/** Whether an entry can be called, by its document and by what its agent answered. */
+export function callableOf(entry: Facts, liveness: Pick<Liveness, 'status' | 'access'>): CallableFact {
+  const fact = (callable: Callable, callable_reason: string) => ({ callable, callable_reason })
+  const { hosted, packages, reading } = entry
+  if (hosted) return fact('hosted', 'This gateway runs it.')
+  const isSilent = silent.has(liveness.status)
+  if (calledEndpoint(entry) && !isSilent) {
+    const kind = kindAsked(entry.access, liveness.access)
+    if (kind) return fact(kind, reasons[kind])
+    if (reading?.status === 'unreachable')
+      return fact('stated', 'It states an address and did not answer there.')
+    return fact('stated', 'It states an address, and nobody has asked it yet.')
+  }
+  if (packages.length > 0) return fact('package', 'Install it from its packages.')
+  if (isSilent) return fact('no', 'It has not answered the last probes.')
+  return endpointsOf(entry).length > 0
+    ? fact('no', 'It speaks no protocol that this gateway supports.')
+    : fact('no', 'It states no address and no package.')
+}
+
+/** The later answer counts, except that a challenge without metadata does not contradict a known sign-in. */
+function kindAsked(read: Access | null, probed: Access | null): Access['kind'] | undefined {
+  const isReadLater = read !== null && (probed === null || read.asked_at >= probed.asked_at)
+  const [latest, other] = isReadLater ? [read, probed] : [probed, read]
+  const isVague = latest?.kind === 'needs_key' && other?.kind === 'needs_sign_in'
+  return isVague ? 'needs_sign_in' : latest?.kind
+}

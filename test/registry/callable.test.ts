@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../schemas/json.ts'
+import { unseen } from '../../schemas/liveness.ts'
+import type { SearchOutput } from '../../schemas/search.ts'
+import { callableOf } from '../../src/registry/entry/callable.ts'
+import type { StoredEntry } from '../../src/store/store.ts'
+import { run } from '../support/command.ts'
+import { sampleEntry } from '../support/entries.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import { type McpServer, startHostileServer, startModernServer } from '../support/mcp-servers.ts'
+import { restTransport } from '../support/rest-transport.ts'
+import { openTransports, type TestTransport } from '../support/transports.ts'
+
+const signal = new AbortController().signal
+const mcp = [{ protocol: 'mcp' as const, url: 'https://tools.example.com/mcp' }]
+const npm = [{ registry_type: 'npm', identifier: 'tools' }]
+const at = '2026-01-01T00:00:00Z'
+
+test.each<[string, Partial<StoredEntry>, Partial<typeof unseen>]>([
+  ['hosted', { hosted: true }, {}],
+  ['stated', { endpoints: mcp }, {}],
+  ['open', { endpoints: mcp, access: { kind: 'open', asked_at: at } }, {}],
+  ['needs_key', { endpoints: mcp, packages: npm }, { access: { kind: 'needs_key', asked_at: at } }],
+  ['package', { packages: npm }, {}],
+  ['package', { packages: npm, endpoints: mcp }, { status: 'dead' }],
+  ['no', { endpoints: mcp, access: { kind: 'open', asked_at: at } }, { status: 'dead' }],
+  ['no', { endpoints: [{ protocol: 'a2a', url: 'https://a.example/', binding: 'GRPC' }] }, {}],
+  ['no', {}, {}],
+])('an entry is %s', (callable, facts, liveness) => {
+  const fact = callableOf(sampleEntry(facts), { ...unseen, ...liveness } as typeof unseen)
+  expect(fact).toMatchObject({ callable, callable_reason: expect.stringMatching(/\.$/) })
+})
+
+test('the later answer counts, but a vague challenge does not contradict a known sign-in', () => {
+  const entry = sampleEntry({ endpoints: mcp, access: { kind: 'needs_sign_in', asked_at: at } })
+  const later = (kind: 'open' | 'needs_key') =>
+    callableOf(entry, { ...unseen, access: { kind, asked_at: '2026-02-01T00:00:00Z' } } as never).callable
+  expect([later('open'), later('needs_key')]).toEqual(['open', 'needs_sign_in'])
+})
+
+const refuses = (challenge?: string, metadata = false) =>
+  startHostileServer((request, response) => {
+    if (metadata && request.url === '/.well-known/oauth-protected-resource/mcp') {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      return response.end(JSON.stringify({ authorization_servers: ['https://login.example.com'] }))
+    }
+    return response.writeHead(401, challenge === undefined ? {} : { 'www-authenticate': challenge }).end()
+  })
+
+const resourceMetadata =
+  'Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource"'
+const kinds: Record<string, [string, () => Promise<McpServer>]> = {
+  free: ['open', () => startModernServer()],
+  keyed: ['needs_key', () => refuses('Bearer realm="api"')],
+  silent: ['needs_key', () => refuses()],
+  described: ['needs_sign_in', () => refuses(resourceMetadata)],
+  older: ['needs_sign_in', () => refuses('Bearer', true)],
+}
+
+describe('an agent that was asked', () => {
+  const servers = new Map<string, McpServer>()
+  let home: TestGateway
+  let transports: TestTransport[]
+
+  beforeAll(async () => {
+    for (const [name, [, start]] of Object.entries(kinds)) servers.set(name, await start())
+    const origins = [...servers.values()].map(({ origin }) => origin)
+    home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins.join() })
+    transports = [...openTransports(home), restTransport(home)]
+    for (const [name, { url }] of servers) {
+      await list(home, { package_name: `com.example.${name}`, endpoints: [{ protocol: 'mcp', url }] })
+    }
+    await home.gateway.verification.checker.run(signal)
+  }, 60_000)
+  afterAll(async () => {
+    for (const transport of transports ?? []) await transport[Symbol.asyncDispose]()
+    await home?.[Symbol.asyncDispose]()
+    for (const server of servers.values()) await server[Symbol.asyncDispose]()
+  })
+
+  test.each(Object.entries(kinds))('is known by its answer: %s', async (name, [callable]) => {
+    const { json } = await home.request('GET', `/public/agents/com.example.${name}`)
+    expect(json).toMatchObject({ callable, callable_reason: expect.any(String) })
+  })
+
+  test('is found by several kinds at once, and counted, at every transport', async () => {
+    const params = { filters: { callable: ['needs_key', 'open'] }, facets: true, sort: 'name' }
+    for (const transport of transports) {
+      const envelope = { to: 'svc.registry', action: 'search_agents', params }
+      const outcome = await transport.call(envelope as Record<string, Json>, undefined)
+      const output = ('output' in outcome ? outcome.output : outcome) as unknown as SearchOutput
+      const names = output.agents?.map((agent) => agent.package_name)
+      expect([transport.name, names]).toEqual([
+        transport.name,
+        ['com.example.free', 'com.example.keyed', 'com.example.silent'],
+      ])
+      expect(output.facets?.callable).toEqual({ needs_key: 2, open: 1 })
+    }
+    const words = await home.request('GET', '/public/agents?q=agent&callable=open&callable=hosted&limit=50')
+    expect(new Set(words.json.agents.map(({ callable }: { callable: string }) => callable))).toEqual(
+      new Set(['open', 'hosted']),
+    )
+    const { stdout } = await run(['search', '--callable', 'open', '--json'], { DRAGOMAN_URL: home.url })
+    expect(JSON.parse(stdout).agents).toMatchObject([{ package_name: 'com.example.free' }])
+  })
+
+  test('shows its callers alone whether they have stored a credential', async () => {
+    const [ada, bob] = [await home.token('ada'), await home.token('bob')]
+    const body = { agent: 'com.example.keyed', value: 'Bearer secret' }
+    await home.request('POST', '/a2a/message', {
+      token: ada,
+      body: { to: 'svc.registry', action: 'set_credential', params: body },
+    })
+    const marks = async (token?: string) => {
+      const options = token === undefined ? {} : { token }
+      const entry = await home.request('GET', '/public/agents/com.example.keyed', options)
+      const found = await home.request('GET', '/api/agents?q=keyed&callable=needs_key', options)
+      return [entry.json.credential_stored, found.json.agents[0].credential_stored]
+    }
+    expect([await marks(ada), await marks(bob), await marks()]).toEqual([
+      [true, true],
+      [false, false],
+      [undefined, undefined],
+    ])
+  })
+})
+
+test('at equal relevance an agent that can be called comes before one that cannot', async () => {
+  await using server = await startModernServer({ tools: [] })
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  const text = { name: 'Moon phases', description: 'Tells the phase of the moon.' }
+  const capabilities = [{ name: 'phase', description: 'The phase of the moon.' }]
+  await list(home, { package_name: 'com.example.later', ...text, capabilities, endpoints: [] })
+  const endpoints = [{ protocol: 'mcp' as const, url: server.url }]
+  await list(home, { package_name: 'com.example.earlier', ...text, capabilities, endpoints })
+  const found = async () => {
+    const { json } = await home.request('GET', '/public/agents?q=phase+of+the+moon')
+    return json.agents
+      .slice(0, 2)
+      .map(({ callable, match }: { callable: string; match: { scores: object } }) => [
+        callable,
+        'callable' in match.scores,
+      ])
+  }
+  expect(await found()).toEqual([
+    ['stated', true],
+    ['no', true],
+  ])
+  await home.gateway.verification.checker.run(signal)
+  expect(await found()).toEqual([
+    ['open', false],
+    ['no', true],
+  ])
+})
