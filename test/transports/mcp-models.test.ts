@@ -362,7 +362,8 @@ describe('the list of tools', () => {
     ])
     await expect(namesWith('search_agent')).rejects.toMatchObject({
       code: 'invalid_request',
-      message: expect.stringMatching('DRAGOMAN_MCP_TOOLS: search_agent .* search_agents'),
+      message: expect.stringMatching('DRAGOMAN_MCP_TOOLS: search_agent is neither'),
+      details: { nearest: ['search_agents'] },
     })
   })
 })

@@ -183,10 +183,9 @@ function withAgent(input: Record<string, unknown>): Record<string, unknown> {
 
 function unknownTool(name: string, names: readonly string[]): Failure {
   const close = nearest(name, names)
-  const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ''
   return new Failure(
     'invalid_request',
-    `DRAGOMAN_MCP_TOOLS: ${name} is neither a tool nor a hosted agent.${hint}`,
+    `DRAGOMAN_MCP_TOOLS: ${name} is neither a tool nor a hosted agent.`,
     close.length > 0 ? { nearest: close } : {},
   )
 }
