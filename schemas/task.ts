@@ -112,6 +112,16 @@ export interface StoredTask {
   readonly upstream?: { readonly agent: string; readonly task_id: string }
 }
 
+/** An address to which changes of a task are posted. */
+export interface StoredPush {
+  readonly id: string
+  readonly url: string
+  /** Principal key. */
+  readonly owner: string
+  /** What the notifications carry as proof, sealed; null if nothing. */
+  readonly sealed: string | null
+}
+
 /** Limits of tasks: unfinished ones, all of them, and their characters. */
 export interface TaskBounds {
   readonly unfinished: number
@@ -153,4 +163,8 @@ export interface TaskStore {
   /** Writes the task if its stored state is one of these; returns false without a write if it is not. */
   save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
   list(filter: TaskFilter): Promise<TaskPage>
+  /** The addresses for push notifications of a task. */
+  push(id: string): Promise<readonly StoredPush[]>
+  /** Changes these addresses; has no effect on an unknown task. What `change` throws undoes the change. */
+  changePush(id: string, change: (configs: readonly StoredPush[]) => readonly StoredPush[]): Promise<void>
 }

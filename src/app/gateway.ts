@@ -21,6 +21,7 @@ import type { Health } from './health.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
 import { createOutbound } from './outbound.ts'
+import { openPush } from './push.ts'
 import { openRegistryServices, type RegistryServices } from './registry.ts'
 import { openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
@@ -131,7 +132,16 @@ async function assemble(
   const { domain } = verification
   await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
   const revision = () => search.index.applied_revision
-  const router = await openRouter(runtime, { store, agents: hosted, registry, metrics, revision, agentOf })
+  const push = openPush(runtime, outbound, vault)
+  const router = await openRouter(runtime, {
+    store,
+    agents: hosted,
+    registry,
+    metrics,
+    revision,
+    agentOf,
+    push,
+  })
   return {
     ...router,
     authenticate: identity.authenticate,

@@ -11,6 +11,7 @@ import { openRates } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
+import type { PushPort } from '../transports/a2a/tasks/push.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { storeLocation } from './config.ts'
@@ -22,6 +23,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly agents: readonly Agent[]
   readonly registry: Registry
   readonly metrics: Metrics
+  readonly push: PushPort
   /** The registry revision that answers reflect at least. */
   readonly revision: () => number
 }
@@ -35,7 +37,7 @@ interface Routing extends Router {
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
-  const { store, agents, registry, metrics, revision, agentOf } = ports
+  const { store, agents, registry, metrics, revision, agentOf, push } = ports
   const onError = runtime.onError('router')
   const limits = await openRateLimits(runtime)
   const { admit, chargeWrite } = limits
@@ -55,7 +57,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   })
   return {
     ...withSessions(router, 'svc.playground'),
-    taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, ...options.tasks })),
+    taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, push, ...options.tasks })),
     limits,
     async count(call) {
       await admit({ to: 'svc.registry', action: 'read' }, call)

@@ -125,6 +125,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   /** Undoes migrations 0019 and 0020. */
   async function withoutUsage(url: string): Promise<void> {
     await postgres.query(url, 'drop table owner_usage')
+    await postgres.query(url, 'alter table task drop column push')
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
     await postgres.query(url, 'drop index entry_owner, audit_actor')

@@ -93,6 +93,7 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec('drop table owner_usage')
+      database.exec('alter table task drop column push')
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
       database.exec('drop index entry_owner; drop index audit_actor')

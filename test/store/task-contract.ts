@@ -51,6 +51,24 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.get('0')).toBeUndefined()
     })
 
+    test('keep the addresses of their notifications apart from what their workers write', async () => {
+      const task = await add(sampleTask({ ...working, upstream: { agent: 'com.example.a', task_id: 't' } }))
+      const config = { id: 'c', url: 'https://example.com/', owner, sealed: null }
+      await Promise.all(
+        ['1', '2'].map((id) => tasks.changePush(task.id, (configs) => [...configs, { ...config, id }])),
+      )
+      expect(await tasks.save({ ...task, context_id: 'd' }, ['TASK_STATE_WORKING'])).toBe(true)
+      const ids = (await tasks.push(task.id)).map(({ id }) => id).sort()
+      expect(ids).toEqual(['1', '2'])
+      const full = () => {
+        throw new Error('full')
+      }
+      await expect(tasks.changePush(task.id, full)).rejects.toThrow('full')
+      expect(await tasks.push(task.id)).toHaveLength(2)
+      expect(await tasks.push('0')).toEqual([])
+      expect((await tasks.get(task.id))?.upstream).toEqual(task.upstream)
+    })
+
     test('are written only from the states that the writer knows', async () => {
       const task = await add(sampleTask(working))
       const done = { ...task, state: 'TASK_STATE_COMPLETED' as const, alive_until: null }

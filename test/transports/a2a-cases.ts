@@ -26,7 +26,6 @@ export const search = message([{ text: 'read a web page' }])
 export const call = (action: string, params: object = {}, to = 'svc.registry') =>
   message([{ data: { to, action, params } }])
 const noTask = { reason: 'TASK_NOT_FOUND', rpc: -32001, http: 404 }
-const noPush = { reason: 'PUSH_NOTIFICATION_NOT_SUPPORTED', rpc: -32003, http: 400 }
 const noContent = { reason: 'CONTENT_TYPE_NOT_SUPPORTED', rpc: -32005, http: 400 }
 const noVersion = { reason: 'VERSION_NOT_SUPPORTED', rpc: -32009, http: 400 }
 const who = { reason: 'UNAUTHENTICATED', rpc: -32051, http: 401, rpcHttp: 401 }
@@ -61,9 +60,9 @@ export const cases: readonly Case[] = [
   },
   { name: 'a message of a task', params: message([{ text: 'x' }], { taskId: 't' }), ...noTask },
   {
-    name: 'a message that wants push notifications',
+    name: 'a message that wants push notifications without a token',
     params: { ...search, configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
-    ...noPush,
+    ...who,
   },
   { name: 'an unknown action', params: call('serch'), reason: 'UNKNOWN_ACTION', rpc: -32601, http: 404 },
   {
@@ -97,10 +96,10 @@ export const cases: readonly Case[] = [
     rpcHttp: 400,
   },
   {
-    name: 'a stream that wants push notifications',
+    name: 'a stream that wants push notifications without a token',
     ...stream,
     params: { ...search, configuration: { taskPushNotificationConfig: { url: 'https://example.com' } } },
-    ...noPush,
+    ...who,
   },
   { name: 'a stream of nothing', ...stream, params: {}, ...invalid },
   { name: 'a stream of a file', ...stream, params: message([{ raw: 'AAAA' }]), ...noContent },
@@ -167,22 +166,31 @@ export const cases: readonly Case[] = [
     ...who,
   },
   {
-    name: 'a new push config',
+    name: 'a new push config of no task',
     method: 'CreateTaskPushNotificationConfig',
     rest: ['POST', configs],
-    ...noPush,
+    params: { taskId: 't', url: 'https://example.com' },
+    ...noTask,
   },
-  { name: 'push configs', method: 'ListTaskPushNotificationConfigs', rest: ['GET', configs], ...noPush },
   {
-    name: 'a push config',
+    name: 'push configs of no task',
+    method: 'ListTaskPushNotificationConfigs',
+    rest: ['GET', configs],
+    params: { taskId: 't' },
+    ...noTask,
+  },
+  {
+    name: 'a push config of no task',
     method: 'GetTaskPushNotificationConfig',
     rest: ['GET', `${configs}/c`],
-    ...noPush,
+    params: { taskId: 't', id: 'c' },
+    ...noTask,
   },
   {
-    name: 'the end of a push config',
+    name: 'the end of a push config of no task',
     method: 'DeleteTaskPushNotificationConfig',
     rest: ['DELETE', `${configs}/c`],
-    ...noPush,
+    params: { taskId: 't', id: 'c' },
+    ...noTask,
   },
 ]

@@ -55,7 +55,7 @@ describe('the agent that the A2A kit asks for', () => {
     const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as Event
     expect(card.capabilities).toMatchObject({
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: true,
       extendedAgentCard: true,
     })
     expect(card).not.toHaveProperty('preferredTransport')

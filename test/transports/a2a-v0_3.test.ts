@@ -114,7 +114,7 @@ describe('a frame of 0.3', () => {
     ['tasks/get', { id: 't' }, -32001],
     ['tasks/cancel', { id: 't' }, -32001],
     ['tasks/resubscribe', { id: 't' }, -32001],
-    ['tasks/pushNotificationConfig/set', {}, -32003],
+    ['tasks/pushNotificationConfig/set', {}, -32602],
     ['agent/getAuthenticatedExtendedCard', {}, -32051],
     ['message/sned', {}, -32601],
     ['toString', {}, -32601],

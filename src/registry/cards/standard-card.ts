@@ -35,7 +35,7 @@ export function renderStandardCard(
       legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`, stored.hosted)),
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: true,
       extendedAgentCard: stored.hosted,
       extensions: [
         {

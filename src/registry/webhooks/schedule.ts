@@ -44,8 +44,7 @@ export function afterFailure(
   const { up_to, now, random, asked_s } = attempt
   const failing_since = webhook.failing_since ?? time(now)
   const isOver = delivery.status === gone || now - Date.parse(failing_since) >= maxFailing
-  const wait = Math.min(maxWait, firstWait * growth ** webhook.failures)
-  const varied = wait * (1 + jitter * (2 * random - 1))
+  const varied = retryDelay(webhook.failures, random)
   const requested = Math.min(maxWait, asked_s * 1000)
   return {
     position: webhook.position,
@@ -56,6 +55,11 @@ export function afterFailure(
     disabled_at: isOver ? time(now) : null,
     deliveries: logged(webhook, delivery),
   }
+}
+
+/** Milliseconds before the next attempt, with jitter. */
+export function retryDelay(failures: number, random: number): number {
+  return Math.min(maxWait, firstWait * growth ** failures) * (1 + jitter * (2 * random - 1))
 }
 
 function logged({ deliveries }: StoredWebhook, delivery: Delivery): Delivery[] {

@@ -9,7 +9,11 @@ export function secretOf(bytes: Uint8Array): string {
 
 /** The header fields of a delivery, signed by HMAC-SHA256 (Standard Webhooks 1.0); `at` in seconds. */
 export function signed(secret: string, id: string, at: number, body: string): Record<string, string> {
-  const key = Buffer.from(secret.slice(prefix.length), 'base64')
+  return signedBy(Buffer.from(secret.slice(prefix.length), 'base64'), id, at, body)
+}
+
+/** The same header fields, with a key that the receiver chose. */
+export function signedBy(key: Uint8Array, id: string, at: number, body: string): Record<string, string> {
   const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
   return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` }
 }

@@ -18,6 +18,7 @@ import { shownNames } from './0017-shown-names.ts'
 import { sessionAddresses } from './0018-session-addresses.ts'
 import { ownerUsage } from './0019-owner-usage.ts'
 import { persons } from './0020-persons.ts'
+import { taskPush } from './0021-task-push.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -39,6 +40,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0018-session-addresses': sessionAddresses,
   '0019-owner-usage': ownerUsage,
   '0020-persons': persons,
+  '0021-task-push': taskPush,
 }
 
 /** In the order in which they run. */

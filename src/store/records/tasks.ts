@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import {
   busyStates,
   isTerminal,
+  type StoredPush,
   type StoredTask,
   type TaskBounds,
   type TaskFilter,
@@ -34,7 +35,10 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         await evict(db, each, (query) => query.where('counted_by', '=', task.counted_by), task.counted_by)
         const left = await evict(db, all, (query) => query.where('owner', 'is', null))
         if (left.total >= all.total || left.characters >= all.characters) return 'full'
-        await db.insertInto('task').values(toRow(task)).execute()
+        await db
+          .insertInto('task')
+          .values({ ...toRow(task), push: null })
+          .execute()
         return 'added'
       }),
 
@@ -61,6 +65,14 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
           .where('expires_at', '>', now())
           .executeTakeFirst()
         return numUpdatedRows > 0n
+      }),
+
+    push: async (id) => await readPush(reader, id),
+
+    changePush: (id, change) =>
+      transact(async (db) => {
+        const push = JSON.stringify(change(await readPush(db, id)))
+        await db.updateTable('task').set({ push }).where('id', '=', id).execute()
       }),
 
     async list(filter) {
@@ -90,6 +102,11 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
       }
     },
   }
+}
+
+async function readPush(db: Database, id: string): Promise<readonly StoredPush[]> {
+  const row = await db.selectFrom('task').select('push').where('id', '=', id).executeTakeFirst()
+  return row?.push ? JSON.parse(row.push) : []
 }
 
 function matches(db: Database, { owner, context_id, state, updated_after }: TaskFilter, now: string) {
@@ -180,13 +197,13 @@ function finished(db: Database) {
   return db.selectFrom('task').select('id').where('unfinished', '=', 0).orderBy('updated_at')
 }
 
-function toRow(task: StoredTask): TaskTable {
+function toRow(task: StoredTask): Omit<TaskTable, 'push'> {
   const { message, history, artifacts, upstream, ...columns } = task
   const document = JSON.stringify({ message, history, artifacts, upstream })
   const unfinished = isTerminal(task.state) ? 0 : 1
   return { ...columns, unfinished, characters: document.length, document }
 }
 
-function toTask({ document, unfinished: _, characters: __, ...columns }: TaskTable): StoredTask {
+function toTask({ document, unfinished: _, characters: __, push: ___, ...columns }: TaskTable): StoredTask {
   return { ...columns, ...JSON.parse(document) }
 }

@@ -124,6 +124,8 @@ export interface TaskTable {
   /** Length of the document. */
   characters: number
   document: string
+  /** Addresses for push notifications as JSON. */
+  push: string | null
 }
 
 export interface PlaygroundSessionTable {

@@ -113,11 +113,14 @@ function allowed(path: string): string {
 function operationOf(
   method: string | undefined,
   path: string,
-): { operation: OperationName; tenant?: string; id?: string } {
+): { operation: OperationName; tenant?: string; taskId?: string; id?: string } {
   const { rows, tail, ...tenant } = named(path)
   const row = rows.find(({ verb }) => verb === method)
-  const id = row?.path.exec(tail)?.[1]
-  if (row) return { operation: row.name, ...tenant, ...(id && { id: decodeURIComponent(id) }) }
+  if (row) {
+    const groups = Object.entries(row.path.exec(tail)?.groups ?? {})
+    const ids = groups.map(([name, value]) => [name, decodeURIComponent(value)])
+    return { operation: row.name, ...tenant, ...Object.fromEntries(ids) }
+  }
   if (rows.length > 0) {
     throw new Failure('method_not_allowed', `${path} takes ${allowed(path)}, not ${method}.`)
   }

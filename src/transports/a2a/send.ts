@@ -4,6 +4,7 @@ import { assertPlain } from '../../../schemas/plain.ts'
 import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
+import { type PushConfig, pushConfig } from './tasks/push.ts'
 import { assertTakesMessage, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Job, MessageContent, Work } from './work.ts'
@@ -21,6 +22,7 @@ interface ReadMessage {
   readonly context_id: string
   /** The interrupted task that the message continues. */
   readonly task?: StoredTask
+  readonly push?: PushConfig
 }
 
 /** SendMessage as JSON text: a message if the work answers with a message and the caller waits, otherwise a task. */
@@ -61,13 +63,15 @@ async function* single(event: StreamEvent): AsyncGenerator<StreamEvent> {
 async function read({ work, taskManager }: SendOptions, input: unknown, call: A2aCall): Promise<ReadMessage> {
   const params = sendParams.parse(input)
   const { message, configuration } = params
-  if (configuration?.taskPushNotificationConfig) throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
+  const stated = configuration?.taskPushNotificationConfig
+  const push = stated == null ? {} : { push: pushConfig.parse(stated) }
+  if (push.push) taskManager.push.assertAllowed(push.push, call.principal)
   if (!message.taskId) {
-    return { params, job: work.read(params), context_id: message.contextId || randomUUID() }
+    return { params, job: work.read(params), context_id: message.contextId || randomUUID(), ...push }
   }
   const task = await taskManager.get(message.taskId, call.principal)
   assertTakesMessage(task, message.contextId)
-  return { params, job: work.read(params, task), context_id: task.context_id, task }
+  return { params, job: work.read(params, task), context_id: task.context_id, task, ...push }
 }
 
 async function begin(
@@ -75,7 +79,7 @@ async function begin(
   incoming: ReadMessage,
   call: A2aCall,
 ): ReturnType<TaskManager['begin']> {
-  const { params, job, context_id, task } = incoming
+  const { params, job, context_id, task, push } = incoming
   if (!job.run) throw refusal('UNSUPPORTED_OPERATION', 'This message is answered directly and makes no task.')
   const { message } = params
   assertPlain(message)
@@ -85,6 +89,7 @@ async function begin(
     message: storedMessage(message),
     context_id,
     task,
+    push,
     explain: (thrown) => failureParts(explain(thrown, call.id ?? '')),
   })
 }

@@ -1,9 +1,11 @@
+import type { Principal } from '../../../schemas/scope.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
-import { errorOf, refusal } from './protocol/error.ts'
+import { errorOf } from './protocol/error.ts'
 import type { OperationName } from './protocol/operations.ts'
-import { cardParams, protoNames, taskParams } from './protocol/params.ts'
+import { cardParams, protoNames, pushParams, taskParams } from './protocol/params.ts'
 import { type SendOptions, sendMessage, streamMessage } from './send.ts'
+import { pushConfig } from './tasks/push.ts'
 import type { TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Work } from './work.ts'
@@ -14,7 +16,14 @@ export type Answer = { readonly json: string } | { readonly events: AsyncIterabl
 /** Performs an operation. Throws A2aRefusal and Failure, always before the first event. */
 export type Perform = (operation: OperationName, params: unknown, call: A2aCall) => Promise<Answer>
 
-const ofTasks: ReadonlySet<OperationName> = new Set(['GetTask', 'ListTasks', 'CancelTask', 'SubscribeToTask'])
+/** The router counts the other operations. */
+const dispatched: ReadonlySet<OperationName> = new Set([
+  'SendMessage',
+  'SendStreamingMessage',
+  'GetExtendedAgentCard',
+])
+
+type PushOperation = Extract<OperationName, `${string}PushNotificationConfig${string}`>
 
 /** The operations of A2A 1.0, for both bindings and for 0.3. */
 export function createService(
@@ -27,8 +36,7 @@ export function createService(
   return async (operation, input, call) => {
     const { principal } = call
     const params = protoNames(input)
-    // The router counts the other operations.
-    if (ofTasks.has(operation)) await context.count(call)
+    if (!dispatched.has(operation)) await context.count(call)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }
@@ -51,7 +59,29 @@ export function createService(
         return { json: await work.extendedCard(tenant || undefined, version, call) }
       }
       default:
-        throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
+        return { json: JSON.stringify(await performPush(operation, params, principal)) }
+    }
+  }
+
+  /** The operations on push notifications (section 3.1.7 to 3.1.10). */
+  async function performPush(
+    operation: PushOperation,
+    params: unknown,
+    principal: Principal | null,
+  ): Promise<object> {
+    const { push } = taskManager
+    const { taskId, id } = pushParams.parse(params)
+    const task = await taskManager.get(taskId, principal)
+    switch (operation) {
+      case 'CreateTaskPushNotificationConfig':
+        return await push.create(task, pushConfig.parse(params), principal)
+      case 'ListTaskPushNotificationConfigs':
+        return { configs: await push.list(task), nextPageToken: '' }
+      case 'GetTaskPushNotificationConfig':
+        return await push.get(task, id ?? '')
+      case 'DeleteTaskPushNotificationConfig':
+        await push.remove(task, id ?? '')
+        return {}
     }
   }
 }

@@ -2,7 +2,7 @@
 export interface Operation {
   readonly name: OperationName
   readonly verb: 'GET' | 'POST' | 'DELETE'
-  /** The path after the interface's URL and the tenant; its group is the id of the task. */
+  /** The path after the interface's URL and the tenant; its groups are params. */
   readonly path: RegExp
 }
 
@@ -17,16 +17,16 @@ export type OperationName =
   | `${'Create' | 'Get' | 'Delete'}TaskPushNotificationConfig`
   | 'ListTaskPushNotificationConfigs'
 
-const configs = /^tasks\/[^/]+\/pushNotificationConfigs$/
-const oneConfig = /^tasks\/[^/]+\/pushNotificationConfigs\/[^/]+$/
+const configs = /^tasks\/(?<taskId>[^/]+)\/pushNotificationConfigs$/
+const oneConfig = /^tasks\/(?<taskId>[^/]+)\/pushNotificationConfigs\/(?<id>[^/]+)$/
 
 export const operations: readonly Operation[] = [
   { name: 'SendMessage', verb: 'POST', path: /^message:send$/ },
   { name: 'SendStreamingMessage', verb: 'POST', path: /^message:stream$/ },
-  { name: 'SubscribeToTask', verb: 'POST', path: /^tasks\/([^/:]+):subscribe$/ },
-  { name: 'SubscribeToTask', verb: 'GET', path: /^tasks\/([^/:]+):subscribe$/ },
-  { name: 'CancelTask', verb: 'POST', path: /^tasks\/([^/:]+):cancel$/ },
-  { name: 'GetTask', verb: 'GET', path: /^tasks\/([^/:]+)$/ },
+  { name: 'SubscribeToTask', verb: 'POST', path: /^tasks\/(?<id>[^/:]+):subscribe$/ },
+  { name: 'SubscribeToTask', verb: 'GET', path: /^tasks\/(?<id>[^/:]+):subscribe$/ },
+  { name: 'CancelTask', verb: 'POST', path: /^tasks\/(?<id>[^/:]+):cancel$/ },
+  { name: 'GetTask', verb: 'GET', path: /^tasks\/(?<id>[^/:]+)$/ },
   { name: 'ListTasks', verb: 'GET', path: /^tasks$/ },
   { name: 'CreateTaskPushNotificationConfig', verb: 'POST', path: configs },
   { name: 'ListTaskPushNotificationConfigs', verb: 'GET', path: configs },

@@ -59,6 +59,9 @@ export type RequestPart = SendParams['message']['parts'][number]
 
 export const taskParams = input(z.object({ id, historyLength }))
 
+/** The task and, but for lists, the configuration of push notifications. */
+export const pushParams = input(z.object({ taskId: id, id: z.string().max(256).nullish() }))
+
 const Unspecified = z.enum(['TASK_STATE_UNSPECIFIED', '']).transform(() => undefined)
 
 export const listParams = input(

@@ -21,6 +21,7 @@ import type { Job, TaskOrigin, Tell } from '../work.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
+import { type PushConfig, PushNotifications, type PushPort } from './push.ts'
 import { type StreamEvent, statusEvent } from './view.ts'
 import { TaskWorker } from './worker.ts'
 
@@ -31,6 +32,8 @@ export interface TaskManagerOptions {
   readonly onError: (fault: unknown) => void
   readonly limits?: TaskLimits
   readonly times?: Partial<TaskTimes>
+  /** How notifications leave; without it, push notifications are not supported. */
+  readonly push?: PushPort
 }
 
 interface NewWork {
@@ -40,6 +43,8 @@ interface NewWork {
   readonly context_id: string
   /** The interrupted task that the message continues. */
   readonly task?: StoredTask | undefined
+  /** Where changes of the task are posted. */
+  readonly push?: PushConfig | undefined
   /** An error as the parts of a message. */
   readonly explain: (thrown: unknown) => readonly Part[]
 }
@@ -68,12 +73,21 @@ export class TaskManager implements AsyncDisposable {
   readonly #channels = new Map<string, TaskChannel>()
   readonly #workers = new Map<string, TaskWorker>()
   readonly #watchers = new Map<string, AbortController>()
+  readonly #push: PushNotifications | undefined
   #isClosed = false
 
   constructor(options: TaskManagerOptions) {
     this.#options = options
     this.#limits = options.limits ?? standardLimits
     this.#times = { ...standardTimes, ...options.times }
+    const { store, onError, push: port } = options
+    this.#push = port && new PushNotifications({ store, onError, port })
+  }
+
+  /** Throws A2aRefusal PUSH_NOTIFICATION_NOT_SUPPORTED. */
+  get push(): PushNotifications {
+    if (this.#push) return this.#push
+    throw refusal('PUSH_NOTIFICATION_NOT_SUPPORTED')
   }
 
   /** The number of tasks in memory: those that this process works on, and those that have a listener. */
@@ -159,6 +173,7 @@ export class TaskManager implements AsyncDisposable {
     await Promise.all(workers().map((worker) => worker.end('TASK_STATE_FAILED', stopped)))
     for (const channel of this.#channels.values()) channel.end()
     for (const watcher of this.#watchers.values()) watcher.abort()
+    await this.#push?.[Symbol.asyncDispose]()
   }
 
   async #open(
@@ -169,6 +184,7 @@ export class TaskManager implements AsyncDisposable {
   ): Promise<TaskWorker> {
     const { store, clock, onError } = this.#options
     const task = await this.#save(work, origin)
+    if (work.push) await this.push.create(task, work.push, work.call.principal)
     const channel = this.#channelOf(task)
     channel.publish(task, work.task ? [statusEvent(task)] : [])
     const events = channel.follow()
@@ -180,6 +196,7 @@ export class TaskManager implements AsyncDisposable {
       times: this.#times,
       abort: (reason) => abort.abort(reason),
       onError,
+      changed: (changedTask) => this.#push?.notify(changedTask),
     })
     this.#workers.set(task.id, worker)
     void worker.ended.then(() => {
@@ -269,7 +286,9 @@ export class TaskManager implements AsyncDisposable {
       alive_until: null,
     }
     const from = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', ...interruptedStates] as const
-    return (await store.save(cancelled, from)) ? cancelled : ((await store.get(task.id)) ?? task)
+    if (!(await store.save(cancelled, from))) return (await store.get(task.id)) ?? task
+    this.#push?.notify(cancelled)
+    return cancelled
   }
 
   #at(after = 0): string {

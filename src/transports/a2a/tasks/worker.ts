@@ -17,6 +17,8 @@ interface WorkerOptions {
   /** Stops the action that works on the task. */
   readonly abort: (reason: Failure) => void
   readonly onError: (fault: unknown) => void
+  /** Called with the task when its state has changed. */
+  readonly changed: (task: StoredTask) => void
 }
 
 /**
@@ -71,8 +73,10 @@ export class TaskWorker {
     }
     const { channel } = this.#options
     if (saysNothing(channel.task, change)) return
+    const before = channel.task.state
     const { task, event } = update(channel.task, change, this.#at())
     channel.publish(task, [event])
+    if (task.state !== before) this.#options.changed(task)
   }
 
   async #finish(change: WorkUpdate): Promise<StoredTask> {
@@ -107,7 +111,8 @@ export class TaskWorker {
   }
 
   #close(task: StoredTask, events: readonly StreamEvent[]): StoredTask {
-    const { channel, abort } = this.#options
+    const { channel, abort, changed } = this.#options
+    changed(task)
     this.#isOver = true
     clearInterval(this.#heartbeat)
     channel.publish(task, events)

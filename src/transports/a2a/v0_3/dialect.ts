@@ -32,12 +32,14 @@ export const dialect03: Dialect = {
   },
   params(operation, params) {
     if (operation === 'SendMessage' || operation === 'SendStreamingMessage') return sendParams(params)
+    if (operation.includes('PushNotificationConfig')) return pushParams(params)
     const asks = operation === 'GetExtendedAgentCard' && isRecord(params)
     return asks ? { ...params, version: '0.3' } : params
   },
   result(operation, json) {
     if (operation === 'GetExtendedAgentCard') return json
     const answer = JSON.parse(json)
+    if (operation.includes('PushNotificationConfig')) return JSON.stringify(pushResult(operation, answer))
     return JSON.stringify(operation === 'SendMessage' ? fromEvent(answer) : fromTask(answer))
   },
   event: fromEvent,
@@ -62,7 +64,11 @@ function configurationOf(configuration: unknown): unknown {
   return {
     returnImmediately: blocking === false,
     ...(historyLength !== undefined && { historyLength }),
-    ...(pushNotificationConfig !== undefined && { taskPushNotificationConfig: pushNotificationConfig }),
+    ...(pushNotificationConfig !== undefined && {
+      taskPushNotificationConfig: isRecord(pushNotificationConfig)
+        ? authenticationOf(pushNotificationConfig)
+        : pushNotificationConfig,
+    }),
   }
 }
 
@@ -80,4 +86,36 @@ function part(value: unknown): unknown {
     ...(mimeType !== undefined && { mediaType: mimeType }),
     ...more,
   }
+}
+
+/** 0.3 nests a configuration, and calls the id of its task `id`. */
+function pushParams(params: unknown): unknown {
+  if (!isRecord(params)) return params
+  const { id, taskId = id, pushNotificationConfigId, pushNotificationConfig } = params
+  const config = isRecord(pushNotificationConfig) ? pushNotificationConfig : {}
+  return {
+    ...authenticationOf(config),
+    taskId,
+    ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
+  }
+}
+
+/** 0.3 lists schemes, of which a notification uses the first. */
+function authenticationOf(config: Record<string, unknown>): Record<string, unknown> {
+  const { authentication, ...rest } = config
+  if (!isRecord(authentication)) return rest
+  const { schemes, credentials } = authentication
+  return { ...rest, authentication: { scheme: Array.isArray(schemes) ? schemes[0] : undefined, credentials } }
+}
+
+function pushResult(operation: OperationName, answer: unknown): unknown {
+  if (operation === 'DeleteTaskPushNotificationConfig') return null
+  if (isRecord(answer) && Array.isArray(answer.configs)) return answer.configs.map(nested)
+  return nested(answer)
+}
+
+function nested(config: unknown): unknown {
+  if (!isRecord(config)) return config
+  const { taskId, ...rest } = config
+  return { taskId, pushNotificationConfig: rest }
 }

@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { Failure } from '../../../../schemas/failure.ts'
+import type { Principal } from '../../../../schemas/scope.ts'
+import { input } from '../../../../schemas/shape.ts'
+import { isBusy, type StoredPush, type StoredTask, type TaskStore } from '../../../../schemas/task.ts'
+import { principalKey } from '../../../common/principal-key.ts'
+import { showTask, statusEvent } from './view.ts'
+
+/** How notifications leave the gateway. */
+export interface PushPort {
+  /** Throws Failure for an address that must not be called. */
+  check(url: string): unknown
+  seal(secret: string, binding: string): string
+  open(sealed: string, binding: string): string | undefined
+  /** Posts one notification; `key` signs it. Resolves to what became of it, and throws only the signal's reason. */
+  post(notification: {
+    readonly id: string
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly key: string | undefined
+    readonly signal: AbortSignal
+  }): Promise<'done' | 'failed' | 'gone'>
+  /** Waits before attempt number `attempt`, from 1 on. Throws if the signal aborts. */
+  wait(attempt: number, signal: AbortSignal): Promise<void>
+}
+
+const maxConfigs = 8
+const maxAttempts = 6
+/** Notifications that wait for their delivery, of all tasks. */
+const maxPending = 1_000
+
+const printable = z
+  .string()
+  .max(4096)
+  .regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'Send printable ASCII.')
+
+/** A TaskPushNotificationConfig without its task (section 4.3.1). */
+export const pushConfig = input(
+  z.object({
+    id: z.string().min(1).max(128).nullish(),
+    url: z.url({ protocol: /^https?$/ }).max(2048),
+    token: printable.nullish(),
+    authentication: z
+      .object({
+        scheme: z
+          .string()
+          .max(64)
+          .regex(/^[A-Za-z0-9._-]+$/),
+        credentials: printable.nullish(),
+      })
+      .nullish(),
+  }),
+)
+export type PushConfig = ReturnType<typeof pushConfig.parse>
+
+/** The secrets of a notification, as they are sealed. */
+interface Secrets {
+  readonly token?: string
+  readonly authorization?: string
+}
+
+interface PushOptions {
+  readonly store: TaskStore
+  readonly port: PushPort
+  readonly onError: (fault: unknown) => void
+}
+
+/** Posts the changes of tasks to the addresses that their owners named. Its secrets are never shown again. */
+export class PushNotifications implements AsyncDisposable {
+  readonly #options: PushOptions
+  readonly #closing = new AbortController()
+  /** The last notification of each address, after which the next one is sent. */
+  readonly #last = new Map<string, Promise<void>>()
+  #pending = 0
+
+  constructor(options: PushOptions) {
+    this.#options = options
+  }
+
+  /** Throws Failure: only callers with a token name addresses, and only public ones. */
+  assertAllowed({ url }: PushConfig, caller: Principal | null): void {
+    if (!caller) {
+      throw new Failure('unauthenticated', 'Push notifications need a bearer token.', {
+        hint: 'Without a token, stream the task or poll GetTask.',
+      })
+    }
+    this.#options.port.check(url)
+  }
+
+  async create(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<object> {
+    this.assertAllowed(config, caller)
+    const { port, store } = this.#options
+    const id = config.id || randomUUID()
+    const owner = caller ? principalKey(caller) : ''
+    const secrets = secretsOf(config)
+    const sealed = secrets && port.seal(JSON.stringify(secrets), bindingOf(task.id, id, owner))
+    const stored: StoredPush = { id, url: config.url, owner, sealed: sealed ?? null }
+    await store.changePush(task.id, (configs) => {
+      const others = configs.filter((other) => other.id !== id)
+      if (others.length >= maxConfigs) {
+        throw new Failure('quota_exceeded', `A task has at most ${maxConfigs} addresses for notifications.`)
+      }
+      return [...others, stored]
+    })
+    return show(task.id, stored)
+  }
+
+  /** Throws Failure `not_found`. */
+  async get(task: StoredTask, id: string): Promise<object> {
+    const found = (await this.#options.store.push(task.id)).find((config) => config.id === id)
+    if (found) return show(task.id, found)
+    throw new Failure('not_found', `The task has no configuration ${id} for notifications.`)
+  }
+
+  async list(task: StoredTask): Promise<object[]> {
+    return (await this.#options.store.push(task.id)).map((config) => show(task.id, config))
+  }
+
+  /** Deleting what does not exist is no error. */
+  async remove(task: StoredTask, id: string): Promise<void> {
+    await this.#options.store.changePush(task.id, (configs) => configs.filter((config) => config.id !== id))
+  }
+
+  /** Tells of a state: the whole task when its work has ended, else the state. Does not wait for the deliveries. */
+  notify(task: StoredTask): void {
+    const { store, onError } = this.#options
+    const event = isBusy(task.state) ? statusEvent(task) : { task: showTask(task) }
+    const body = JSON.stringify(event)
+    void store
+      .push(task.id)
+      .then((configs) => {
+        for (const config of configs) this.#enqueue(task.id, config, body)
+      })
+      .catch(onError)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Failure('cancelled', 'The gateway stopped.'))
+    await Promise.allSettled(this.#last.values())
+  }
+
+  #enqueue(taskId: string, config: StoredPush, body: string): void {
+    const { onError } = this.#options
+    if (this.#pending >= maxPending) {
+      onError(new Error(`${maxPending} notifications of tasks wait; one to ${config.url} was dropped.`))
+      return
+    }
+    const key = `${taskId} ${config.id}`
+    this.#pending++
+    const sent = (this.#last.get(key) ?? Promise.resolve())
+      .then(() => this.#deliver(taskId, config, body))
+      .catch((thrown) => {
+        if (!this.#closing.signal.aborted) onError(thrown)
+      })
+      .finally(() => {
+        this.#pending--
+        if (this.#last.get(key) === sent) this.#last.delete(key)
+      })
+    this.#last.set(key, sent)
+  }
+
+  async #deliver(taskId: string, config: StoredPush, body: string): Promise<void> {
+    const { port } = this.#options
+    const { signal } = this.#closing
+    const opened =
+      config.sealed === null ? '{}' : port.open(config.sealed, bindingOf(taskId, config.id, config.owner))
+    if (opened === undefined)
+      throw new Error(`The secrets of notifications to ${config.url} cannot be opened.`)
+    const { token, authorization }: Secrets = JSON.parse(opened)
+    const headers = {
+      'content-type': 'application/a2a+json',
+      ...(token !== undefined && { 'x-a2a-notification-token': token }),
+      ...(authorization !== undefined && { authorization }),
+    }
+    const notification = { id: `msg_${randomUUID()}`, url: config.url, headers, body, key: token, signal }
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      if (attempt > 1) await port.wait(attempt - 1, signal)
+      if ((await port.post(notification)) !== 'failed') return
+    }
+  }
+}
+
+function secretsOf({ token, authentication }: PushConfig): Secrets | undefined {
+  const { scheme, credentials } = authentication ?? {}
+  if (!token && !credentials) return undefined
+  return { ...(token && { token }), ...(credentials && { authorization: `${scheme} ${credentials}` }) }
+}
+
+function bindingOf(taskId: string, id: string, owner: string): string {
+  return JSON.stringify(['push', taskId, id, owner])
+}
+
+/** A configuration as its owner sees it: without its secrets. */
+function show(taskId: string, { id, url }: StoredPush): object {
+  return { taskId, id, url }
+}

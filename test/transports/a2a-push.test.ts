@@ -1,0 +1,172 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve, type TestServer } from '../net/support.ts'
+import { a2aVersion } from '../support/a2a.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+interface Received {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into notifications freely
+  readonly json: any
+}
+
+let receiver: TestServer
+let gateway: TestGateway
+let ada: string
+const received: Received[] = []
+/** Statuses of the next answers; 204 when empty. */
+const statuses: number[] = []
+const waits: number[] = []
+
+beforeAll(async () => {
+  receiver = await serve((request, response) => {
+    let text = ''
+    request.on('data', (chunk) => {
+      text += chunk
+    })
+    request.on('end', () => {
+      received.push({ headers: request.headers, text, json: JSON.parse(text) })
+      response.writeHead(statuses.shift() ?? 204).end()
+    })
+  })
+  gateway = await startGateway(
+    { DRAGOMAN_ALLOW_ORIGINS: receiver.origin },
+    {
+      wait: async (milliseconds) => {
+        waits.push(milliseconds)
+      },
+    },
+  )
+  ada = await gateway.token('ada')
+})
+
+afterAll(async () => {
+  await gateway?.[Symbol.asyncDispose]()
+  await receiver?.[Symbol.asyncDispose]()
+})
+
+const rest = (method: string, path: string, body?: object, token: string | null = ada) =>
+  gateway.request(method, `/a2a/v1/${path}`, {
+    headers: a2aVersion,
+    ...(body && { body }),
+    ...(token && { token }),
+  })
+
+const search = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'read a web page' }] }
+
+/** Starts a task whose changes are posted here; resolves with the task. */
+async function begin(config: object) {
+  const configuration = { returnImmediately: true, taskPushNotificationConfig: config }
+  const answer = await rest('POST', 'message:send', { message: search, configuration })
+  expect(answer.status, answer.text).toBe(200)
+  return answer.json.task
+}
+
+const ended = (taskId: string) => () =>
+  received.find(({ json }) => json.task?.id === taskId && json.task.status.state === 'TASK_STATE_COMPLETED')
+
+describe('the address that comes with a message', () => {
+  test('is told of the states of its task, with the proofs that its owner gave, signed', async () => {
+    const token = 'a-token-of-mine'
+    const authentication = { scheme: 'Bearer', credentials: 'secret-of-mine' }
+    const task = await begin({ url: `${receiver.origin}/hook`, token, authentication })
+    await expect.poll(ended(task.id)).toBeDefined()
+    const last = ended(task.id)()
+    const { headers, text, json } = last as Received
+    expect(json.task.artifacts[0].parts[0].data.agents).toBeDefined()
+    expect(headers).toMatchObject({
+      'content-type': 'application/a2a+json',
+      'x-a2a-notification-token': token,
+      authorization: 'Bearer secret-of-mine',
+    })
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`
+    const signature = createHmac('sha256', token).update(signed).digest('base64')
+    expect(headers['webhook-signature']).toBe(`v1,${signature}`)
+    const listed = await rest('GET', `tasks/${task.id}/pushNotificationConfigs`)
+    expect(listed.json.configs).toEqual([
+      { taskId: task.id, id: expect.any(String), url: `${receiver.origin}/hook` },
+    ])
+    expect(listed.text).not.toContain('secret-of-mine')
+  })
+
+  test('is told again when it fails, ever later, and in order', async () => {
+    statuses.push(500, 503)
+    waits.length = 0
+    const task = await begin({ url: `${receiver.origin}/slow` })
+    await expect.poll(ended(task.id)).toBeDefined()
+    const [first = 0, second = 0] = waits.filter((wait) => wait >= 4_000)
+    expect(first).toBeGreaterThanOrEqual(4_000)
+    expect(second).toBeGreaterThan(first)
+    const states = received
+      .filter(({ json }) => (json.task?.id ?? json.statusUpdate?.taskId) === task.id)
+      .map(({ json }) => (json.task ?? json.statusUpdate).status.state)
+    expect(states.at(-1)).toBe('TASK_STATE_COMPLETED')
+    expect(states.lastIndexOf('TASK_STATE_WORKING')).toBeLessThan(states.indexOf('TASK_STATE_COMPLETED'))
+  })
+
+  test.each([
+    ['an address that is not public', { url: 'http://127.0.0.1:9/hook' }, 'BLOCKED_ADDRESS'],
+    ['no address', { url: 'hook' }, 'INVALID_REQUEST'],
+    [
+      'a token that would break the header',
+      { url: 'https://example.com/', token: 'a\r\nb: c' },
+      'INVALID_REQUEST',
+    ],
+  ])('is refused before any work: %s', async (_, config, reason) => {
+    const configuration = { taskPushNotificationConfig: config }
+    const answer = await rest('POST', 'message:send', { message: search, configuration })
+    expect(answer.json.error.details[0].metadata.code.toUpperCase()).toBe(reason)
+  })
+
+  test('needs a caller with a token', async () => {
+    const configuration = { taskPushNotificationConfig: { url: `${receiver.origin}/hook` } }
+    const answer = await rest('POST', 'message:send', { message: search, configuration }, null)
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('the configurations of a task', () => {
+  test('are made, read, listed and deleted by its owner alone, at most eight', async () => {
+    const { id: taskId } = (
+      await rest('POST', 'message:send', { message: search, configuration: { returnImmediately: true } })
+    ).json.task
+    const path = `tasks/${taskId}/pushNotificationConfigs`
+    const config = { id: 'mine', url: `${receiver.origin}/hook` }
+    expect((await rest('POST', path, config)).json).toEqual({ taskId, ...config })
+    expect((await rest('GET', `${path}/mine`)).json).toEqual({ taskId, ...config })
+    expect((await rest('GET', `${path}/other`)).status).toBe(404)
+    const eve = await gateway.token('eve')
+    for (const [method, body] of [['GET'], ['DELETE'], ['POST', config]] as const) {
+      const target = method === 'POST' ? path : `${path}/mine`
+      expect((await rest(method, target, body, eve)).json.error.details[0].reason).toBe('TASK_NOT_FOUND')
+    }
+    for (let number = 1; number < 8; number++)
+      await rest('POST', path, { url: `${receiver.origin}/${number}` })
+    const ninth = await rest('POST', path, { url: `${receiver.origin}/9` })
+    expect(ninth.json.error.details[0].metadata.code).toBe('quota_exceeded')
+    expect((await rest('DELETE', `${path}/mine`)).json).toEqual({})
+    expect((await rest('DELETE', `${path}/mine`)).status).toBe(200)
+    expect((await rest('GET', path)).json.configs).toHaveLength(7)
+  })
+
+  test('have their forms of A2A 0.3', async () => {
+    const call = async (method: string, input: object) =>
+      (
+        await gateway.request('POST', '/a2a/v1', {
+          body: { jsonrpc: '2.0', id: 1, method, params: input },
+          token: ada,
+        })
+      ).json
+    const { id } = (
+      await rest('POST', 'message:send', { message: search, configuration: { returnImmediately: true } })
+    ).json.task
+    const pushNotificationConfig = { id: 'old', url: `${receiver.origin}/hook` }
+    const made = await call('tasks/pushNotificationConfig/set', { taskId: id, pushNotificationConfig })
+    expect(made.result).toEqual({ taskId: id, pushNotificationConfig })
+    const params = { id, pushNotificationConfigId: 'old' }
+    expect((await call('tasks/pushNotificationConfig/get', params)).result).toEqual(made.result)
+    expect((await call('tasks/pushNotificationConfig/list', { id })).result).toEqual([made.result])
+    expect((await call('tasks/pushNotificationConfig/delete', params)).result).toBeNull()
+  })
+})
