@@ -38,7 +38,7 @@ export type SearchQuery = Omit<SearchInput, 'detail'>
 
 /** The part of the input that tools show to language models. */
 export const ToolSearchInput = SearchInput.pick({ query: true, limit: true, cursor: true }).extend({
-  filters: Filters.pick({ category: true }).optional(),
+  filters: Filters.pick({ category: true, callable: true }).optional(),
 })
 
 /** The input of a search with a required intent. */

@@ -10,6 +10,9 @@ export const Lang = z
   .default('en')
   .describe('Language of the wiki, such as en or de; ignored by a wiki with one language.')
 
+/** The language as tools show it to language models. */
+export const ToolLang = Lang.describe('Language, such as en or de.')
+
 const License = z.object({ name: z.string(), url: z.string() })
 
 /** The provenance fields of every answer. */

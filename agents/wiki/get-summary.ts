@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { WikiPage, WikiQuery } from './answer.ts'
-import { Lang } from './fields.ts'
+import { Lang, ToolLang } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
 import { Summary, summarise, summaryParams } from './summary.ts'
 
@@ -55,7 +55,13 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     advertised: true,
     tool: {
       description: 'Gets the introduction of an encyclopedia article. Example: {"title": "Ada Lovelace"}.',
-      input: input(Fields.pick({ page_id: true, title: true, lang: true })),
+      input: input(
+        z.object({
+          page_id: z.int().optional(),
+          title: Fields.shape.title,
+          lang: ToolLang,
+        }),
+      ),
     },
     async run({ page_id, title, lang, sentences }, context) {
       const call = upstreamCallOf(context)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { upstreamCallOf } from '../../src/common/upstream.ts'
-import { Lang, provenance, provenanceOf } from './fields.ts'
+import { Lang, provenance, provenanceOf, ToolLang } from './fields.ts'
 import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
@@ -34,7 +34,7 @@ export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.ou
     advertised: true,
     tool: {
       description: 'Searches an encyclopedia for pages about a subject. Example: {"query": "Ada Lovelace"}.',
-      input: input(Input.pick({ query: true, lang: true })),
+      input: input(Input.pick({ query: true }).extend({ lang: ToolLang })),
     },
     async run({ query, limit, lang }, context) {
       const call = upstreamCallOf(context)

@@ -113,11 +113,6 @@ function objectSchema(schema: JsonSchema): JsonSchema {
   return schema.type === 'object' ? schema : { type: 'object', ...schema }
 }
 
-const agentField = {
-  type: 'string',
-  description: 'package_name of the agent.',
-}
-
 /** The envelope itself as a tool: the step after search_agents. */
 const callAgent: Tool = {
   listing: {
@@ -128,7 +123,7 @@ const callAgent: Tool = {
     inputSchema: {
       type: 'object',
       properties: {
-        agent: agentField,
+        agent: { type: 'string', description: 'package_name of the agent.' },
         action: { type: 'string' },
         params: { type: 'object', description: 'Input of the action.' },
         max_tokens: { type: 'integer', default: defaultTokens },
@@ -157,9 +152,9 @@ export function continueTask(packageName?: string): Tool {
       inputSchema: {
         type: 'object',
         properties: {
-          ...(packageName === undefined && { agent: agentField }),
+          ...(packageName === undefined && { agent: { type: 'string' } }),
           task_id: { type: 'string' },
-          input: { type: 'object', description: 'What the agent asked for; {text} for words.' },
+          input: { type: 'object' },
         },
         required: [...(packageName === undefined ? ['agent'] : []), 'task_id', 'input'],
       },
