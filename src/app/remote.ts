@@ -26,7 +26,7 @@ export interface OpenRemotes extends Remotes {
 
 /** Connections to listed agents, one adapter a protocol. */
 export function openRemotes(
-  { stack, config, options, clock, wait }: Runtime,
+  { stack, config, options, clock, wait, site }: Runtime,
   outbound: Outbound,
 ): OpenRemotes {
   const listeners = new Set<(packageName: string) => void>()
@@ -49,6 +49,7 @@ export function openRemotes(
           dial,
           client: { name: 'dragoman', version },
           per_call_headers: ['dragoman-assertion', 'via'],
+          own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
           onToolsChanged(packageName) {
             for (const listener of listeners) listener(packageName)
           },

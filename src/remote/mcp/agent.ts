@@ -55,7 +55,7 @@ interface McpAgentOptions extends ConnectionOptions, PoolOptions {
   readonly openCalls: OpenCalls
   readonly listeners: Listeners
   readonly package_name: string
-  readonly own_origins: readonly string[]
+  readonly own_origins: () => readonly string[]
 }
 
 /** The tools of a server as capabilities, until a time in milliseconds since the epoch. */
@@ -183,10 +183,12 @@ export class McpAgent implements RemoteAgent {
     const progress = createProgress(call.emit)
     const { package_name, own_origins } = this.#options
     const asker = { package_name, own_origins }
+    const own = factsOf(call)
+    const { capabilities } = own
     const facts: ExchangeFacts = {
-      ...factsOf(call),
+      ...own,
       async ask(question) {
-        const { only } = checkedQuestions({ only: { ...question } }, asker)
+        const { only } = checkedQuestions({ only: { ...question } }, capabilities, asker)
         return await ask(only as unknown as Question)
       },
     }
@@ -197,7 +199,7 @@ export class McpAgent implements RemoteAgent {
         )
         await abortable(progress.done(), exchange.signal)
         if (!isQuestion(result)) return { result }
-        const inputRequests = checkedQuestions(result.inputRequests ?? {}, asker)
+        const inputRequests = checkedQuestions(result.inputRequests ?? {}, capabilities, asker)
         return { result: { ...result, inputRequests } }
       } catch (error) {
         const rpc = rpcErrorIn(error, sdk)

@@ -25,7 +25,7 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
    */
   readonly per_call_headers?: readonly string[]
   /** Origins of this gateway: no agent may send a user there. */
-  readonly own_origins?: readonly string[]
+  readonly own_origins?: () => readonly string[]
   /** Called when a server tells that its list of tools has changed. */
   readonly onToolsChanged?: (packageName: string) => void
 }
@@ -47,7 +47,7 @@ export function createMcpConnect({
   socket_idle_ms = 60_000,
   max_pooled = 32,
   per_call_headers = [],
-  own_origins = [],
+  own_origins = () => [],
   onToolsChanged = () => {},
   ...options
 }: McpOptions): Connect {

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { questionMethods } from '../../common/mcp/questions.ts'
+import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
 
 /** A question of a server to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
@@ -13,7 +13,7 @@ export interface Question {
 export interface Asker {
   readonly package_name: string
   /** Origins of this gateway: no agent may send a user there. */
-  readonly own_origins: readonly string[]
+  readonly own_origins: () => readonly string[]
 }
 
 /**
@@ -36,32 +36,43 @@ const maxCharacters = 64 * 1024
 
 /**
  * The questions of a server as its clients see them: each form and each address states who asks. Throws Failure
- * `upstream_invalid` for a question that no agent may ask: for a secret, or for a visit to this gateway.
+ * `upstream_invalid` for a question that no agent may ask: for a secret, for a visit to this gateway, or for something
+ * that the client does not offer.
  */
-export function checkedQuestions(questions: JsonObject, asker: Asker): JsonObject {
+export function checkedQuestions(questions: JsonObject, capabilities: JsonObject, asker: Asker): JsonObject {
   const entries = Object.entries(questions)
   if (entries.length > maxQuestions || JSON.stringify(questions).length > maxCharacters) {
     throw refusal(asker, `asks more than ${maxQuestions} questions, or ${maxCharacters} characters of them`)
   }
-  return Object.fromEntries(entries.map(([key, question]) => [key, checkedQuestion(question, asker)]))
+  if (!canAnswer(capabilities, questions)) {
+    throw refusal(asker, 'asks for something that the client does not offer')
+  }
+  return Object.fromEntries(
+    entries.map(([key, question]) => [
+      key,
+      checkedQuestion(question as unknown as Question, capabilities, asker),
+    ]),
+  )
 }
 
-function checkedQuestion(question: unknown, asker: Asker): JsonObject {
-  if (!isRecord(question) || typeof question.method !== 'string' || !questionMethods.has(question.method)) {
-    throw refusal(asker, 'asks a question that MCP does not have')
+function checkedQuestion(question: Question, { elicitation }: JsonObject, asker: Asker): JsonObject {
+  if (question.method !== 'elicitation/create') return { ...question }
+  const params = isRecord(question.params) ? question.params : {}
+  if (params.url !== undefined || params.mode === 'url') {
+    if (!isRecord(elicitation) || elicitation.url === undefined) {
+      throw refusal(asker, 'asks its caller to visit an address, which the client does not offer')
+    }
+    assertForeign(params.url, asker)
   }
-  if (question.method !== 'elicitation/create') return question as JsonObject
-  const params = (isRecord(question.params) ? question.params : {}) as JsonObject
-  if (params.url !== undefined || params.mode === 'url') assertForeign(params.url, asker)
   assertNoSecret(params.requestedSchema, asker)
   const message = `${asker.package_name} asks: ${textOf(params.message) ?? ''}`
-  return { ...question, params: { ...params, message } } as JsonObject
+  return { ...question, params: { ...params, message } }
 }
 
 function assertForeign(url: unknown, asker: Asker): void {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
-  if (asker.own_origins.includes(address.origin)) throw refusal(asker, 'sends its caller to this gateway')
+  if (asker.own_origins().includes(address.origin)) throw refusal(asker, 'sends its caller to this gateway')
 }
 
 const secretWords = new Set([

@@ -19,8 +19,14 @@ export interface Fixture extends AsyncDisposable {
   readonly service: McpService
 }
 
+/** A server that does not know 2026-07-28. */
+const none: McpService['modern'] = {
+  takes: () => false,
+  answer: () => Promise.reject(new Error('Nothing is taken.')),
+}
+
 /** Every tool, resource and prompt that the conformance scenarios call by name, mounted on our own transport code. */
-export async function startFixture(): Promise<Fixture> {
+export async function startFixture({ modern = true } = {}): Promise<Fixture> {
   const onError = (fault: unknown) => console.error(fault)
   const connected = new Set<Server>()
   const call = createCall((list) => {
@@ -28,24 +34,25 @@ export async function startFixture(): Promise<Fixture> {
     for (const instance of connected)
       void instance[list === 'tools' ? 'sendToolListChanged' : 'sendPromptListChanged']().catch(() => {})
   })
+  const connect = () => {
+    const instance = createSdkServer(call)
+    connected.add(instance)
+    instance.onclose = () => void connected.delete(instance)
+    return instance
+  }
   const sdk = createMcpHandler(() => createSdkServer(call))
   const serveSdk = toNodeHandler(sdk) as Serve
-  const serveLegacy = serveSessions(() => createSdkServer(call))
+  const serveLegacy = serveSessions(connect)
   const rest: Serve = (request, response, body) => {
-    const modern = isMessage(body) && isRequest(body) && isModern(body, request.headers)
-    return modern ? serveSdk(request, response, body) : serveLegacy(request, response, body)
+    const isNew = modern && isMessage(body) && isRequest(body) && isModern(body, request.headers)
+    return isNew ? serveSdk(request, response, body) : serveLegacy(request, response, body)
   }
   const service = {
-    modern: createFixtureModern(call, onError),
+    modern: modern ? createFixtureModern(call, onError) : none,
     onListed: () => () => {},
     refusal: () => undefined,
     async load() {
-      return () => {
-        const instance = createSdkServer(call)
-        connected.add(instance)
-        instance.onclose = () => void connected.delete(instance)
-        return instance
-      }
+      return connect
     },
   }
   const server = createServer((request, response) => {

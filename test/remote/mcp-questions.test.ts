@@ -1,0 +1,184 @@
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Fixture, startFixture } from '../conformance/mcp/fixture.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const package_name = 'com.example.fixture'
+const info = { name: 'test', version: '1' }
+
+describe.each([
+  ['2026-07-28', true],
+  ['the revisions with sessions', false],
+])('a server of %s that asks during a call', (_, modern) => {
+  let fixture: Fixture
+  let gateway: TestGateway
+  let token: string
+
+  beforeAll(async () => {
+    fixture = await startFixture({ modern })
+    gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(fixture.url).origin })
+    await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
+    token = await gateway.token('ada')
+  })
+  afterAll(async () => {
+    await gateway?.[Symbol.asyncDispose]()
+    await fixture?.[Symbol.asyncDispose]()
+  })
+
+  const send = async (action: string, params: object, by = token) =>
+    (await gateway.request('POST', '/a2a/message', { body: { to: package_name, action, params }, token: by }))
+      .json
+
+  const question = {
+    status: 'input_required',
+    agent: package_name,
+    question: {
+      text: `${package_name} asks: Who are you?`,
+      schema: { type: 'object', properties: { response: { type: 'string' } }, required: ['response'] },
+    },
+  }
+  const ask = { action: 'test_elicitation', params: { message: 'Who are you?' } }
+
+  test('asks a caller of REST in its answer, and goes on with continue_task', async () => {
+    const asked = await send(ask.action, ask.params)
+    expect(asked).toMatchObject(question)
+    const input = { response: 'Ada' }
+    expect(await send('continue_task', { task_id: asked.task_id, input })).toEqual({
+      text: 'User response: action=accept, content={"response":"Ada"}',
+    })
+  })
+
+  test('is told that its question is declined', async () => {
+    const { task_id } = await send(ask.action, ask.params)
+    const input = { action: 'decline' }
+    expect(await send('continue_task', { task_id, input })).toEqual({
+      text: 'User response: action=decline, content={}',
+    })
+  })
+
+  test('is answered by nobody but the caller that it asked', async () => {
+    const { task_id } = await send(ask.action, ask.params)
+    const input = { response: 'Bob' }
+    const other = await gateway.token('bob')
+    expect(await send('continue_task', { task_id, input }, other)).toMatchObject({ code: 'not_found' })
+    expect(await send('continue_task', { task_id, input })).toMatchObject({
+      text: expect.stringContaining('Bob'),
+    })
+  })
+
+  async function connect(
+    path: string,
+    capabilities: ClientCapabilities,
+    mode: 'legacy' | 'auto',
+  ): Promise<{ client: Client; questions: unknown[]; [Symbol.asyncDispose](): Promise<void> }> {
+    const client = new Client(info, { capabilities, versionNegotiation: { mode } })
+    const questions: unknown[] = []
+    if (capabilities.elicitation) {
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        questions.push(params.message)
+        return { action: 'accept', content: { response: 'Ada' } }
+      })
+    }
+    if (capabilities.sampling) {
+      client.setRequestHandler('sampling/createMessage', () => {
+        questions.push('sampling')
+        return { model: 'm', role: 'assistant', content: { type: 'text', text: 'Paris' } }
+      })
+    }
+    const requestInit = { headers: { Authorization: `Bearer ${token}` } }
+    await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url + path), { requestInit }))
+    return { client, questions, [Symbol.asyncDispose]: () => client.close() }
+  }
+
+  const agent = `/mcp/agents/${package_name}`
+  const own = { name: ask.action, arguments: ask.params }
+  const named = { name: 'call_agent', arguments: { agent: package_name, ...ask } }
+
+  test.each([
+    ['2026-07-28 at the address of the agent', agent, 'auto', own],
+    ['2025-11-25 at the address of the agent', agent, 'legacy', own],
+    ['2026-07-28 by call_agent', '/mcp', 'auto', named],
+  ] as const)('asks an MCP client of %s that can answer', async (_, path, mode, call) => {
+    await using connected = await connect(path, { elicitation: { form: {} } }, mode)
+    const { content, isError } = await connected.client.callTool(call)
+    expect({ content, isError }).toEqual({
+      content: [{ type: 'text', text: 'User response: action=accept, content={"response":"Ada"}' }],
+    })
+    expect(connected.questions).toEqual([`${package_name} asks: Who are you?`])
+  })
+
+  test.each(['auto', 'legacy'] as const)(
+    'gives an MCP client that cannot answer the question, and continue_task to go on (%s)',
+    async (mode) => {
+      await using connected = await connect(agent, {}, mode)
+      const { tools } = await connected.client.listTools()
+      expect(tools.map(({ name }) => name)).toContain('continue_task')
+      const asked = await connected.client.callTool(own)
+      expect(asked.structuredContent).toMatchObject(question)
+      const { task_id } = asked.structuredContent as { task_id: string }
+      const answered = await connected.client.callTool({
+        name: 'continue_task',
+        arguments: { task_id, input: { response: 'Ada' } },
+      })
+      expect(answered.content).toEqual([
+        { type: 'text', text: 'User response: action=accept, content={"response":"Ada"}' },
+      ])
+    },
+  )
+
+  test('reaches the model of a client only if the client states sampling', async () => {
+    const call = { name: 'test_sampling', arguments: { prompt: 'Capital of France?' } }
+    await using able = await connect(agent, { sampling: {} }, 'legacy')
+    const answer = await able.client.callTool(call)
+    expect(answer.content).toEqual([{ type: 'text', text: 'LLM response: Paris' }])
+    expect(able.questions).toEqual(['sampling'])
+    const refused = await send('test_sampling', { prompt: 'Capital of France?' })
+    expect(refused).toMatchObject({ code: expect.any(String) })
+    expect(JSON.stringify(refused)).not.toContain('input_required')
+  })
+})
+
+test('a caller has at most eight open questions of servers with sessions, and answers one to ask again', async () => {
+  await using fixture = await startFixture({ modern: false })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(fixture.url).origin })
+  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
+  const token = await gateway.token('ada')
+  const send = async (action: string, params: object) =>
+    (await gateway.request('POST', '/a2a/message', { body: { to: package_name, action, params }, token }))
+      .json
+  const ask = () => send('test_elicitation', { message: 'Who?' })
+  const questions = await Promise.all(Array.from({ length: 8 }, ask))
+  expect(questions).toEqual(Array(8).fill(expect.objectContaining({ status: 'input_required' })))
+  expect(await ask()).toMatchObject({ code: 'rate_limited', hint: expect.stringContaining('continue_task') })
+  await send('continue_task', { task_id: questions[0].task_id, input: { response: 'Ada' } })
+  expect(await ask()).toMatchObject({ status: 'input_required' })
+})
+
+describe('changes of the lists of a server', () => {
+  test.each([
+    [true, 'auto'],
+    [true, 'legacy'],
+    [false, 'auto'],
+    [false, 'legacy'],
+  ] as const)('reach the clients that listen (modern server: %s, client: %s)', async (modern, mode) => {
+    await using fixture = await startFixture({ modern })
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(fixture.url).origin })
+    await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
+    const client = new Client(info, { versionNegotiation: { mode } })
+    let changes = 0
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      changes++
+    })
+    const requestInit = { headers: { Authorization: `Bearer ${await gateway.token('ada')}` } }
+    const url = new URL(`${gateway.url}/mcp/agents/${package_name}`)
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+    if (mode === 'auto') await client.listen({ toolsListChanged: true })
+    const change = async () => {
+      await client.callTool({ name: 'test_trigger_tool_change', arguments: {} })
+      return changes
+    }
+    await expect.poll(change, { timeout: 15_000 }).toBeGreaterThan(0)
+    await client.close()
+  })
+})
