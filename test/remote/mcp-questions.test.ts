@@ -41,10 +41,10 @@ describe.each([
   const ask = { action: 'test_elicitation', params: { message: 'Who are you?' } }
 
   test('asks a caller of REST in its answer, and goes on with continue_task', async () => {
-    const asked = await send(ask.action, ask.params)
-    expect(asked).toMatchObject(question)
+    const waiting = await send(ask.action, ask.params)
+    expect(waiting).toMatchObject(question)
     const input = { response: 'Ada' }
-    expect(await send('continue_task', { task_id: asked.task_id, input })).toEqual({
+    expect(await send('continue_task', { task_id: waiting.task_id, input })).toEqual({
       text: 'User response: action=accept, content={"response":"Ada"}',
     })
   })
@@ -57,7 +57,7 @@ describe.each([
     })
   })
 
-  test('is answered by nobody but the caller that it asked', async () => {
+  test('is answered by nobody but the caller that it waiting', async () => {
     const { task_id } = await send(ask.action, ask.params)
     const input = { response: 'Bob' }
     const other = await gateway.token('bob')
@@ -114,9 +114,9 @@ describe.each([
       await using connected = await connect(agent, {}, mode)
       const { tools } = await connected.client.listTools()
       expect(tools.map(({ name }) => name)).toContain('continue_task')
-      const asked = await connected.client.callTool(own)
-      expect(asked.structuredContent).toMatchObject(question)
-      const { task_id } = asked.structuredContent as { task_id: string }
+      const waiting = await connected.client.callTool(own)
+      expect(waiting.structuredContent).toMatchObject(question)
+      const { task_id } = waiting.structuredContent as { task_id: string }
       const answered = await connected.client.callTool({
         name: 'continue_task',
         arguments: { task_id, input: { response: 'Ada' } },
