@@ -368,16 +368,47 @@ describe('the list of tools', () => {
   })
 })
 
+test('max_tokens ends a page, and a page without it has as many agents as its limit', async () => {
+  await using home = await startGateway()
+  const lines = Array.from({ length: 60 }, (_, number) =>
+    JSON.stringify({
+      packageName: `tides-${number}`,
+      name: `Tides ${number}`,
+      description: `Tells the tides of harbour ${number}. ${'High water comes twice a day. '.repeat(6)}`,
+      url: `https://github.com/tides/${number}`,
+      runtime: 'node',
+    }),
+  )
+  await importLines(home, lines)
+  await using peer = await connect(home)
+  const found = async (more: object) => {
+    const { output } = await peer.call('search_agents', { query: 'tides of a harbour', limit: 60, ...more })
+    return { count: output.agents.length, tokens: tokensOf(output), more: output.next_cursor !== undefined }
+  }
+  expect(await found({})).toMatchObject({ count: 60, tokens: expect.any(Number), more: false })
+  expect((await found({})).tokens).toBeGreaterThan(4000)
+  const cut = await found({ max_tokens: 1000 })
+  expect(cut.more).toBe(true)
+  expect(cut.tokens).toBeLessThan(1100)
+})
+
+async function importLines(
+  { gateway }: TestGateway,
+  lines: readonly string[],
+  first_line = 1,
+): Promise<void> {
+  const { signal } = new AbortController()
+  const envelope = { to: 'svc.registry', action: 'import_entries', params: { lines, first_line } }
+  await gateway.dispatch(envelope, { principal: localPrincipal, client: 'local', signal })
+}
+
 describe.skipIf(!existsSync(data))('over the lists that people published', () => {
   test('a brief hit without its schemas costs at most 90 tokens in the median', async () => {
     await using home = await startGateway()
-    const { signal } = new AbortController()
     for (const file of ['mcp-servers.jsonl', 'a2a-cards.jsonl']) {
       const lines = readFileSync(`${data}/${file}`, 'utf8').trimEnd().split('\n')
       for (let start = 0; start < lines.length; start += 400) {
-        const params = { lines: lines.slice(start, start + 400), first_line: start + 1 }
-        const envelope = { to: 'svc.registry', action: 'import_entries', params }
-        await home.gateway.dispatch(envelope, { principal: localPrincipal, client: 'local', signal })
+        await importLines(home, lines.slice(start, start + 400), start + 1)
       }
     }
     await using peer = await connect(home)

@@ -41,12 +41,16 @@ function bestFirst(capabilities: readonly Capability[], best: string | null | un
 }
 
 /**
- * The first agents that fit, at least one, in the form for language models. Schemas take the place of sketches where
- * they fit: first for the best action of each agent, then for the next ones.
+ * The first agents that fit, at least one, in the form for language models. Schemas take the place of sketches as far
+ * as the page has `schemaCharacters` in all: first for the best action of each agent, then for the next ones.
  */
-export function briefPage(ranked: readonly RankedEntry[], maxCharacters: number): BriefFound[] {
+export function briefPage(
+  ranked: readonly RankedEntry[],
+  maxCharacters: number,
+  schemaCharacters: number,
+): BriefFound[] {
   const page = within(maxCharacters, ranked.map(draftOf))
-  const left = maxCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
+  const left = schemaCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
   const ranks = Array.from({ length: maxActions }, (_, rank) => rank)
   const ordered = ranks.flatMap((rank) => page.flatMap(({ drafts }) => drafts[rank] ?? []))
   const actions = withSchemas(ordered, left)

@@ -82,7 +82,9 @@ export class SearchService {
   searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput> {
     const { max_tokens = briefTokens } = input
     return this.#cached('brief', input, caller, () =>
-      this.#find({ ...input, max_tokens }, caller, signal, briefPage),
+      this.#find(input, caller, signal, (ranked, characters) =>
+        briefPage(ranked, characters, max_tokens * charactersPerToken),
+      ),
     )
   }
 
@@ -240,7 +242,7 @@ export class SearchService {
   }
 }
 
-/** Size of a brief answer if its caller states none. */
+/** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
 
 /** Minimum score of a best hit that answers the intent. */
