@@ -20,9 +20,24 @@ const small = bytes(3)
 const resource = (rest: object) => ({ type: 'resource', resource: { uri: 'file:///a', ...rest } })
 
 test.each([
-  ['structured content', { content: [text('x')], structuredContent: { a: 1 } }, { a: 1 }],
+  ['structured content', { content: [text('{ "a": 1 }')], structuredContent: { a: 1 } }, { a: 1 }],
+  ['wrapped content', { content: [text('[1]')], structuredContent: { result: [1] } }, { result: [1] }],
+  ['a wrapped text', { content: [text('x')], structuredContent: { result: 'x' } }, { result: 'x' }],
+  [
+    'structured content with words of its own',
+    { content: [text('One.')], structuredContent: { a: 1 } },
+    { text: 'One.', data: { a: 1 } },
+  ],
+  [
+    'structured content beside a link',
+    {
+      content: [text('{"a":1}'), { type: 'resource_link', uri: 'https://a.example/', name: 'a' }],
+      structuredContent: { a: 1 },
+    },
+    { data: { a: 1 }, content: [{ uri: 'https://a.example/', name: 'a' }] },
+  ],
   ['structured content of any kind', { content: [], structuredContent: [1, null] }, [1, null]],
-  ['structured content that is null', { content: [text('x')], structuredContent: null }, null],
+  ['structured content that is null', { content: [text('null')], structuredContent: null }, null],
   ['one text that is an object', { content: [text(' {"a": [1]} ')] }, { a: [1] }],
   ['one text that is an array', { content: [text('[1, 2]')] }, [1, 2]],
   ['one text that is only nearly an object', { content: [text('{a}')] }, { text: '{a}' }],

@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { Content } from '../../../schemas/content.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { repeatsStructured } from '../../common/mcp/repeats.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 import { failureOfRpc, saysUnknownTool } from './failure.ts'
@@ -15,7 +16,7 @@ const maxBinaryBytes = 256 * 1024
  *
  * | result | output |
  * | --- | --- |
- * | `structuredContent` | its value |
+ * | `structuredContent` | its value; with texts that say more `{text, data}`, with other blocks `{data, content}` |
  * | one text that is a JSON object or array | its value |
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
@@ -26,7 +27,8 @@ export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnsw
   const { structuredContent, content, isError, _meta } = checked(result, sdk)
   const passed: Content = { protocol: 'mcp', result }
   if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: passed }) }
-  const output = structuredContent === undefined ? contentOf(content) : (structuredContent as Json)
+  const output =
+    structuredContent === undefined ? contentOf(content) : structuredOf(structuredContent as Json, content)
   if (sizeOf(output) > maxBytes) {
     throw new Failure(
       'upstream_invalid',
@@ -53,6 +55,14 @@ function sizeOf(output: Json): number {
   } catch {
     return Number.POSITIVE_INFINITY
   }
+}
+
+function structuredOf(data: Json, content: readonly ContentBlock[]): Json {
+  const others = content.filter((item) => item.type !== 'text' || !repeatsStructured(item.text, data))
+  if (others.length === 0) return data
+  const texts = others.flatMap((item) => (item.type === 'text' ? [item.text] : []))
+  if (texts.length === others.length) return { text: texts.join('\n'), data }
+  return { data, content: others.map(block) }
 }
 
 function contentOf(content: readonly ContentBlock[]): Json {

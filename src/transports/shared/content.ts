@@ -1,6 +1,7 @@
 import type { Content } from '../../../schemas/content.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import type { Part } from '../../../schemas/task.ts'
+import { repeatsStructured } from '../../common/mcp/repeats.ts'
 
 /** A block of an MCP result (ContentBlock). */
 type Block = JsonObject
@@ -38,12 +39,7 @@ export function resultOf(content: Content): JsonObject {
 
 /** True for a text block that holds the JSON of the structured content (MCP 2025-06-18, Tools, Structured Content). */
 function repeats({ type, text }: Block, structured: Json): boolean {
-  if (type !== 'text' || typeof text !== 'string') return false
-  try {
-    return JSON.stringify(JSON.parse(text)) === JSON.stringify(structured)
-  } catch {
-    return false
-  }
+  return type === 'text' && typeof text === 'string' && repeatsStructured(text, structured)
 }
 
 /** A block of MCP as a part of A2A. What a part has no field for is in its metadata, under `mcp`. */

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRecord } from '../../../../schemas/json.ts'
+import { a2aVersion } from '../../../support/a2a.ts'
 import { startGateway, type TestGateway } from '../../../support/gateway.ts'
 import { list } from '../../../support/listed.ts'
 import { installed } from '../../../support/others.ts'
@@ -79,4 +80,109 @@ describe.skipIf(!python)('FastMCP, where .ci/run has installed it', () => {
     })
     expect(different).toEqual([])
   })
+
+  const png = expect.stringMatching(/^iVBOR/)
+  const wav = expect.stringMatching(/^UklGR/)
+  const link = {
+    url: 'https://example.com/a.pdf',
+    filename: 'a.pdf',
+    mediaType: 'application/pdf',
+    metadata: { mcp: { title: 'A', description: 'A paper', size: 12 } },
+  }
+  const note = {
+    text: '# Note',
+    mediaType: 'text/markdown',
+    metadata: { mcp: { resource: { uri: 'note://1' } } },
+  }
+  const first = { text: 'first', metadata: { mcp: { annotations: { audience: ['user'], priority: 0.5 } } } }
+  const deep = { b: [1, null], a: { deep: true } }
+
+  /** What each tool says, to a caller of REST and to one of A2A, by the tables of docs/calling.md. */
+  const conversions: readonly (readonly [string, object, unknown, readonly object[]])[] = [
+    ['say', { words: 'Grüße\n世界' }, { text: 'Grüße\n世界' }, [{ text: 'Grüße\n世界' }]],
+    ['say', { words: '{"a": [1, 2]}' }, { a: [1, 2] }, [{ text: '{"a": [1, 2]}' }]],
+    [
+      'weather',
+      { city: 'Oslo' },
+      { city: 'Oslo', degrees: 21.5 },
+      [{ data: { city: 'Oslo', degrees: 21.5 }, mediaType: 'application/json' }],
+    ],
+    ['numbers', { count: 2 }, { result: [0, 1] }, [{ data: { result: [0, 1] } }]],
+    [
+      'picture',
+      {},
+      { content: [{ media_type: 'image/png', base64: png }] },
+      [{ raw: png, mediaType: 'image/png' }],
+    ],
+    [
+      'sound',
+      {},
+      { content: [{ media_type: 'audio/wav', base64: wav }] },
+      [{ raw: wav, mediaType: 'audio/wav' }],
+    ],
+    [
+      'link',
+      {},
+      { content: [{ uri: 'https://example.com/a.pdf', media_type: 'application/pdf', name: 'a.pdf' }] },
+      [link],
+    ],
+    [
+      'embedded',
+      {},
+      {
+        content: [
+          { uri: 'note://1', media_type: 'text/markdown', text: '# Note' },
+          { uri: 'note://2', media_type: 'image/png', base64: png },
+        ],
+      },
+      [note, { raw: png, mediaType: 'image/png' }],
+    ],
+    [
+      'mixed',
+      {},
+      {
+        data: deep,
+        content: [{ text: 'first' }, { media_type: 'image/png', base64: png }, { text: 'last' }],
+      },
+      [first, { raw: png }, { text: 'last' }, { data: deep }],
+    ],
+    ['work', {}, { result: 'worked' }, [{ data: { result: 'worked' } }]],
+  ]
+
+  test.each(conversions)(
+    'says the same in the forms of REST and A2A: %s %j',
+    async (tool, params, output, parts) => {
+      const body = { to: package_name, action: tool, params }
+      const rest = await gateway.request('POST', '/a2a/message', { body, token })
+      expect(rest.json).toEqual(output)
+      expect(rest.headers.get('X-Content-Trust')).toBe('untrusted')
+      const message = {
+        messageId: 'm',
+        role: 'ROLE_USER',
+        parts: [{ data: params }],
+        metadata: { skillId: tool },
+      }
+      const a2a = await gateway.request('POST', `/a2a/v1/${package_name}/message:send`, {
+        body: { message },
+        token,
+        headers: a2aVersion,
+      })
+      const answer = a2a.json.task?.artifacts?.flatMap((artifact: { parts: object[] }) => artifact.parts)
+      expect(answer ?? a2a.json).toMatchObject(parts)
+      expect(answer).toHaveLength(parts.length)
+    },
+  )
+
+  test.each([
+    ['fail', {}, 'upstream_failed', 'It failed because so'],
+    ['weather', { city: ['Oslo'] }, expect.stringMatching(/^(invalid_request|upstream_failed)$/), 'city'],
+    ['weathr', {}, 'unknown_action', 'weathr'],
+  ])(
+    'fails in its own words, or the gateway says what is wrong: %s %j',
+    async (tool, params, code, words) => {
+      const body = { to: package_name, action: tool, params }
+      const rest = await gateway.request('POST', '/a2a/message', { body, token })
+      expect(rest.json).toMatchObject({ code, detail: expect.stringContaining(words), retryable: false })
+    },
+  )
 })
