@@ -148,6 +148,10 @@ export const settings = {
     z.enum(['on', 'off']).default('on'),
     'Probe listed agents on a schedule; off: only on request.',
   ],
+  DRAGOMAN_PROBE: [
+    z.enum(['on', 'off']).default('off'),
+    'Read the tools of imported MCP servers that have no owner here: 1,000 hosts a day, one request a second.',
+  ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),
     "Check our own agents' outputs against their schemas.",

@@ -1,6 +1,7 @@
 import type { Agent } from '../../schemas/action.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import { createVault } from '../auth/vault.ts'
+import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { Site } from '../registry/entry/site.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -30,6 +31,7 @@ import { createRuntime, type GatewayOptions } from './runtime.ts'
 import { openSearch } from './search.ts'
 import { startFailure } from './start-failure.ts'
 import { HealthObserver } from './store-observer.ts'
+import { openSurvey } from './survey.ts'
 import type { Verification } from './verification.ts'
 
 /** The registry, its agents and the router, before any transport. */
@@ -46,6 +48,7 @@ export interface Gateway extends AsyncDisposable {
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
+  readonly survey: Survey
   readonly sweep: RegistryServices['sweep']
   readonly changes: ChangeServices
   readonly taskManager: TaskManager
@@ -154,6 +157,7 @@ async function assemble(
     vectors: search.vectors,
     verification,
     liveness,
+    survey: openSurvey(runtime, store, outbound),
     sweep,
     changes,
     log,

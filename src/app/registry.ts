@@ -48,7 +48,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   const { store, outbound, identity, seals, search, remotes, hosted } = ports
   const { index, listed, vectors, saveSnapshot } = search
   const { fetch } = outbound.public
-  const readServer = readServerBy(remotes)
+  const readServer = readServerBy(remotes.at)
   const fetchCard = createManifestReader(fetch, readServer)
   const protectedNames = config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName)
   const reader = new CapabilityReader({ store, clock, readServer, fetch, protectedNames })

@@ -65,9 +65,9 @@ export function openRemotes(
 }
 
 /** Reads MCP servers without a caller: each reading connects for itself and sends no credential. */
-export function readServerBy(remotes: Remotes): ReadServer {
+export function readServerBy(connect: Remotes['at']): ReadServer {
   return async (endpoint, signal) => {
-    await using agent = remotes.at(endpoint)
+    await using agent = connect(endpoint)
     if (!agent?.read)
       throw new Failure('not_callable', `${endpoint.url} is not the address of an MCP server.`)
     return await agent.read({ signal, headers: {} })

@@ -25,17 +25,20 @@ export function startJobs({
   verification,
   changes,
   liveness,
+  survey,
   sweep,
   store,
   log,
   config,
 }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
+  const surveys: Job = { lease: 'survey', checker: survey, beat_ms: probeInterval }
   const jobs: Job[] = [
     { lease: 'checks', checker: verification.checker },
     { lease: 'retention', checker: sweep, beat_ms: sweepInterval },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
+    ...(config.DRAGOMAN_PROBE === 'on' ? [surveys] : []),
   ]
   const stack = new AsyncDisposableStack()
   for (const job of jobs) {

@@ -58,12 +58,17 @@ export class CapabilityReader {
 
   /** Reads the server of one entry and writes what is new. Returns the revision of the registry. */
   async read(id: string, signal: AbortSignal): Promise<number> {
-    const { store, clock, protectedNames = [] } = this.#options
+    const { store } = this.#options
     const entry = await store.read.entry({ id })
     const reading = entry && (await this.ask(entry, signal))
-    if (!reading) return await store.read.revision()
+    return reading ? await this.note(entry, reading) : await store.read.revision()
+  }
+
+  /** Writes what is new in a reading of an entry. Returns the revision of the registry. */
+  async note(entry: StoredEntry, reading: Reading): Promise<number> {
+    const { store, clock, protectedNames = [] } = this.#options
     const { revision } = await store.write(async (writer) => {
-      const now = await writer.entry({ id })
+      const now = await writer.entry({ id: entry.id })
       if (!now || now.deleted || !isDeepStrictEqual(now.endpoints, entry.endpoints)) return
       const after = afterReading(now, reading, new Date(clock()).toISOString())
       if (!isNews(now, after)) return
