@@ -95,6 +95,8 @@ export interface StoredTask {
   readonly counted_by: string
   readonly context_id: string
   readonly state: TaskState
+  /** The name of a state that this gateway does not know, as the agent sent it; its task counts as working. */
+  readonly shown_state?: string
   /** Time at which the task entered its state. */
   readonly updated_at: string
   /** The time when the task is deleted. */

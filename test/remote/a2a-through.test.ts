@@ -52,6 +52,12 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     artifact('b', [{ data: [1, 2] }], {}, { lastChunk: true }),
     status('COMPLETED'),
   ],
+  'what comes in a later version': [
+    begun,
+    status('PAUSED', agentMessage([{ text: 'Wait', weight: 3 }], { tone: 'calm' }), { priority: 1 }),
+    artifact('a', [{ text: 'one', language: 'en' }], { rank: 2 }, { lastChunk: true }),
+    status('COMPLETED'),
+  ],
   'a question': [
     begun,
     status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }, { data: { choices: ['Fri'] } }])),
@@ -213,10 +219,11 @@ describe('what a caller of A2A says', () => {
         { text: 'first', mediaType: 'text/markdown' },
         { data: [1, { two: 2 }], mediaType: 'application/json' },
         { raw: bytes, filename: 'a.png', mediaType: 'image/png' },
-        { text: 'second', metadata: { lang: 'en' } },
+        { text: 'second', metadata: { lang: 'en' }, weight: 2 },
       ],
       metadata: { trace: 'abc' },
       extensions: ['urn:example:x'],
+      priority: 'high',
     }
     const params = {
       tenant: to,

@@ -7,7 +7,7 @@ import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
 import { maxValues } from '../check-output.ts'
 import type { Connect, RemoteAgent, RemoteAnswer, RemoteCall, RemoteFacts } from '../remote-agent.ts'
-import { type A2aClient, type AgentInterface, createA2aClient, type OutgoingMessage } from './client.ts'
+import { type A2aClient, type AgentInterface, createClient, type OutgoingMessage } from './client.ts'
 import { follow } from './follow.ts'
 import { messageOf, withSkillId } from './message.ts'
 import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
@@ -24,7 +24,7 @@ const maxAnswerBytes = 10 * 1024 * 1024
  */
 const maxMessageBytes = 2 * 1024 * 1024
 
-/** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON, through the official SDK's client. */
+/** Agents that speak A2A 1.0 or 0.3, by JSON-RPC or HTTP+JSON. */
 export function createA2aConnect(options: A2aOptions): Connect {
   return (stated, facts) => {
     const { protocol, url, version, binding = 'JSONRPC', tenant } = stated
@@ -94,8 +94,7 @@ class A2aAgent implements RemoteAgent {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #clientOf(version: Version): Promise<A2aClient> {
-    const client =
-      this.#clients.get(version) ?? createA2aClient({ ...this.#endpoint, version }, this.#fetch, randomUUID)
+    const client = this.#clients.get(version) ?? openClient({ ...this.#endpoint, version }, this.#fetch)
     this.#clients.set(version, client)
     return client
   }
@@ -130,6 +129,12 @@ class A2aAgent implements RemoteAgent {
 function withExtensions(headers: RemoteCall['headers'], { content }: RemoteCall): RemoteCall['headers'] {
   const extensions = content?.protocol === 'a2a' ? content.extensions : undefined
   return extensions === undefined ? headers : { ...headers, 'a2a-extensions': extensions }
+}
+
+async function openClient(endpoint: AgentInterface, fetchImpl: typeof fetch): Promise<A2aClient> {
+  if (endpoint.version === '1.0') return createClient(endpoint, fetchImpl, randomUUID)
+  const { createSdkClient } = await import('./sdk-client.ts')
+  return await createSdkClient(endpoint, fetchImpl, randomUUID)
 }
 
 /** The message of a caller of A2A as it is; that of any other caller from its params. */

@@ -125,8 +125,10 @@ export function readTask(json: unknown): ReceivedTask {
   if (!isRecord(json) || typeof json.id !== 'string' || !isRecord(json.status)) throw invalidTask()
   // The HTTP+JSON binding puts the id into a path.
   if (json.id === '' || json.id === '.' || json.id === '..') throw invalidTask()
-  const state = TaskState.safeParse(json.status.state ?? 'TASK_STATE_SUBMITTED').data
-  if (!state) throw invalidTask()
+  const stated = json.status.state ?? 'TASK_STATE_SUBMITTED'
+  if (typeof stated !== 'string') throw invalidTask()
+  // A state of a later version is work until a known one follows.
+  const state = TaskState.safeParse(stated).data ?? 'TASK_STATE_WORKING'
   const { message } = json.status
   return {
     id: json.id,

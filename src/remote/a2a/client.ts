@@ -1,6 +1,6 @@
-import type { AgentCard, StreamResponse } from '@a2a-js/sdk'
-import type { Client } from '@a2a-js/sdk/client'
-import type { JsonObject } from '../../../schemas/json.ts'
+import { a2aErrors } from '../../../schemas/a2a-codes.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { readEventData } from '../../common/sse.ts'
 
 /** An interface of an agent as in a card of A2A 1.0. */
 export interface AgentInterface {
@@ -28,7 +28,7 @@ export interface RequestOptions {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** The SDK's client with ProtoJSON in and out. */
+/** A client of one interface of an agent, with the objects of A2A 1.0 in and out. */
 export interface A2aClient {
   /**
    * Events `{task}`, `{message}`, `{statusUpdate}` and `{artifactUpdate}`; only one event if the agent does not
@@ -39,69 +39,132 @@ export interface A2aClient {
   cancel(id: string, options: RequestOptions): Promise<void>
 }
 
+/** An error of the protocol that the agent answered. */
+export class AgentError extends Error {
+  override readonly name = 'AgentError'
+  readonly reason: string | undefined
+  readonly code: number | undefined
+
+  constructor(message: string, reason: string | undefined, code: number | undefined) {
+    super(message)
+    this.reason = reason
+    this.code = code
+  }
+}
+
 const usualModes = ['application/json', 'text/plain', '*/*']
 
-/** Loads the SDK with the first call, which keeps the start of the gateway fast. */
-export async function createA2aClient(
-  agentInterface: AgentInterface,
+/** The SendMessageRequest for a message. */
+export function sendRequest(
+  { message, task_id, context_id, metadata, accepted_output_modes, returns_immediately }: OutgoingMessage,
+  { streaming }: Pick<AgentInterface, 'streaming'>,
+  createId: () => string,
+): JsonObject {
+  const { taskId: _, contextId: __, ...fields } = message
+  return {
+    message: {
+      messageId: createId(),
+      role: 'ROLE_USER',
+      ...fields,
+      ...(task_id !== undefined && { taskId: task_id }),
+      ...(context_id !== undefined && { contextId: context_id }),
+    },
+    configuration: {
+      acceptedOutputModes: accepted_output_modes ?? usualModes,
+      historyLength: 0,
+      ...(returns_immediately && !streaming && { returnImmediately: true }),
+    },
+    ...(metadata && { metadata }),
+  }
+}
+
+type Operation = 'SendMessage' | 'SendStreamingMessage' | 'GetTask' | 'CancelTask'
+
+/** The verb and the path of an operation over HTTP+JSON (A2A 1.0, section 11.3). */
+const paths: Readonly<Record<Operation, (id: string) => readonly ['GET' | 'POST', string]>> = {
+  SendMessage: () => ['POST', '/message:send'],
+  SendStreamingMessage: () => ['POST', '/message:stream'],
+  GetTask: (id) => ['GET', `/tasks/${encodeURIComponent(id)}?historyLength=0`],
+  CancelTask: (id) => ['POST', `/tasks/${encodeURIComponent(id)}:cancel`],
+}
+
+/** A client of A2A 1.0. Fields and states that it does not know pass as they came. */
+export function createClient(
+  { url, binding, tenant, streaming }: AgentInterface,
   fetchImpl: typeof fetch,
   createId: () => string,
-): Promise<A2aClient> {
-  const [sdk, { ClientFactory, JsonRpcTransportFactory, RestTransportFactory }] = await Promise.all([
-    import('@a2a-js/sdk'),
-    import('@a2a-js/sdk/client'),
-  ])
-  const legacyCompat = { enabled: true }
-  const factory = new ClientFactory({
-    transports: [
-      new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
-      new RestTransportFactory({ fetchImpl, legacyCompat }),
-    ],
-  })
-  const client: Client = await factory.createFromAgentCard(cardOf(agentInterface, sdk.AgentCard))
-  const optionsOf = ({ signal, headers }: RequestOptions) => ({ signal, serviceParameters: { ...headers } })
+): A2aClient {
+  const isRpc = binding === 'JSONRPC'
+  const base = `${url.replace(/\/+$/, '')}${tenant ? `/${encodeURIComponent(tenant)}` : ''}`
+
+  async function request(operation: Operation, params: JsonObject, { headers, signal }: RequestOptions) {
+    const isStream = operation === 'SendStreamingMessage'
+    const common = {
+      ...headers,
+      'a2a-version': '1.0',
+      accept: isStream ? 'text/event-stream' : 'application/json, application/a2a+json',
+    }
+    if (isRpc) {
+      const named = tenant ? { tenant, ...params } : params
+      const body = JSON.stringify({ jsonrpc: '2.0', id: createId(), method: operation, params: named })
+      const jsonHeaders = { ...common, 'content-type': 'application/json' }
+      return await fetchImpl(url, { method: 'POST', headers: jsonHeaders, body, signal })
+    }
+    const [method, path] = paths[operation](String(params.id ?? ''))
+    const sent =
+      method === 'GET'
+        ? { headers: common }
+        : { headers: { ...common, 'content-type': 'application/a2a+json' }, body: JSON.stringify(params) }
+    return await fetchImpl(`${base}${path}`, { method, ...sent, signal })
+  }
+
+  /** The result in a message of the agent. Throws AgentError. */
+  function resultOf(text: string): JsonObject {
+    const message: unknown = JSON.parse(text)
+    if (!isRecord(message)) throw new Error('The answer is not an object.')
+    if (isRecord(message.error)) throw agentError(message.error)
+    const result = isRpc ? message.result : message
+    if (!isRecord(result)) throw new Error('The answer has no result.')
+    return result as JsonObject
+  }
+
+  async function single(operation: Operation, params: JsonObject, options: RequestOptions) {
+    const answer = await request(operation, params, options)
+    return resultOf(await answer.text())
+  }
+
   return {
     async *send(outgoing, options) {
-      const { message, task_id, context_id, metadata, accepted_output_modes, returns_immediately } = outgoing
-      const { taskId: _, contextId: __, ...fields } = message
-      const request = sdk.SendMessageRequest.fromJSON({
-        message: {
-          messageId: createId(),
-          role: 'ROLE_USER',
-          ...fields,
-          ...(task_id !== undefined && { taskId: task_id }),
-          ...(context_id !== undefined && { contextId: context_id }),
-        },
-        configuration: {
-          acceptedOutputModes: accepted_output_modes ?? usualModes,
-          historyLength: 0,
-          ...(returns_immediately && !agentInterface.streaming && { returnImmediately: true }),
-        },
-        ...(metadata && { metadata }),
-      })
-      for await (const event of client.sendMessageStream(request, optionsOf(options))) {
-        yield sdk.StreamResponse.toJSON(event as StreamResponse) as object
+      const params = sendRequest(outgoing, { streaming }, createId)
+      if (!streaming) {
+        yield await single('SendMessage', params, options)
+        return
       }
+      const answer = await request('SendStreamingMessage', params, options)
+      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
+      if (!isStream || !answer.ok || !answer.body) {
+        yield resultOf(await answer.text())
+        return
+      }
+      for await (const data of readEventData(answer.body)) yield resultOf(data)
     },
-    async task(id, options) {
-      const request = sdk.GetTaskRequest.fromJSON({ id, historyLength: 0 })
-      return sdk.Task.toJSON(await client.getTask(request, optionsOf(options)))
-    },
+    task: (id, options) => single('GetTask', isRpc ? { id, historyLength: 0 } : { id }, options),
     async cancel(id, options) {
-      await client.cancelTask(sdk.CancelTaskRequest.fromJSON({ id }), optionsOf(options))
+      await single('CancelTask', { id }, options)
     },
   }
 }
 
-function cardOf(
-  { url, binding, version, tenant, streaming }: AgentInterface,
-  { fromJSON }: { fromJSON(json: object): AgentCard },
-): AgentCard {
-  return fromJSON({
-    name: 'remote',
-    supportedInterfaces: [
-      { url, protocolBinding: binding, protocolVersion: version, ...(tenant && { tenant }) },
-    ],
-    capabilities: { streaming },
-  })
+const reasons = new Map<unknown, string>(Object.entries(a2aErrors).map(([reason, { rpc }]) => [rpc, reason]))
+/** Section 5.4 defines this error too; the gateway itself never sends it. */
+reasons.set(-32006, 'INVALID_AGENT_RESPONSE')
+
+/** An error of JSON-RPC, or of HTTP+JSON (AIP-193), whose ErrorInfo names its reason. */
+function agentError({ code, status, message, data, details = data }: Record<string, unknown>): AgentError {
+  const infos = Array.isArray(details) ? details.filter(isRecord) : []
+  const stated = infos.map(({ reason }) => reason).find((reason) => typeof reason === 'string')
+  const reason = stated ?? reasons.get(code) ?? (typeof status === 'string' ? status : undefined)
+  const text = typeof message === 'string' ? message : ''
+  const isRpcCode = typeof code === 'number' && code < 0
+  return new AgentError(text, reason as string | undefined, isRpcCode ? code : undefined)
 }

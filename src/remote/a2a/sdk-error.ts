@@ -8,7 +8,7 @@ import { codeOfReason } from './answer.ts'
 /** Reasons that mean that the agent speaks another version. JSON-RPC has only method not found for this. */
 const otherVersion = new Set(['VERSION_NOT_SUPPORTED', 'METHOD_NOT_FOUND'])
 /** Errors of the agent itself; they count against it. */
-const serverErrors = new Set(['INTERNAL_ERROR', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
+const serverErrors = new Set(['INTERNAL_ERROR', 'INTERNAL', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
 
 /** An error that the SDK threw: the agent is broken, it refuses the call, or it speaks another version. */
 export interface ClassifiedError {

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Content } from '../../../schemas/content.ts'
 import { contentMark } from '../../../schemas/content-mark.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { type Artifact, isBusy, TaskState } from '../../../schemas/task.ts'
 import type { TaskOrigin, Tell } from './work.ts'
 
@@ -11,8 +12,8 @@ import type { TaskOrigin, Tell } from './work.ts'
 export class Relay {
   readonly #agent: string
   readonly #tell: Tell
-  /** The artifacts so far, as JSON of their parts, to find what is new in a whole task. */
-  readonly #forwarded = new Map<string, string>()
+  /** The parts of the artifacts so far, to find what is new in a whole task. */
+  readonly #forwarded = new Map<string, Json[]>()
   /** The last status as JSON: a poll may find it unchanged. */
   #lastStatus = ''
 
@@ -45,29 +46,40 @@ export class Relay {
   }
 
   async #status(holder: JsonObject): Promise<void> {
-    const { status, metadata } = holder
+    const {
+      status,
+      artifacts: _,
+      id: __,
+      taskId: ___,
+      contextId: ____,
+      history: _____,
+      ...event_fields
+    } = holder
     const state = stateIn(holder)
     const message = isRecord(status) && isRecord(status.message) ? (status.message as JsonObject) : undefined
     this.#lastStatus = JSON.stringify(status)
+    const stated = isRecord(status) ? status.state : undefined
     await this.#tell({
       state,
+      ...(typeof stated === 'string' && stated !== state && { shown_state: stated }),
       ...(message && { message: marked(message) }),
-      ...(isRecord(metadata) && { event_metadata: metadata as JsonObject }),
+      event_fields,
       origin: this.#originOf(holder),
     })
   }
 
   async #artifactUpdate(update: JsonObject): Promise<void> {
-    const { artifact, append = false, lastChunk = false, metadata } = update
+    const { artifact, append, lastChunk, taskId: _, contextId: __, ...event_fields } = update
     if (!isRecord(artifact)) return
-    const { artifactId = '', parts = [] } = artifact as { artifactId?: string; parts?: readonly unknown[] }
-    const earlier: readonly unknown[] = append ? JSON.parse(this.#forwarded.get(artifactId) ?? '[]') : []
-    this.#forwarded.set(artifactId, JSON.stringify([...earlier, ...parts]))
+    const id = String(artifact.artifactId ?? '')
+    const parts = append === true ? (this.#forwarded.get(id) ?? []) : []
+    for (const part of partsIn(artifact as JsonObject)) parts.push(part)
+    this.#forwarded.set(id, parts)
     await this.#tell({
       artifact: artifactOf(artifact as JsonObject),
       append: append === true,
       last: lastChunk === true,
-      ...(isRecord(metadata) && { event_metadata: metadata as JsonObject }),
+      event_fields,
       origin: this.#originOf(update),
     })
   }
@@ -76,10 +88,10 @@ export class Relay {
   async #artifacts(task: JsonObject): Promise<void> {
     const artifacts = Array.isArray(task.artifacts) ? (task.artifacts as readonly JsonObject[]) : []
     for (const artifact of artifacts) {
-      const { artifactId = '', parts = [] } = artifact
-      const now = JSON.stringify(parts)
-      if (this.#forwarded.get(String(artifactId)) === now) continue
-      this.#forwarded.set(String(artifactId), now)
+      const id = String(artifact.artifactId ?? '')
+      const parts = partsIn(artifact)
+      if (isDeepStrictEqual(this.#forwarded.get(id), parts)) continue
+      this.#forwarded.set(id, parts)
       await this.#tell({ artifact: artifactOf(artifact), last: true, origin: this.#originOf(task) })
     }
   }
@@ -97,6 +109,10 @@ export class Relay {
 function stateIn({ status }: JsonObject): TaskState {
   const state = TaskState.safeParse(isRecord(status) ? status.state : undefined)
   return state.data ?? 'TASK_STATE_WORKING'
+}
+
+function partsIn({ parts }: JsonObject): Json[] {
+  return Array.isArray(parts) ? [...parts] : []
 }
 
 function artifactOf(artifact: JsonObject): Artifact {

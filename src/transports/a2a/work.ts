@@ -19,8 +19,10 @@ export type WorkUpdate = (
   | { readonly artifact: Artifact; readonly append?: boolean; readonly last?: boolean }
 ) & {
   readonly origin?: TaskOrigin
-  /** Metadata of the event, not of its content. */
-  readonly event_metadata?: JsonObject
+  /** The name of a state that this gateway does not know. */
+  readonly shown_state?: string
+  /** Other fields of the event, such as its metadata. */
+  readonly event_fields?: JsonObject
 }
 
 /** A call with what its request says beside the body. */

@@ -15,7 +15,7 @@ function integer(min: number, max: number) {
 }
 const historyLength = integer(0, 2 ** 31 - 1)
 
-const Part = z.object({
+const Part = z.looseObject({
   text: z.unknown(),
   data: z.unknown(),
   raw: z.unknown(),
@@ -32,7 +32,8 @@ const Part = z.object({
 export const sendParams = input(
   z.object({
     tenant: name,
-    message: z.object({
+    // Agents elsewhere may know more fields.
+    message: z.looseObject({
       messageId: z.string().min(1).max(256),
       role: z.literal('ROLE_USER'),
       contextId: name,

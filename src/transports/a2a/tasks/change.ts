@@ -15,14 +15,17 @@ interface UpdatedTask {
 
 /** The task after an update at this time (ISO 8601), and the event that reports the update. */
 export function update(task: StoredTask, change: WorkUpdate, at: string): UpdatedTask {
-  const { event_metadata } = change
+  const { event_fields } = change
   if ('state' in change) {
-    const next = { ...task, state: change.state, message: messageOf(task, change), updated_at: at }
-    return { task: next, event: statusEvent(next, event_metadata) }
+    const { shown_state: _, ...before } = task
+    const { state, shown_state } = change
+    const shown = shown_state === undefined ? {} : { shown_state }
+    const next = { ...before, ...shown, state, message: messageOf(task, change), updated_at: at }
+    return { task: next, event: statusEvent(next, event_fields) }
   }
   const { artifact, append = false, last = false } = change
   const next = { ...task, artifacts: withArtifact(task.artifacts, artifact, append) }
-  return { task: next, event: artifactEvent(task, artifact, append, last, event_metadata) }
+  return { task: next, event: artifactEvent(task, artifact, append, last, event_fields) }
 }
 
 /** The message of a state, in the task and the context of the caller. */

@@ -61,7 +61,8 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
 /** The message for a worker whose process ended: it could not store a message itself. */
 const lostWorker = 'The process that worked on the task ended.'
 
-function showStatus({ id, context_id, state, message, updated_at, alive_until }: StoredTask): Status {
+function showStatus(task: StoredTask): Status {
+  const { id, context_id, state, shown_state, message, updated_at, alive_until } = task
   if (state === 'TASK_STATE_FAILED' && alive_until !== null) {
     return {
       state,
@@ -69,7 +70,8 @@ function showStatus({ id, context_id, state, message, updated_at, alive_until }:
       timestamp: updated_at,
     }
   }
-  return { state, ...(message && { message }), timestamp: updated_at }
+  const shown = (shown_state ?? state) as TaskState
+  return { state: shown, ...(message && { message }), timestamp: updated_at }
 }
 
 export function fromAgent(
@@ -82,10 +84,10 @@ export function fromAgent(
   return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts, ...(metadata && { metadata }) }
 }
 
-export function statusEvent(stored: StoredTask, metadata?: JsonObject): StreamEvent {
+export function statusEvent(stored: StoredTask, fields: JsonObject = {}): StreamEvent {
   const { id, context_id } = stored
   const status = showStatus(stored)
-  return { statusUpdate: { taskId: id, contextId: context_id, status, ...(metadata && { metadata }) } }
+  return { statusUpdate: { ...fields, taskId: id, contextId: context_id, status } }
 }
 
 export function artifactEvent(
@@ -93,8 +95,7 @@ export function artifactEvent(
   artifact: Artifact,
   append: boolean,
   lastChunk: boolean,
-  metadata?: JsonObject,
+  fields: JsonObject = {},
 ): StreamEvent {
-  const event = { taskId: id, contextId: context_id, artifact, append, lastChunk }
-  return { artifactUpdate: { ...event, ...(metadata && { metadata }) } }
+  return { artifactUpdate: { ...fields, taskId: id, contextId: context_id, artifact, append, lastChunk } }
 }
