@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { type Capability, VerificationLevel } from './entry-parts.ts'
+import { type Capability, type Endpoint, VerificationLevel } from './entry-parts.ts'
 import { isRecord, type JsonSchema } from './json.ts'
+import { listedActions } from './names.ts'
 import { ContentFlag } from './trust.ts'
 
 /** The forms of an answer about agents. */
@@ -89,6 +90,22 @@ export function shortened(text: string, max: number): string {
   const start = line.slice(0, max)
   const word = start.lastIndexOf(' ')
   return `${start.slice(0, word > max / 2 ? word : max).toWellFormed()}…`
+}
+
+const messageInput = { type: 'object', properties: { text: { type: 'string' } } } as const
+
+/**
+ * The actions of an agent that is called by this protocol, for callers that read no card: a skill of A2A takes a message
+ * as text, and an A2A agent without skills takes messages.
+ */
+export function actionsOf(
+  capabilities: readonly Capability[],
+  protocol: Endpoint['protocol'] | undefined,
+): readonly Capability[] {
+  if (protocol !== 'a2a') return capabilities
+  const message = { name: listedActions.message, description: 'Takes a message as text or as data.' }
+  const skills = capabilities.length > 0 ? capabilities : [message]
+  return skills.map((skill) => ({ input_schema: messageInput, ...skill }))
 }
 
 export const charactersPerToken = 4

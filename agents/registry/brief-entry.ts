@@ -1,5 +1,6 @@
 import {
   actionDraft,
+  actionsOf,
   type BriefEntry,
   briefFacts,
   charactersPerToken,
@@ -7,6 +8,7 @@ import {
   shortened,
   withSchemas,
 } from '../../schemas/brief.ts'
+import { calledEndpoint } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 
 const maxDescription = 800
@@ -23,7 +25,7 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...(version !== null && { version }),
     ...(license !== null && { license }),
   }
-  const drafts = capabilities.map((capability) =>
+  const drafts = actionsOf(capabilities, calledEndpoint(entry)?.protocol).map((capability) =>
     actionDraft(capability, shortened(capability.description, maxActionDescription)),
   )
   let left = maxTokens * charactersPerToken - lengthOf(facts)

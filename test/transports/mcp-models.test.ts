@@ -106,6 +106,10 @@ describe('over agents with actions', () => {
       endpoints: [{ protocol: 'a2a', url: `${asking.origin}/rpc`, version: '1.0', binding: 'JSONRPC' }],
       capabilities: [{ name: 'ask', description: 'Asks for the name first.' }],
     })
+    await list(home, {
+      package_name: 'com.example.silent',
+      endpoints: [{ protocol: 'a2a', url: 'http://127.0.0.1:9/', version: '1.0', binding: 'JSONRPC' }],
+    })
     await list(home, { package_name: 'com.example.booking', endpoints, capabilities: [booking] })
     await list(home, {
       package_name: 'com.example.money',
@@ -172,6 +176,21 @@ describe('over agents with actions', () => {
       ['history', false],
       ['alerts', false],
     ])
+  })
+
+  test('a skill of A2A takes a message as text, and so does an A2A agent without skills', async () => {
+    const input_schema = { type: 'object', properties: { text: { type: 'string' } } }
+    const { output } = await anonymous.call('search_agents', {
+      query: 'greeter that asks for a name',
+      limit: 1,
+    })
+    expect(output.agents).toMatchObject([
+      { package_name: 'com.example.greeter', actions: [{ name: 'ask', input_schema }] },
+    ])
+    const { output: silent } = await anonymous.call('resolve_package', { agent: 'com.example.silent' })
+    expect(silent.actions).toEqual([{ name: 'send_message', description: expect.any(String), input_schema }])
+    const { output: skill } = await anonymous.call('resolve_package', { agent: 'com.example.greeter' })
+    expect(skill.actions).toMatchObject([{ name: 'ask', input_schema }])
   })
 
   test('a resolved agent has each action once, and as many as max_tokens allows', async () => {

@@ -1,13 +1,22 @@
-import { actionDraft, type BriefFound, briefFacts, lengthOf, withSchemas } from '../../../schemas/brief.ts'
+import {
+  actionDraft,
+  actionsOf,
+  type BriefFound,
+  briefFacts,
+  lengthOf,
+  withSchemas,
+} from '../../../schemas/brief.ts'
+import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
+import type { StoredEntry } from '../../store/store.ts'
 import { within } from './page.ts'
 
-/** An agent that a search found, with its capabilities. */
+/** An agent that a search found, as its caller sees it and as it is stored. */
 export interface RankedEntry {
   readonly view: Entry
-  readonly capabilities: readonly Capability[]
+  readonly entry: Pick<StoredEntry, 'capabilities' | 'endpoints' | 'card' | 'manifest_url'>
   /** Absent if the search had no text. */
   readonly reasons?: { readonly score: number; readonly match: Match }
 }
@@ -22,7 +31,8 @@ interface BriefDraft {
   readonly characters: number
 }
 
-function draftOf({ view, capabilities, reasons }: RankedEntry): BriefDraft {
+function draftOf({ view, entry, reasons }: RankedEntry): BriefDraft {
+  const capabilities = actionsOf(entry.capabilities, calledEndpoint(entry)?.protocol)
   const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability) =>
     actionDraft(capability),
   )

@@ -197,10 +197,10 @@ export class SearchService {
     })
     const unmarked = visible.map(({ entry }) => this.#views.entry(entry, caller))
     const views = await this.#markCredentials(unmarked, caller)
-    return visible.flatMap(({ hit, entry: { capabilities } }, at) => {
+    return visible.flatMap(({ hit, entry }, at) => {
       const view = views[at]
       if (!view) return []
-      return { view, capabilities, ...(hasText && { reasons: { score: hit.score, match: hit.why } }) }
+      return { view, entry, ...(hasText && { reasons: { score: hit.score, match: hit.why } }) }
     })
   }
 
