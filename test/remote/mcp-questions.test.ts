@@ -1,5 +1,11 @@
-import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ClientCapabilities,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createWebSocketTransport } from '../../src/client/index.ts'
 import { type Fixture, startFixture } from '../conformance/mcp/fixture.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -87,7 +93,11 @@ describe.each([
       })
     }
     const requestInit = { headers: { Authorization: `Bearer ${token}` } }
-    await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url + path), { requestInit }))
+    const url = new URL(gateway.url + path)
+    const transport = path.endsWith('/ws')
+      ? createWebSocketTransport(url.href.replace(/^http/, 'ws'), { token })
+      : new StreamableHTTPClientTransport(url, { requestInit })
+    await client.connect(transport as Transport)
     return { client, questions, [Symbol.asyncDispose]: () => client.close() }
   }
 
@@ -99,6 +109,8 @@ describe.each([
     ['2026-07-28 at the address of the agent', agent, 'auto', own],
     ['2025-11-25 at the address of the agent', agent, 'legacy', own],
     ['2026-07-28 by call_agent', '/mcp', 'auto', named],
+    ['2026-07-28 by call_agent over WebSocket', '/mcp/ws', 'auto', named],
+    ['2025-11-25 by call_agent over WebSocket', '/mcp/ws', 'legacy', named],
   ] as const)('asks an MCP client of %s that can answer', async (_, path, mode, call) => {
     await using connected = await connect(path, { elicitation: { form: {} } }, mode)
     const { content, isError } = await connected.client.callTool(call)
