@@ -144,7 +144,7 @@ test('at equal relevance an agent that can be called comes before one that canno
       ])
   }
   expect(await found()).toEqual([
-    ['stated', true],
+    ['stated', false],
     ['no', true],
   ])
   await home.gateway.verification.checker.run(signal)

@@ -21,18 +21,11 @@ export const deprecatedWeight = 0.5
 const imitationWeight = 0.001
 
 /**
- * Factor of the score by whether the agent can be called: at nearly equal relevance, an agent that can be called ranks
- * first, and of two such agents the one that asks for less.
+ * Factor of the score of an agent that cannot be called here: of agents that fit nearly equally well, one that can be
+ * called ranks first. A smaller factor would lower NDCG@10 where the best agent cannot be called (docs/search.md).
  */
-export const callableWeights: Readonly<Record<Callable, number>> = {
-  hosted: 1,
-  open: 1,
-  needs_key: 0.98,
-  needs_sign_in: 0.98,
-  stated: 0.97,
-  package: 0.94,
-  no: 0.93,
-}
+const uncallableWeight = 0.98
+const uncallable: ReadonlySet<Callable> = new Set(['package', 'no'])
 
 export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'callable' | 'deprecated' | 'imitates_name'>
 
@@ -44,10 +37,10 @@ export function weightsOf({
   imitates_name = false,
 }: WeighedStatus): Record<string, number> {
   // A dead agent cannot be called: one reason lowers its score once.
-  const isAsked = liveness !== 'dead' && liveness !== 'stale'
+  const answers = liveness !== 'dead' && liveness !== 'stale'
   return {
     ...(livenessWeights[liveness] < 1 && { liveness: livenessWeights[liveness] }),
-    ...(isAsked && callableWeights[callable] < 1 && { callable: callableWeights[callable] }),
+    ...(answers && uncallable.has(callable) && { callable: uncallableWeight }),
     ...(deprecated && { deprecated: deprecatedWeight }),
     ...(imitates_name && { imitates_name: imitationWeight }),
   }
