@@ -131,12 +131,20 @@ export function withSchemas(drafts: readonly Draft[], characters: number): Brief
   return drafts.map(({ sketched, schema }) => {
     if (schema === undefined) return sketched
     const { required: _, ...facts } = sketched
-    const whole: BriefAction = { ...facts, input_schema: schema }
-    const cost = lengthOf(whole) - lengthOf(sketched)
+    const cost = lengthOf(facts) + schemaLength(schema) - lengthOf(sketched)
     if (cost > left) return sketched
     left -= cost
-    return whole
+    return { ...facts, input_schema: schema }
   })
+}
+
+/** Stored schemas are the same objects in each answer, and may be long. */
+const schemaLengths = new WeakMap<JsonSchema, number>()
+
+function schemaLength(schema: JsonSchema): number {
+  const length = schemaLengths.get(schema) ?? lengthOf({ input_schema: schema })
+  schemaLengths.set(schema, length)
+  return length
 }
 
 export function lengthOf(value: unknown): number {
