@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import { endpointsOf } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { RequestContent } from '../../schemas/content.ts'
+import type { Content, RequestContent } from '../../schemas/content.ts'
 import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
@@ -216,35 +216,38 @@ class ListedAgent {
 
   async #call(request: ActionCall, context: Context): Promise<Json> {
     const { connected, remote } = await this.#prepare(context)
-    const { package_name } = this.#entry
-    const secret = await this.#options.secret()
-    const holder = this.#holderOf(context)
-    const names = new CallerNames(holder, secret, contextIn(context.content))
+    const names = connected.endpoint.protocol === 'a2a' ? await this.#namesFor(context) : undefined
+    const passed = (content: Content) => names?.translate(content) ?? content
     const remoteCall: RemoteCall = {
       ...remote,
       ...(request.task && { task: request.task }),
-      ...(names.sent_context !== undefined && { context_id: names.sent_context }),
-      emit: (update, content) => remote.emit(update, content && names.translate(content)),
+      ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
+      emit: (update, content) => remote.emit(update, content && passed(content)),
     }
     const answer = await this.#observed(() => send(connected, request, remoteCall)).catch(refusedOr)
     if ('refused' in answer) {
-      if (answer.refused.content) answer.refused.content = names.translate(answer.refused.content)
+      if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
       throw await this.#withNames(answer.refused, request.action, connected, remote)
     }
     const { content } = answer
     // A question passes as it is only in the protocol in which it can be answered.
     const passes = 'output' in answer || content?.protocol === context.content?.protocol
-    if (content && passes) context.attach(names.translate(content))
+    if (content && passes) context.attach(passed(content))
+    const { package_name } = this.#entry
     if ('output' in answer) {
       return refuseInputRequired(package_name, checkOutput(package_name, answer.output))
     }
     const required: InputRequired = {
       status: answer.status ?? 'input_required',
       agent: package_name,
-      task_id: sealTask(answer.task, holder, secret),
+      task_id: sealTask(answer.task, this.#holderOf(context), await this.#options.secret()),
       question: checkOutput(package_name, answer.question) as InputRequired['question'],
     }
     return required as Json
+  }
+
+  async #namesFor(context: Context): Promise<CallerNames> {
+    return new CallerNames(this.#holderOf(context), await this.#options.secret(), contextIn(context.content))
   }
 
   #holderOf(context: Pick<Context, 'principal'>): TaskHolder {

@@ -5,7 +5,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
 import type { Clock, Wait } from '../common/clock.ts'
-import { createFairPolicy } from '../net/upstream/fair-policy.ts'
+import { createAgentPolicy } from '../net/upstream/fair-policy.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { type CallTimes, createGuarded } from './guarded.ts'
 import type { Connect, RemoteAgent, RemoteFacts } from './remote-agent.ts'
@@ -68,7 +68,7 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
     void closed.then(() => closing.delete(closed))
   }
 
-  const policyOf = ({ package_name }: EntryDetail) => createFairPolicy(package_name, limits, clock, wait)
+  const policyOf = ({ package_name }: EntryDetail) => createAgentPolicy(package_name, limits, clock, wait)
 
   function connect(entry: EntryDetail, policy: UpstreamPolicy): CachedAgent | undefined {
     const facts = factsOf(entry)

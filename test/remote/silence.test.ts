@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createFairPolicy } from '../../src/net/upstream/fair-policy.ts'
+import { createAgentPolicy } from '../../src/net/upstream/fair-policy.ts'
 import { createGuarded } from '../../src/remote/guarded.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../../src/remote/remote-agent.ts'
 
@@ -20,7 +20,7 @@ function guarded(work: Work): RemoteAgent {
     probe: async () => undefined,
     async [Symbol.asyncDispose]() {},
   }
-  const policy = createFairPolicy('com.example.slow', limits, Date.now, wait)
+  const policy = createAgentPolicy('com.example.slow', limits, Date.now, wait)
   return createGuarded(agent, { policy, who: 'com.example.slow', times })
 }
 

@@ -1,7 +1,8 @@
 import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 
-interface Circuit {
+/** The circuit breaker of an upstream. */
+export interface Circuit {
   /** Throws Failure `circuit_open` while the circuit is open, `rate_limited` while the upstream limits the rate. */
   check(): void
   /** Checks, then runs an attempt of a caller. */

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock, Wait } from '../../common/clock.ts'
+import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
 import { upTo } from '../../common/lru.ts'
 import type { UpstreamLimits } from '../../common/upstream.ts'
+import { type Circuit, createCircuit } from './circuit.ts'
 import { createUpstreamPolicy, maxWait_ms, type UpstreamPolicy } from './upstream-policy.ts'
 
 const maxCallers = 1_000
@@ -29,6 +30,33 @@ export function createFairPolicy(
 
   return (signal, attempt, caller = '') =>
     policyOf(caller)(signal, () => common(signal, attempt, caller), caller)
+}
+
+/**
+ * The policy of a listed agent: each caller has a circuit of its own beside the one of all callers, and a share of the
+ * slots by `max_in_flight_per_caller`.
+ */
+export function createAgentPolicy(
+  host: string,
+  limits: UpstreamLimits,
+  clock: Clock,
+  wait: Wait,
+): UpstreamPolicy {
+  const common = createUpstreamPolicy(host, { ...limits, callers_to_open: callersToOpen }, clock, wait)
+  const circuits = new LRUCache<string, Circuit>(upTo(maxCallers))
+  const time = monotonic(clock)
+
+  function circuitOf(caller: string): Circuit {
+    const circuit = circuits.get(caller) ?? createCircuit(host, time, limits)
+    circuits.set(caller, circuit)
+    return circuit
+  }
+
+  return async (signal, attempt, caller = '') => {
+    const circuit = circuitOf(caller)
+    circuit.check()
+    return await common(signal, () => circuit.run(attempt, caller), caller)
+  }
 }
 
 function half({ gap_ms, burst, max_in_flight, ...limits }: UpstreamLimits) {
