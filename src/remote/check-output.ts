@@ -2,18 +2,16 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { assertPlain } from '../../schemas/plain.ts'
 
-/** Maximum size of an output, in characters. */
-const maxCharacters = 1024 * 1024
-/** Maximum size of an answer that passes as it is, in characters. */
-export const maxMessageCharacters = 3 * 1024 * 1024
+/** Maximum size of an answer, in characters. */
+const maxCharacters = 3 * 1024 * 1024
 
 /** JSON values (RFC 8259) in one message of A2A or MCP: parsing blocks the event loop. */
 export const maxValues = 100_000
 
 /** Checks an output of a remote agent: plain JSON and not too long. Throws Failure `upstream_invalid`. */
-export function checkOutput(who: string, output: Json, limit = maxCharacters): Json {
-  if (!isWithinLimit(output, limit)) {
-    throw new Failure('upstream_invalid', `${who} answered more than ${limit} characters.`)
+export function checkOutput(who: string, output: Json): Json {
+  if (!isWithinLimit(output)) {
+    throw new Failure('upstream_invalid', `${who} answered more than ${maxCharacters} characters.`)
   }
   try {
     assertPlain(output)
@@ -24,10 +22,10 @@ export function checkOutput(who: string, output: Json, limit = maxCharacters): J
 }
 
 /** Counts approximately the characters of the JSON text, and stops counting above the limit. */
-function isWithinLimit(output: Json, limit: number): boolean {
+function isWithinLimit(output: Json): boolean {
   let size = 0
   const stack: Json[] = [output]
-  while (size <= limit) {
+  while (size <= maxCharacters) {
     const value = stack.pop()
     if (value === undefined) return true
     if (typeof value === 'string') size += value.length + 2

@@ -7,7 +7,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { canAnswer } from '../common/mcp/questions.ts'
-import { checkOutput, maxMessageCharacters } from './check-output.ts'
+import { checkOutput } from './check-output.ts'
 import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
 import type { McpAnswer, RemoteCall } from './remote-agent.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
@@ -69,7 +69,7 @@ export function createRequestAction(
         context,
       )
       if ('refused' in answer) throw answer.refused
-      const checked = checkOutput(package_name, answer as Json, maxMessageCharacters) as JsonObject
+      const checked = checkOutput(package_name, answer as Json) as JsonObject
       if (!('result' in answer)) return checked
       const { result } = answer
       refuseForged(package_name, result)

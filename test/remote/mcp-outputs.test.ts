@@ -73,9 +73,12 @@ test.each([
   expect(await remote.ask('say', result)).toEqual(output)
 })
 
-test('more than 1 MiB is refused', async () => {
-  const result = { content: [], structuredContent: { words: 'x'.repeat(1024 * 1024) } }
-  expect(await rejection(remote.ask('say', result))).toMatchObject({ code: 'upstream_invalid' })
+test('more than 3 MiB is refused, and said', async () => {
+  const result = { content: [], structuredContent: { words: 'x'.repeat(3 * 1024 * 1024) } }
+  expect(await rejection(remote.ask('say', result))).toMatchObject({
+    code: 'upstream_invalid',
+    message: expect.stringMatching(/3145728/),
+  })
 })
 
 const problem = (code: string, rest: object = {}) => ({

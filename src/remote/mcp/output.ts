@@ -8,7 +8,7 @@ import type { RemoteAnswer } from '../remote-agent.ts'
 import { failureOfRpc, saysUnknownTool } from './failure.ts'
 import type { Sdk } from './sdk.ts'
 
-const maxBytes = 1024 * 1024
+const maxBytes = 3 * 1024 * 1024
 const maxBinaryBytes = 256 * 1024
 
 /**
@@ -21,7 +21,7 @@ const maxBinaryBytes = 256 * 1024
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
  *
- * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid` for more than 1 MiB of JSON.
+ * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid` for more than 3 MiB of JSON.
  */
 export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
   const { structuredContent, content, isError, _meta } = checked(result, sdk)
