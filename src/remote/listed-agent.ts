@@ -106,7 +106,7 @@ class ListedAgent {
 
   toAgent(): Agent {
     const { agent, endpoint } = this.#connected()
-    const { package_name, name, description, tags, capabilities } = this.#entry
+    const { package_name, name, description, tags, capabilities, reading } = this.#entry
     const stated = capabilities.map((capability) => this.#actionOf(capability))
     const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
     const added = [
@@ -117,7 +117,9 @@ class ListedAgent {
       ...(endpoint.protocol === 'a2a' ? [this.#actionOf(messageCapability)] : []),
     ]
     const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
-    // If the entry states no capabilities, any action name is passed on.
+    // Any action name is passed on if the entry states none, or those that the registry read: a list that is read
+    // without a credential may be cut, and shorter than that of a caller.
+    const isOpen = capabilities.length === 0 || reading?.lists === true
     const open = (action: string) => this.#actionOf({ name: action, description: '' })
     return {
       package_name,
@@ -127,7 +129,7 @@ class ListedAgent {
       third_party: true,
       protocol: endpoint.protocol,
       actions,
-      ...(stated.length === 0 && { open }),
+      ...(isOpen && { open }),
     }
   }
 

@@ -180,6 +180,42 @@ test('what the owner states stays, and a difference is a finding', async () => {
   expect((await named(gateway, owner)).capabilities).toEqual(stated)
 })
 
+test('a tool that only some callers see can be called, although the registry did not read it', async () => {
+  const answers: Record<string, Answer> = {
+    hidden: () => ({ content: [], structuredContent: { seen: true } }),
+  }
+  const { gateway, server, owner } = await startBoth(() => startModernServer({ tools: [weather], answers }))
+  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  await check(gateway)
+  const body = { to: package_name, action: 'hidden', params: {} }
+  const answer = await gateway.request('POST', '/a2a/message', { body, token: owner })
+  expect(answer.json, answer.text).toEqual({ seen: true })
+})
+
+test('an import keeps the tools that were read', async () => {
+  const { gateway, server } = await startBoth(() => startModernServer({ tools: [weather] }))
+  const token = await gateway.token('root', { scopes: ['admin', 'agents:read'] })
+  const card = (description: string) => ({
+    name: 'Imported',
+    description,
+    url: 'https://imported.example.com/',
+    endpoints: [{ protocol: 'mcp', url: server.url }],
+  })
+  const load = async (description: string) => {
+    const params = { lines: [JSON.stringify(card(description))], first_line: 1 }
+    const body = { to: 'svc.registry', action: 'import_entries', params }
+    return (await gateway.request('POST', '/a2a/message', { body, token })).json
+  }
+  expect(await load('First.')).toMatchObject({ created: 1 })
+  const name = 'com.example.imported/imported'
+  const body = { to: 'svc.registry', action: 'check', params: { agent: name } }
+  await gateway.request('POST', '/a2a/message', { body, token })
+  expect(await load('First.')).toMatchObject({ unchanged: 1 })
+  expect(await load('Second.')).toMatchObject({ updated: 1 })
+  const { description, capabilities } = await named(gateway, token, encodeURIComponent(name))
+  expect([description, capabilities.length]).toEqual(['Second.', 1])
+})
+
 test('only the owner sees why a reading failed', async () => {
   const refuse = () =>
     startHostileServer((_, response) => void response.writeHead(401, { 'www-authenticate': 'Basic' }).end())

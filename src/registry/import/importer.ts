@@ -84,9 +84,10 @@ async function importFacts(
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
-    // An import does not change fields that an admin corrected.
+    // An import changes neither fields that an admin corrected nor tools that were read from the server.
     const corrected = pick(taken, taken.stated ?? [])
-    const next = fitting({ ...taken, ...facts, ...corrected, package_name })
+    const read = facts.capabilities.length === 0 && taken.reading?.lists ? pick(taken, ['capabilities']) : {}
+    const next = fitting({ ...taken, ...facts, ...read, ...corrected, package_name })
     if (!next) return tooLarge(package_name)
     if (
       JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
