@@ -7,6 +7,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWebSocketTransport } from '../../src/client/index.ts'
 import { type Fixture, startFixture } from '../conformance/mcp/fixture.ts'
+import { a2aVersion } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
@@ -71,6 +72,21 @@ describe.each([
     expect(await send('continue_task', { task_id, input })).toMatchObject({
       text: expect.stringContaining('Bob'),
     })
+  })
+
+  test('asks a caller of A2A in its task, and goes on with the next message', async () => {
+    const say = async (data: object, more: object) => {
+      const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ data }], ...more }
+      const path = `/a2a/v1/${package_name}/message:send`
+      const answer = await gateway.request('POST', path, { body: { message }, token, headers: a2aVersion })
+      return answer.json.task
+    }
+    const task = await say(ask.params, { metadata: { skillId: ask.action } })
+    expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+    expect(JSON.stringify(task.status.message)).toContain(`${package_name} asks: Who are you?`)
+    const done = await say({ response: 'Ada' }, { taskId: task.id })
+    expect(done.status.state).toBe('TASK_STATE_COMPLETED')
+    expect(JSON.stringify(done.artifacts)).toContain('action=accept')
   })
 
   async function connect(
@@ -149,6 +165,25 @@ describe.each([
     expect(refused).toMatchObject({ code: expect.any(String) })
     expect(JSON.stringify(refused)).not.toContain('input_required')
   })
+})
+
+test('an agent may change while its question waits for the answer of a client', async () => {
+  await using fixture = await startFixture()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(fixture.url).origin })
+  const id = await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
+  const owner = await gateway.token('owner')
+  const client = new Client(info, { capabilities: { elicitation: { form: {} } } })
+  client.setRequestHandler('elicitation/create', async () => {
+    const body = { description: 'Another description.' }
+    await gateway.request('PUT', `/api/agents/${id}`, { body, token: owner })
+    return { action: 'accept', content: { response: 'Ada' } }
+  })
+  const requestInit = { headers: { Authorization: `Bearer ${await gateway.token('ada')}` } }
+  const url = new URL(`${gateway.url}/mcp/agents/${package_name}`)
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  const { content } = await client.callTool({ name: 'test_elicitation', arguments: { message: 'Who?' } })
+  expect(content).toMatchObject([{ text: expect.stringContaining('Ada') }])
+  await client.close()
 })
 
 test('a caller has at most eight open questions of servers with sessions, and answers one to ask again', async () => {

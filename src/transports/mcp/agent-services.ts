@@ -4,6 +4,7 @@ import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createForwardedService, type ForwardedService } from './forwarded-service.ts'
+import { LegacyClients } from './protocol-2025/legacy.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
 import { createServing, listOf, type McpService } from './service.ts'
 import { callOf } from './views/ask.ts'
@@ -18,6 +19,7 @@ export function createAgentServices(
   onError: (fault: unknown) => void,
   ending?: AbortSignal,
 ): AgentServiceOf {
+  const clients = new LegacyClients()
   const made = new WeakMap<object, McpService | ForwardedService>()
 
   async function ask(to: string, action: string, params: object, caller: McpCaller): Promise<unknown> {
@@ -64,7 +66,7 @@ export function createAgentServices(
 
   function forward(entry: EntryDetail): ForwardedService {
     const tools = listedTools(entry, entry.capabilities).map(({ listing }) => listing)
-    return createForwardedService({ context, entry, tools, onError, ending, ...wordsOf(entry) })
+    return createForwardedService({ context, entry, tools, onError, ending, clients, ...wordsOf(entry) })
   }
 
   function wordsOf(entry: EntryDetail) {

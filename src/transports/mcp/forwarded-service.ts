@@ -6,7 +6,7 @@ import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { factsOf } from './client-facts.ts'
-import { createLegacy, type Legacy, type LegacyMethod } from './protocol-2025/legacy.ts'
+import { createLegacy, type Legacy, type LegacyClients, type LegacyMethod } from './protocol-2025/legacy.ts'
 import { Fault } from './protocol-2026/fault.ts'
 import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
@@ -29,6 +29,7 @@ interface ForwardedOptions {
   /** The tools of the entry, for callers for whom the server itself cannot be asked. */
   readonly tools: readonly object[]
   readonly onError: (fault: unknown) => void
+  readonly clients: LegacyClients
   /** Aborts when the gateway stops: subscriptions end then. */
   readonly ending?: AbortSignal | undefined
 }
@@ -146,6 +147,8 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
   ])
   const legacy = createLegacy({
     onError,
+    clients: options.clients,
+    agent: entry.package_name,
     subscribe,
     methods: Object.fromEntries(legacyMethods),
     describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),

@@ -16,7 +16,21 @@ export type LegacyMethod = (
   exchange: ClientExchange,
 ) => object | Promise<object>
 
+/**
+ * What a gateway knows of its clients of these protocol versions while a request or a stream of theirs is open. All
+ * agents share it, since the service of an agent is replaced when its entry changes.
+ */
+export class LegacyClients {
+  readonly questions = new ClientQuestions()
+  readonly listeners = new SessionListeners()
+  /** By session and id of the request; a request without a session cannot be cancelled by a notification. */
+  readonly running = new Map<string, AbortController>()
+}
+
 interface LegacyOptions {
+  readonly clients: LegacyClients
+  /** The agent: a session at another one is another session. */
+  readonly agent: string
   readonly methods: Readonly<Record<string, LegacyMethod>>
   /** The result of `initialize`, without the protocol version. */
   readonly describe: LegacyMethod
@@ -56,11 +70,10 @@ const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
 /** Rounds of questions in one call. */
 const maxRounds = 16
 
-export function createLegacy({ methods, describe, subscribe, onError }: LegacyOptions): Legacy {
+export function createLegacy(options: LegacyOptions): Legacy {
+  const { clients, agent, methods, describe, subscribe, onError } = options
+  const { questions, listeners, running } = clients
   const methodsByName = new Map(Object.entries(methods))
-  const questions = new ClientQuestions()
-  const listeners = new SessionListeners()
-  const running = new Map<string, AbortController>()
 
   async function callerOf({ caller }: LegacyPost): Promise<string> {
     const principal = await caller.identify()
@@ -85,7 +98,7 @@ export function createLegacy({ methods, describe, subscribe, onError }: LegacyOp
     }
     const { session_id } = post
     if (subscriptions.has(method) && session_id !== undefined)
-      listeners.changed(session_id, method, params.uri)
+      listeners.changed(`${agent} ${session_id}`, method, params.uri)
     const answer = methodsByName.get(method)
     if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
     const key = await callerOf(post)
@@ -108,7 +121,7 @@ export function createLegacy({ methods, describe, subscribe, onError }: LegacyOp
     const { id, method, params } = request
     const controller = new AbortController()
     const key = `${post.session_id} ${id}`
-    running.set(key, controller)
+    if (post.session_id !== undefined) running.set(key, controller)
     try {
       const signal = AbortSignal.any([post.signal, controller.signal])
       const result = await resultOf(request, post, signal)
@@ -134,7 +147,7 @@ export function createLegacy({ methods, describe, subscribe, onError }: LegacyOp
       return {}
     },
     async listen({ caller, session_id = '', signal, send }) {
-      await listeners.listen(session_id, signal, (filter, until) =>
+      await listeners.listen(`${agent} ${session_id}`, signal, (filter, until) =>
         subscribe(filter, {
           caller,
           signal: until,
