@@ -6,8 +6,8 @@ enableCompileCache()
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
-    // Clients that other people wrote are installed by .ci/run, whose soak runs their tests.
-    exclude: ['test/soak/**', 'test/conformance/clients/**'],
+    // The soak of .ci/run has the programs of others that these tests need: clients, agents, PostgreSQL.
+    exclude: ['test/soak/**', 'test/conformance/**', 'test/{app,store}/postgres.test.ts'],
     globalSetup: 'test/support/memory-folder.ts',
     testTimeout: 30_000,
     // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.

@@ -8,7 +8,11 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: ['test/soak/*.test.ts', 'test/conformance/{clients,through}/*.test.ts'],
+          include: [
+            'test/soak/*.test.ts',
+            'test/conformance/**/*.test.ts',
+            'test/{app,store}/postgres.test.ts',
+          ],
           sequence: { groupOrder: 0 },
         },
       },
