@@ -64,7 +64,7 @@ describe.each([
     })
   })
 
-  test('is answered by nobody but the caller that it waiting', async () => {
+  test('is answered by nobody but the caller that it asked', async () => {
     const { task_id } = await send(ask.action, ask.params)
     const input = { response: 'Bob' }
     const other = await gateway.token('bob')
@@ -74,7 +74,7 @@ describe.each([
     })
   })
 
-  test('asks a caller of A2A in its task, and goes on with the next message', async () => {
+  test('asks a caller of A2A in the task, and goes on with the next message', async () => {
     const say = async (data: object, more: object) => {
       const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ data }], ...more }
       const path = `/a2a/v1/${package_name}/message:send`
@@ -85,7 +85,7 @@ describe.each([
     expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
     expect(JSON.stringify(task.status.message)).toContain(`${package_name} asks: Who are you?`)
     const done = await say({ response: 'Ada' }, { taskId: task.id })
-    expect(done.status.state).toBe('TASK_STATE_COMPLETED')
+    expect(done.status).toMatchObject({ state: 'TASK_STATE_COMPLETED' })
     expect(JSON.stringify(done.artifacts)).toContain('action=accept')
   })
 

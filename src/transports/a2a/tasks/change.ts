@@ -18,9 +18,11 @@ export function update(task: StoredTask, change: WorkUpdate, at: string): Update
   const { event_fields } = change
   if ('state' in change) {
     const { shown_state: _, ...before } = task
-    const { state, shown_state } = change
+    const { state, shown_state, origin } = change
     const shown = shown_state === undefined ? {} : { shown_state }
-    const next = { ...before, ...shown, state, message: messageOf(task, change), updated_at: at }
+    // The reference for the next message: an agent of another protocol gives it only with its question.
+    const asking = origin ? { upstream: { agent: origin.agent, task_id: origin.task_id } } : {}
+    const next = { ...before, ...asking, ...shown, state, message: messageOf(task, change), updated_at: at }
     return { task: next, event: statusEvent(next, event_fields) }
   }
   const { artifact, append = false, last = false } = change
