@@ -118,6 +118,44 @@ test('a tool that is added later is found after the next check, as a new version
   expect((await versions()).total).toBe(before + 1)
 })
 
+test('a server is read again when its agent goes live', async () => {
+  const tools = [weather]
+  const { gateway, server, owner } = await startBoth(() => startModernServer({ tools: () => tools }))
+  const endpoints = [{ protocol: 'mcp', url: server.url }]
+  const body = { package_name, name: 'Weather', description: 'Weather.', endpoints }
+  const { json } = await gateway.request('POST', '/api/agents/publish', { body, token: owner })
+  await check(gateway)
+  tools.push(tides)
+  await gateway.request('POST', `/api/agents/${json.id}/go-live`, { token: owner })
+  await check(gateway)
+  expect((await named(gateway, owner)).capabilities).toHaveLength(2)
+})
+
+test('tools stay beside a card without skills, and yield to a card with skills', async () => {
+  const skills: object[] = []
+  const site = await startHostileServer((_, response) => {
+    const card = { name: 'Weather', description: 'Weather.', url: site.origin, skills }
+    response.end(JSON.stringify({ ...card, mcpEndpoint: server.url }))
+  })
+  open.push(site)
+  const server = await startModernServer({ tools: [weather] })
+  open.push(server)
+  const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${site.origin},${server.origin}` })
+  open.push(gateway)
+  const owner = await gateway.token('owner')
+  await list(gateway, { package_name, manifest_url: `${site.origin}/card.json` })
+  const { id } = await named(gateway, owner)
+  const names = async () => {
+    await gateway.gateway.verification.checker.check(id, signal)
+    return (await named(gateway, owner)).capabilities.map(({ name }: Tool) => name)
+  }
+  expect([await names(), await names()]).toEqual([['forecast'], ['forecast']])
+  skills.push({ id: 'ask', name: 'Ask', description: 'Asks.', tags: [] })
+  expect(await names()).toEqual(['Ask'])
+  skills.pop()
+  expect(await names()).toEqual(['forecast'])
+})
+
 test('a server that tells that its tools changed is read again', async () => {
   const tools = [weather]
   const answers: Record<string, Answer> = {
@@ -160,6 +198,10 @@ test('a call of a server that was not read for an hour has it read in the backgr
   await gateway.request('POST', '/a2a/message', { body, token: later })
   await expect.poll(() => find(gateway, 'high water at a harbour')).toContain(package_name)
   expect(listings()).toBe(before + 1)
+  now += 2 * 3_600_000
+  const resolving = { to: 'svc.registry', action: 'resolve_package', params: { agent: package_name } }
+  await gateway.request('POST', '/a2a/message', { body: resolving })
+  await expect.poll(listings).toBe(before + 2)
 })
 
 test('what the owner states stays, and a difference is a finding', async () => {
