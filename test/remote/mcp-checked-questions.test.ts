@@ -81,7 +81,7 @@ test.each([
   [undefined, { elicitation: { form: {} } }],
   [{ roots: {} }, { roots: {}, elicitation: { form: {} } }],
   [{ sampling: {} }, { sampling: {} }],
-  [{ elicitation: { url: {} }, experimental: {} }, { elicitation: { url: {} } }],
+  [{ elicitation: { url: {}, more: 'x' }, experimental: {} }, { elicitation: { url: {} } }],
 ])('a client that states %j is shown to the server as %j', (stated, offered) => {
   expect(offeredCapabilities(stated)).toEqual(offered)
 })

@@ -20,15 +20,23 @@ export interface Asker {
  * The capabilities that a server sees: those that the client states. A client that can answer no question still gets
  * forms, as `input_required`.
  */
-export function offeredCapabilities({ elicitation, sampling, roots }: JsonObject = {}): JsonObject {
-  const stated = {
-    ...(elicitation !== undefined && { elicitation }),
-    ...(sampling !== undefined && { sampling }),
-    ...(roots !== undefined && { roots }),
-  }
-  return elicitation === undefined && sampling === undefined
-    ? { ...stated, elicitation: { form: {} } }
-    : stated
+export function offeredCapabilities(capabilities: JsonObject = {}): JsonObject {
+  const offered = Object.fromEntries(
+    Object.entries(offers).flatMap(([name, parts]) => {
+      const stated = capabilities[name]
+      if (stated === undefined) return []
+      const own = isRecord(stated) ? stated : {}
+      return [[name, Object.fromEntries(parts.filter((part) => part in own).map((part) => [part, {}]))]]
+    }),
+  )
+  return offered.elicitation || offered.sampling ? offered : { ...offered, elicitation: { form: {} } }
+}
+
+/** The capabilities that pass, with their parts: few combinations, since each has connections of its own. */
+const offers: Readonly<Record<string, readonly string[]>> = {
+  elicitation: ['form', 'url'],
+  sampling: ['tools', 'context'],
+  roots: [],
 }
 
 const maxQuestions = 10
