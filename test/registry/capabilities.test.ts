@@ -154,6 +154,9 @@ test('tools stay beside a card without skills, and yield to a card with skills',
   expect(await names()).toEqual(['Ask'])
   skills.pop()
   expect(await names()).toEqual(['forecast'])
+  await server[Symbol.asyncDispose]()
+  expect(await names()).toEqual(['forecast'])
+  expect((await named(gateway, owner)).reading).toMatchObject({ status: 'unreachable', lists: true })
 })
 
 test('a server that tells that its tools changed is read again', async () => {
