@@ -64,3 +64,29 @@ test('the cached tools of an agent are dropped when the agent changes', async ()
   }
   await expect.poll(held).toBeLessThan(6)
 })
+
+test('a listed MCP server that cannot be asked shows the tools of its entry, to callers without a token too', async () => {
+  await using gateway = await startGateway()
+  const capabilities = [{ name: 'look', description: 'Looks.' }]
+  const silent = [{ protocol: 'mcp' as const, url: 'http://127.0.0.1:9/' }]
+  await list(gateway, { package_name, endpoints: silent, capabilities })
+  const ask = (token?: string) =>
+    gateway.request('POST', `/mcp/agents/${package_name}`, {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+      ...(token !== undefined && { token }),
+    })
+  for (const token of [undefined, await gateway.token('ada')]) {
+    const { json } = await ask(token)
+    expect(json.result.tools).toMatchObject([{ name: 'look' }])
+  }
+})
+
+test('the address of a listed MCP server asks for a token where only the server can answer', async () => {
+  await using gateway = await startGateway()
+  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: 'http://127.0.0.1:9/' }] })
+  const answer = await gateway.request('POST', `/mcp/agents/${package_name}`, {
+    body: { jsonrpc: '2.0', id: 1, method: 'prompts/list', params: {} },
+  })
+  expect(answer.status).toBe(401)
+  expect(answer.headers.get('www-authenticate')).toContain('a2a:call')
+})
