@@ -1,5 +1,4 @@
 import { Failure } from '../../schemas/failure.ts'
-import { abortable, linkSignals } from '../common/abort.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
 import type { RemoteAgent, RemoteCall } from './remote-agent.ts'
@@ -30,20 +29,19 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
     remote: RemoteCall,
     work: (call: RemoteCall) => Promise<Answer>,
   ): Promise<Answer | { readonly refused: Failure }> {
-    using silence = watchSilence(remote.signal, who, times)
-    const { signal, onActivity } = silence
+    using silence = new SilenceWatch(remote.signal, who, times)
     const { notifyClient } = remote
     const watchedCall: RemoteCall = {
       ...remote,
-      signal,
-      onActivity,
+      signal: silence.signal,
+      onActivity: () => silence.onActivity(),
       emit: (update, content) => silence.pause(() => remote.emit(update, content)),
       ...(notifyClient && {
         notifyClient: (method, params) => silence.pause(() => notifyClient(method, params)),
       }),
     }
     try {
-      return await abortable(work(watchedCall), signal)
+      return await silence.race(work(watchedCall))
     } catch (thrown) {
       const failure = silence.failure(thrown)
       if (silence.has_answered && failure !== thrown) return { refused: failure as Failure }
@@ -52,9 +50,9 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
   }
 
   async function within<T>(caller: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    using silence = watchSilence(caller, who, { first_ms, idle_ms: first_ms })
+    using silence = new SilenceWatch(caller, who, { first_ms, idle_ms: first_ms })
     try {
-      return await abortable(work(silence.signal), silence.signal)
+      return await silence.race(work(silence.signal))
     } catch (thrown) {
       throw silence.failure(thrown)
     }
@@ -84,63 +82,90 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
   }
 }
 
-interface Silence extends Disposable {
-  /** Aborts with the caller's signal, and when the agent has been silent for too long. */
-  readonly signal: AbortSignal
-  readonly has_answered: boolean
+/** Ends a call with the caller's signal, and when the agent has been silent for too long. */
+class SilenceWatch implements Disposable {
+  readonly #caller: AbortSignal
+  readonly #who: string
+  readonly #times: CallTimes
+  readonly #controller = new AbortController()
+  #timer: NodeJS.Timeout | undefined
+  #reject: (reason: unknown) => void = () => {}
+  #pauses = 0
+  #hasAnswered = false
+  #hasPassed = false
+
+  constructor(caller: AbortSignal, who: string, times: CallTimes) {
+    this.#caller = caller
+    this.#who = who
+    this.#times = times
+    this.#timer = setTimeout(this.#expire, times.first_ms)
+    caller.addEventListener('abort', this.#leave)
+    if (caller.aborted) this.#leave()
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get has_answered(): boolean {
+    return this.#hasAnswered
+  }
+
+  /** Settles as the work does, or rejects when the call ends before. */
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      if (this.signal.aborted) reject(this.signal.reason)
+      work.then(resolve, reject)
+    })
+  }
+
   /** The agent has spoken. */
-  readonly onActivity: () => void
+  onActivity(): void {
+    this.#hasAnswered = true
+    clearTimeout(this.#timer)
+    const isWatched = this.#pauses === 0 && this.#timer !== undefined
+    if (isWatched) this.#timer = setTimeout(this.#expire, this.#times.idle_ms)
+  }
+
   /** The agent has spoken, and the caller takes it: that time is not the agent's. */
-  pause(work: () => Promise<void>): Promise<void>
+  async pause(work: () => Promise<void>): Promise<void> {
+    this.#pauses++
+    this.onActivity()
+    try {
+      await work()
+    } finally {
+      this.#pauses--
+      this.onActivity()
+    }
+  }
+
   /** What was thrown, as `upstream_timeout` if the silence was too long. */
-  failure(thrown: unknown): unknown
-}
-
-function watchSilence(caller: AbortSignal, who: string, { first_ms, idle_ms }: CallTimes): Silence {
-  const linked = linkSignals(caller)
-  let hasAnswered = false
-  let hasPassed = false
-  let pauses = 0
-  let timer = setTimeout(expire, first_ms)
-
-  function expire(): void {
-    hasPassed = true
-    linked.abort()
+  failure(thrown: unknown): unknown {
+    if (!this.#hasPassed || this.#caller.aborted) return thrown
+    const { first_ms, idle_ms } = this.#times
+    const message = this.#hasAnswered
+      ? `${this.#who} was silent for ${idle_ms} ms.`
+      : `${this.#who} did not answer within ${first_ms} ms.`
+    return new Failure('upstream_timeout', message, {}, thrown)
   }
 
-  function onActivity(): void {
-    hasAnswered = true
-    clearTimeout(timer)
-    if (pauses === 0) timer = setTimeout(expire, idle_ms)
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#caller.removeEventListener('abort', this.#leave)
   }
 
-  return {
-    signal: linked.signal,
-    get has_answered() {
-      return hasAnswered
-    },
-    onActivity,
-    async pause(work) {
-      pauses++
-      onActivity()
-      try {
-        await work()
-      } finally {
-        pauses--
-        onActivity()
-      }
-    },
-    failure(thrown) {
-      if (!hasPassed || caller.aborted) return thrown
-      const message = hasAnswered
-        ? `${who} was silent for ${idle_ms} ms.`
-        : `${who} did not answer within ${first_ms} ms.`
-      return new Failure('upstream_timeout', message, {}, thrown)
-    },
-    [Symbol.dispose]() {
-      clearTimeout(timer)
-      linked[Symbol.dispose]()
-    },
+  readonly #expire = () => {
+    this.#hasPassed = true
+    this.#end(undefined)
+  }
+
+  readonly #leave = () => this.#end(this.#caller.reason)
+
+  #end(reason: unknown): void {
+    this.#controller.abort(reason)
+    this.#reject(this.signal.reason)
   }
 }
 
