@@ -67,6 +67,14 @@ const answers: Readonly<Record<string, readonly object[]>> = {
   'a failure': [begun, status('FAILED', agentMessage([{ text: 'It broke' }, { data: { why: 'rain' } }]))],
 }
 
+/** The task of the broken stream, as the agent tells it later. */
+const laterTask = {
+  id: 't-1',
+  contextId: 'c-1',
+  status: { state: 'TASK_STATE_COMPLETED' },
+  artifacts: [{ artifactId: 'late', name: 'Late', parts: [{ text: 'Here it is' }] }],
+}
+
 let agent: TestServer
 let gateway: TestGateway
 let token: string
@@ -80,13 +88,19 @@ beforeAll(async () => {
     })
     request.on('end', () => {
       if (request.method === 'GET') return void response.end(JSON.stringify(card(agent.origin)))
-      const { id, params } = JSON.parse(text)
+      const { id, method, params } = JSON.parse(text)
+      if (method === 'GetTask') {
+        response.setHeader('Content-Type', 'application/json')
+        return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: laterTask }))
+      }
       received.push({ ...params, extensions: request.headers['a2a-extensions'] })
-      const events = answers[params.message.parts[0]?.text] ?? answers['a message'] ?? []
+      const first = params.message.parts[0]?.text
+      const events = first === 'a broken stream' ? [begun] : (answers[first] ?? answers['a message'] ?? [])
       response.setHeader('Content-Type', 'text/event-stream')
       for (const result of events)
         response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
-      response.end()
+      if (first !== 'a broken stream') return void response.end()
+      setImmediate(() => response.destroy())
     })
   })
   gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
@@ -179,6 +193,15 @@ describe('what an agent of A2A says', () => {
       artifacts: [{ artifactId: 'reply', name: 'Reply', description: 'Words.', parts }],
     })
     expect((await send(words('a message'))).message.parts).toEqual([{ text: 'Hi', mediaType: 'text/plain' }])
+  })
+
+  test('arrives when the stream of a task breaks: the task is asked for', async () => {
+    const forwarded = await stream(through(), { tenant: to, ...words('a broken stream') })
+    expect(forwarded.at(-2).artifactUpdate.artifact).toMatchObject({
+      name: 'Late',
+      parts: [{ text: 'Here it is' }],
+    })
+    expect(forwarded.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
   test('is marked as the words of a third party', async () => {

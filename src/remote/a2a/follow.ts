@@ -94,7 +94,7 @@ async function poll(
 /** The agent could not be reached; its task may go on. */
 function isNetworkError(thrown: unknown): boolean {
   const failure = failureIn(thrown)
-  return failure?.code === 'upstream_failed' && failure.details.upstream === undefined
+  return failure?.code === 'upstream_failed' && failure.details.upstream?.status === undefined
 }
 
 /** Cancels without waiting: no caller needs the result. */
