@@ -152,7 +152,6 @@ export const entryFields = {
       compare: 'any',
       schema: z
         .array(Callable)
-        .min(1)
         .max(20)
         .describe('Agents of one of these kinds: open and hosted ones need no credential.'),
       facet: 'callable',

@@ -71,6 +71,10 @@ export const BriefSearchOutput = z.object({
 })
 export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 
+/** The agents found, in the form that the search asks for. */
+export const AnySearchOutput = z.union([SearchOutput, BriefSearchOutput])
+export type AnySearchOutput = z.infer<typeof AnySearchOutput>
+
 /** Package names with one prefix. */
 export const NameCompletion = z.object({
   names: z.array(z.string()),

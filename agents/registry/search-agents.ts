@@ -1,12 +1,5 @@
-import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import {
-  BriefSearchOutput,
-  IntentInput,
-  SearchInput,
-  SearchOutput,
-  ToolSearchInput,
-} from '../../schemas/search.ts'
+import { AnySearchOutput, IntentInput, SearchInput, ToolSearchInput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
 import type { RegistryPort } from './port.ts'
@@ -16,9 +9,6 @@ import type { RegistryPort } from './port.ts'
  * the texts of all callers when it is full.
  */
 const maxConcurrent = 8
-
-const Output = z.union([SearchOutput, BriefSearchOutput])
-type Output = z.infer<typeof Output>
 
 const tool = {
   description:
@@ -31,7 +21,7 @@ const tool = {
   },
 } as const
 
-export function searchAgents(registry: RegistryPort): Action<SearchInput, Output> {
+export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySearchOutput> {
   const acquire = createKeyedSemaphore(maxConcurrent)
   return defineAction({
     name: 'search_agents',
@@ -39,7 +29,7 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, Output
     description:
       'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.',
     input: input(SearchInput),
-    output: output(Output),
+    output: output(AnySearchOutput),
     access: 'public',
     effect: 'read',
     advertised: true,
@@ -53,7 +43,7 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, Output
 }
 
 /** The same search for callers that must state an intent. */
-export function search(registry: RegistryPort): Action<SearchInput, Output> {
+export function search(registry: RegistryPort): Action<SearchInput, AnySearchOutput> {
   return defineAction({
     ...searchAgents(registry),
     name: 'search',

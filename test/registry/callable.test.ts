@@ -97,6 +97,8 @@ describe('an agent that was asked', () => {
       ])
       expect(output.facets?.callable).toEqual({ needs_key: 2, open: 1 })
     }
+    const all = await home.request('GET', '/public/agents')
+    expect((await home.request('GET', '/public/agents?callable=')).json.total).toBe(all.json.total)
     const words = await home.request('GET', '/public/agents?q=agent&callable=open&callable=hosted&limit=50')
     expect(new Set(words.json.agents.map(({ callable }: { callable: string }) => callable))).toEqual(
       new Set(['open', 'hosted']),

@@ -46,6 +46,13 @@ function gist(answer: any): unknown {
   return answer.code ?? answer.content ?? answer.markdown ?? answer
 }
 
+test('a search of a session may ask for the brief form', async () => {
+  const body = { query: 'wiki', detail: 'brief' }
+  const found = await home.request('POST', `${base}/${await createSession()}/discover`, { body })
+  expect(found.status, found.text).toBe(200)
+  expect(found.json.agents[0]).not.toHaveProperty('id')
+})
+
 describe('the way from finding to calling', () => {
   test.each([
     ['an anonymous caller', false],

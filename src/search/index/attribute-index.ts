@@ -96,9 +96,9 @@ function conditionsOf(filter: Filter): Condition[] {
     if (value === undefined) return []
     const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
     const conditions = pairs(attribute, ofFilter(value))
-    return filters[attribute].compare === 'any'
-      ? [[attribute, conditions.map(([, text]) => text)]]
-      : conditions
+    // An empty list excludes nothing, as for tags.
+    const isChoice = filters[attribute].compare === 'any' && conditions.length > 0
+    return isChoice ? [[attribute, conditions.map(([, text]) => text)]] : conditions
   })
 }
 

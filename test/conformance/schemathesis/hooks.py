@@ -25,13 +25,15 @@ def before_call(context, case, kwargs):
     # What is longer than all headers may be, Node refuses before any of this.
     if isinstance(case.query, dict) and isinstance(case.query.get("cursor"), str):
         case.query["cursor"] = re.sub(r"[^ -~]", "-", case.query["cursor"])[:2500]
+    # Refused before anything else, so that no other refusal would be seen.
+    if isinstance(case.body, dict):
+        case.body = without_forbidden_keys(case.body)
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     # A key is for one call: with it, another would have the answer of the first.
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = f"key-{next(numbers)}"
     if isinstance(case.body, dict):
-        case.body = without_forbidden_keys(case.body)
         # What is said of agents hides no characters and mixes no scripts.
         if case.path.startswith("/api/agents/") and case.path != "/api/agents/search":
             case.body = plain(case.body)
