@@ -35,7 +35,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
       ...remote,
       signal: silence.signal,
       onActivity: () => silence.onActivity(),
-      emit: (update, content) => silence.pause(() => remote.emit(update, content)),
+      emit: (update, content) => silence.pause(() => remote.emit(update, content).catch(silence.refuse)),
       ...(notifyClient && {
         notifyClient: (method, params) => silence.pause(() => notifyClient(method, params)),
       }),
@@ -44,6 +44,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
       return await silence.race(work(watchedCall))
     } catch (thrown) {
       const failure = silence.failure(thrown)
+      if (silence.caller_refused && failure instanceof Failure) return { refused: failure }
       if (silence.has_answered && failure !== thrown) return { refused: failure as Failure }
       return refusedOr(failure)
     }
@@ -93,6 +94,7 @@ class SilenceWatch implements Disposable {
   #pauses = 0
   #hasAnswered = false
   #hasPassed = false
+  #callerRefused = false
 
   constructor(caller: AbortSignal, who: string, times: CallTimes) {
     this.#caller = caller
@@ -109,6 +111,11 @@ class SilenceWatch implements Disposable {
 
   get has_answered(): boolean {
     return this.#hasAnswered
+  }
+
+  /** The caller's side takes no more: that is no fault of the agent. */
+  get caller_refused(): boolean {
+    return this.#callerRefused
   }
 
   /** Settles as the work does, or rejects when the call ends before. */
@@ -138,6 +145,13 @@ class SilenceWatch implements Disposable {
       this.#pauses--
       this.onActivity()
     }
+  }
+
+  /** Ends the call with what the caller's side threw. */
+  readonly refuse = (thrown: unknown): never => {
+    this.#callerRefused = true
+    this.#end(thrown)
+    throw thrown
   }
 
   /** What was thrown, as `upstream_timeout` if the silence was too long. */

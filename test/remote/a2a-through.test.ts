@@ -58,6 +58,13 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     artifact('a', [{ text: 'one', language: 'en' }], { rank: 2 }, { lastChunk: true }),
     status('COMPLETED'),
   ],
+  'a last chunk without parts': [
+    begun,
+    artifact('a', [{ text: 'one' }]),
+    { artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts: [] }, append: true, lastChunk: true } },
+    { statusUpdate: { ...ids, status: { state: 'TASK_STATE_WORKING' }, metadata: { progress: 0.9 } } },
+    status('COMPLETED'),
+  ],
   'a question': [
     begun,
     status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }, { data: { choices: ['Fri'] } }])),
@@ -286,6 +293,13 @@ describe('what a caller of A2A says', () => {
     expect(shown).not.toContain('c-1')
     expect((await sent(shown))[0]).toBe('c-1')
     expect((await sent(shown, eve))[0]).not.toBe('c-1')
+  })
+
+  test('names no task or context of anybody else to the agent', async () => {
+    await send(
+      words('a message', { referenceTaskIds: ['t-of-eve'], taskid: 't-of-eve', ContextID: 'c-of-eve' }),
+    )
+    expect(JSON.stringify(received.at(-1))).not.toContain('of-eve')
   })
 
   test('continues the task of the agent', async () => {

@@ -44,14 +44,25 @@ export function withReading(entry: StoredEntry, statement: ServerStatement, at: 
       reading: { ...reading, findings: [oversized], lists: before?.lists ?? false, changes: 0 },
     }
   }
-  const hasChanged = before?.lists === true && !isDeepStrictEqual(fitted.capabilities, entry.capabilities)
-  const changes = hasChanged ? before.changes + 1 : 0
+  const isOther = !isDeepStrictEqual(
+    statedBy(named, fitted.capabilities),
+    statedBy(entry, entry.capabilities),
+  )
+  const hasChanged = before?.lists === true && isOther
+  const changes = hasChanged ? before.changes + 1 : Math.max(0, (before?.changes ?? 0) - 1)
   const all = [...(changes >= maxChanges ? [unstable(changes)] : []), ...fitted.findings, ...findings]
   return {
     ...named,
     capabilities: fitted.capabilities,
     reading: { ...report, findings: all, lists: true, changes },
   }
+}
+
+function statedBy(
+  { name, description, version }: StoredEntry,
+  capabilities: StoredEntry['capabilities'],
+): unknown {
+  return { name, description, version, capabilities }
 }
 
 /** An entry after its server could not be read. It keeps the content of the last reading. */

@@ -77,7 +77,7 @@ export function createCapabilityRefresh({
   }
 
   function request(packageName: string, ownedOnly: boolean): void {
-    if (remaining(packageName, hour) > 0) return
+    if (remaining(packageName, hour) > 0 || underway.size >= maxUnderway) return
     lastReadings.set(packageName, clock())
     run(() => refresh(packageName, hour, ownedOnly))
   }
@@ -94,7 +94,7 @@ export function createCapabilityRefresh({
     used: (packageName) => request(packageName, false),
     shown: (packageName) => request(packageName, true),
     toolsChanged(packageName) {
-      if (waiting.has(packageName) || waiting.size >= maxWaiting) return
+      if (waiting.has(packageName) || waiting.size >= maxWaiting || underway.size >= maxUnderway) return
       waiting.add(packageName)
       run(() => afterChange(packageName))
     },

@@ -29,7 +29,10 @@ const refusals = new Set([400, 401, 403, 404, 405, 406, 415])
  */
 export function createManifestReader(fetch: Fetch, readServer?: ReadServer): FetchCard {
   async function asServer(url: string, signal: AbortSignal): Promise<FetchedCard | undefined> {
-    const server = await readServer?.({ protocol: 'mcp', url }, signal).catch(() => undefined)
+    const server = await readServer?.(
+      { protocol: 'mcp', url },
+      AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    ).catch(() => undefined)
     signal.throwIfAborted()
     if (!server) return undefined
     const document = introduce(server, url)

@@ -16,6 +16,8 @@ export interface ReceivedTask {
   readonly whole: JsonObject
 }
 
+/** Events repeat these ids. */
+const maxId = 1024
 const maxFileBytes = 256 * 1024
 
 /**
@@ -125,6 +127,7 @@ export function readTask(json: unknown): ReceivedTask {
   if (!isRecord(json) || typeof json.id !== 'string' || !isRecord(json.status)) throw invalidTask()
   // The HTTP+JSON binding puts the id into a path.
   if (json.id === '' || json.id === '.' || json.id === '..') throw invalidTask()
+  if (json.id.length > maxId || String(json.contextId ?? '').length > maxId) throw invalidTask()
   const stated = json.status.state ?? 'TASK_STATE_SUBMITTED'
   if (typeof stated !== 'string') throw invalidTask()
   // A state of a later version is work until a known one follows.

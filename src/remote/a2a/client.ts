@@ -54,13 +54,16 @@ export class AgentError extends Error {
 
 const usualModes = ['application/json', 'text/plain', '*/*']
 
+/** The ids of a caller mean nothing to the agent, or another caller. Some agents ignore the case of names. */
+const ids = /^(task_?id|context_?id|reference_?task_?ids)$/iu
+
 /** The SendMessageRequest for a message. */
 export function sendRequest(
   { message, task_id, context_id, metadata, accepted_output_modes, returns_immediately }: OutgoingMessage,
   { streaming }: Pick<AgentInterface, 'streaming'>,
   createId: () => string,
 ): JsonObject {
-  const { taskId: _, contextId: __, ...fields } = message
+  const fields = Object.fromEntries(Object.entries(message).filter(([name]) => !ids.test(name)))
   return {
     message: {
       messageId: createId(),

@@ -41,7 +41,7 @@ export class TaskTracker {
   /** Takes one event; returns the answer if the event completes it. Throws Failure `upstream_invalid`. */
   take(event: JsonObject): RemoteAnswer | undefined {
     const { message, task: whole, statusUpdate, artifactUpdate } = event
-    if (message) return { output: contentOf(partsIn(message)), content: { protocol: 'a2a', event } }
+    if (isRecord(message)) return { output: contentOf(partsIn(message)), content: { protocol: 'a2a', event } }
     const isFirst = this.#task === undefined
     if (isRecord(whole)) this.#replace(whole as JsonObject)
     const state = this.#task?.state ?? 'TASK_STATE_WORKING'
@@ -80,7 +80,9 @@ export class TaskTracker {
 
   #updated({ taskId, contextId, metadata }: JsonObject, status: unknown): ReceivedTask {
     const { whole = {}, artifacts = [] } = this.#task ?? {}
-    const updated = { ...whole, id: taskId, contextId, status, ...(isRecord(metadata) && { metadata }) }
+    // The metadata of an earlier event is not that of this one.
+    const { metadata: _, ...rest } = whole as JsonObject
+    const updated = { ...rest, id: taskId, contextId, status, ...(isRecord(metadata) && { metadata }) }
     return { ...readTask(updated), artifacts }
   }
 }

@@ -11,6 +11,7 @@ export type AskCaller = (question: Question) => Promise<JsonObject>
 type Send = (call: RemoteCall, ask: AskCaller) => Promise<McpReply>
 
 /** Time for which a question waits for its answer, in milliseconds. */
+const maxQuestions = 10
 const wait_ms = 10 * 60_000
 const maxWaiting = 256
 const maxWaitingPerCaller = 8
@@ -136,6 +137,9 @@ class OpenCall {
   }
 
   #ask(question: Question): Promise<JsonObject> {
+    if (this.#waiting.size >= maxQuestions) {
+      return Promise.reject(new Failure('upstream_invalid', 'The agent asks too many questions at once.'))
+    }
     return new Promise((resolve) => {
       this.#count++
       this.#waiting.set(`question_${this.#count}`, { question, answer: resolve })

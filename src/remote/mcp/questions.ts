@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { hiddenIn } from '../../../schemas/text.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
 
@@ -35,7 +36,7 @@ export function offeredCapabilities(capabilities: JsonObject = {}): JsonObject {
 /** The capabilities that pass, with their parts: few combinations, since each has connections of its own. */
 const offers: Readonly<Record<string, readonly string[]>> = {
   elicitation: ['form', 'url'],
-  sampling: ['tools', 'context'],
+  sampling: ['tools'],
   roots: [],
 }
 
@@ -64,8 +65,9 @@ export function checkedQuestions(questions: JsonObject, capabilities: JsonObject
 }
 
 function checkedQuestion(question: Question, { elicitation }: JsonObject, asker: Asker): JsonObject {
-  if (question.method !== 'elicitation/create') return { ...question }
   const params = isRecord(question.params) ? question.params : {}
+  if (question.method === 'sampling/createMessage') return { ...question, params: sampled(params, asker) }
+  if (question.method !== 'elicitation/create') return { ...question }
   if (params.url !== undefined || params.mode === 'url') {
     if (!isRecord(elicitation) || elicitation.url === undefined) {
       throw refusal(asker, 'asks its caller to visit an address, which the client does not offer')
@@ -74,22 +76,35 @@ function checkedQuestion(question: Question, { elicitation }: JsonObject, asker:
   }
   assertNoSecret(params.requestedSchema, asker)
   const message = `${asker.package_name} asks: ${textOf(params.message) ?? ''}`
-  return { ...question, params: { ...params, message } }
+  const named = { ...params, message }
+  if (hiddenIn(named, 1).length > 0) throw refusal(asker, 'hides characters in a question')
+  return { ...question, params: named }
+}
+
+/** The agent speaks to the model in its own name, and gets no context of other servers. */
+function sampled({ systemPrompt, ...params }: Readonly<Record<string, unknown>>, asker: Asker): JsonObject {
+  const words = typeof systemPrompt === 'string' ? ` ${systemPrompt}` : ''
+  const named = `A request of the agent ${asker.package_name}, which is a third party:${words}`
+  return { ...(params as JsonObject), includeContext: 'none', systemPrompt: named }
 }
 
 function assertForeign(url: unknown, asker: Asker): void {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
-  if (asker.own_origins().includes(address.origin)) throw refusal(asker, 'sends its caller to this gateway')
+  const origin = address.origin.replace(/\.(?=:|$)/, '')
+  if (asker.own_origins().includes(origin)) throw refusal(asker, 'sends its caller to this gateway')
 }
 
 const secretWords = new Set([
   'password',
+  'passwords',
   'passwd',
+  'pwd',
   'passphrase',
   'passcode',
   'pin',
   'secret',
+  'secrets',
   'token',
   'bearer',
   'authorization',
@@ -97,7 +112,7 @@ const secretWords = new Set([
   'credentials',
   'apikey',
 ])
-const secretPairs = /\b(api|access|private|secret|signing|auth) key\b/
+const secretPairs = /\b(api|access|private|secret|signing|auth) keys?\b/
 
 /** A form must not ask for secrets (MCP 2025-06-18, Elicitation, Security): the gateway's own token is one. */
 function assertNoSecret(schema: unknown, asker: Asker): void {
@@ -112,9 +127,11 @@ function assertNoSecret(schema: unknown, asker: Asker): void {
 
 function isSecret(name: string): boolean {
   const words = name
+    .normalize('NFKC')
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
+    .map((word) => word.replace(/\d+$/, ''))
   return words.some((word) => secretWords.has(word)) || secretPairs.test(words.join(' '))
 }
 

@@ -21,6 +21,9 @@ const changes = new Set([
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
 
+/** Further notifications are dropped, as a client that does not read gets none. */
+const maxNotifying = 64
+
 /**
  * A transport on which every request gets an answer or an error: the SDK leaves a request waiting if its stream ends,
  * breaks, or carries answers to other requests. Each message belongs to a call, whose end ends the streams of its
@@ -36,6 +39,8 @@ export class WatchedTransport implements Transport {
   readonly #isFragile: boolean
   readonly #pending = new Map<Id, McpExchange>()
   #highestId = -1
+  /** Notifications that the client has not taken yet. */
+  #notifying = 0
 
   constructor(inner: Transport, current: Current, isFragile: boolean) {
     this.#inner = inner
@@ -141,7 +146,14 @@ export class WatchedTransport implements Transport {
     const passes = exchange?.is_listening ? changes.has(method) : method === 'notifications/message'
     if (passes) {
       const { _meta, ...plain } = params
-      exchange?.notifyClient?.(method, plain as JsonObject).catch(() => {})
+      if (this.#notifying >= maxNotifying || !exchange?.notifyClient) return
+      this.#notifying++
+      exchange
+        .notifyClient(method, plain as JsonObject)
+        .catch(() => {})
+        .finally(() => {
+          this.#notifying--
+        })
     }
     this.onmessage?.(message)
   }

@@ -86,7 +86,7 @@ export class Relay {
 
   /** The artifacts of a whole task that are new or have changed. */
   async #artifacts(task: JsonObject): Promise<void> {
-    const artifacts = Array.isArray(task.artifacts) ? (task.artifacts as readonly JsonObject[]) : []
+    const artifacts = Array.isArray(task.artifacts) ? (task.artifacts.filter(isRecord) as JsonObject[]) : []
     for (const artifact of artifacts) {
       const id = String(artifact.artifactId ?? '')
       const parts = partsIn(artifact)
@@ -112,15 +112,21 @@ function stateIn({ status }: JsonObject): TaskState {
 }
 
 function partsIn({ parts }: JsonObject): Json[] {
-  return Array.isArray(parts) ? [...parts] : []
+  return Array.isArray(parts) ? (parts.filter(isRecord) as Json[]) : []
 }
 
 function artifactOf(artifact: JsonObject): Artifact {
-  return marked(artifact) as unknown as Artifact
+  const { artifactId } = artifact
+  return marked({ ...artifact, artifactId: String(artifactId ?? '') }) as unknown as Artifact
 }
 
 /** A message or an artifact with the mark of third-party content beside its own metadata. */
 function marked<T extends JsonObject>(object: T): T {
   const { metadata } = object
-  return { ...object, metadata: { ...(isRecord(metadata) && metadata), ...contentMark(object.parts) } }
+  // ProtoJSON leaves out an empty list.
+  return {
+    ...object,
+    parts: partsIn(object),
+    metadata: { ...(isRecord(metadata) && metadata), ...contentMark(object.parts) },
+  }
 }

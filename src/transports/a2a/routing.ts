@@ -54,8 +54,15 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 
   /** A message that is refused before its action runs creates no task. */
-  async function run(routed: RoutedMessage, call: A2aCall, tell: Tell): Promise<JsonObject | undefined> {
+  async function run(routed: RoutedMessage, call: A2aCall, take: Tell): Promise<JsonObject | undefined> {
     const { envelope } = routed
+    let refused: { readonly thrown: unknown } | undefined
+    const tell: Tell = async (update) => {
+      await take(update).catch((thrown) => {
+        refused ??= { thrown }
+        throw thrown
+      })
+    }
     const relay = new Relay(envelope.to, tell)
     // The events of an agent of A2A say when there is a task, and whether there is one.
     const accepted = async ({ protocol }: Agent) => {
@@ -75,6 +82,8 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       await finish(routed, reply, tell)
       return undefined
     } catch (thrown) {
+      // The task takes no more: not the agent's fault, and not to be told as its refusal.
+      if (refused) throw refused.thrown
       if (!(thrown instanceof Failure) || thrown.content?.protocol !== 'a2a') throw thrown
       return await relay.finish(thrown.content)
     }

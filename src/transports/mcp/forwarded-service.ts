@@ -2,6 +2,7 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions } from '../../../schemas/names.ts'
 import { inputRequiredIn } from '../../../schemas/task.ts'
+import { hidesCharacters } from '../../../schemas/text.ts'
 import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -82,7 +83,9 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     if ('output' in outcome) {
       return succeeded(outcome.output, outcome.mark, outcome.content) as JsonObject
     }
-    if (outcome.failure.code === 'not_found') return undefined
+    // Another reference than one of this gateway: the server may have a tool of that name.
+    const isForeign = outcome.failure.details.errors?.some(({ pointer }) => pointer === '/task_id')
+    if (outcome.failure.code === 'not_found' && isForeign) return undefined
     return failedResult(outcome) as JsonObject
   }
 
@@ -105,7 +108,9 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     })
     const { capabilities, instructions } = stated
     const words =
-      typeof instructions === 'string' ? ` It says: ${instructions.slice(0, maxInstructions)}` : ''
+      typeof instructions === 'string' && !hidesCharacters(instructions)
+        ? ` It says: ${instructions.slice(0, maxInstructions)}`
+        : ''
     return {
       capabilities: isRecord(capabilities) ? (capabilities as JsonObject) : {},
       instructions: `${options.instructions}${words}`,

@@ -5,6 +5,8 @@ import { TaskState } from '../../../../schemas/task.ts'
 
 /** ProtoJSON: an absent field, null and the empty text are equal. */
 const name = z.string().max(256).nullish()
+/** Long enough for a sealed id of an agent. */
+const contextName = z.string().max(2048).nullish()
 const id = z.string().min(1).max(256)
 
 /** ProtoJSON allows numbers as text, and a query holds only text. */
@@ -36,7 +38,7 @@ export const sendParams = input(
     message: z.looseObject({
       messageId: z.string().min(1).max(256),
       role: z.literal('ROLE_USER'),
-      contextId: name,
+      contextId: contextName,
       taskId: name,
       parts: z.array(Part.partial()).min(1).max(100),
       metadata: z.record(z.string(), z.unknown()).nullish(),
@@ -67,7 +69,7 @@ const Unspecified = z.enum(['TASK_STATE_UNSPECIFIED', '']).transform(() => undef
 
 export const listParams = input(
   z.object({
-    contextId: name,
+    contextId: contextName,
     status: z.union([TaskState, Unspecified]).nullish(),
     pageSize: integer(1, 100),
     pageToken: z.string().max(512).nullish(),

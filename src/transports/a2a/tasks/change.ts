@@ -43,8 +43,9 @@ function messageOf({ id, context_id }: StoredTask, change: StateChange): Message
 type StateChange = Extract<WorkUpdate, { readonly state: unknown }>
 
 /** True for a state that the listeners know already. */
-export function saysNothing({ state, message }: StoredTask, change: WorkUpdate): boolean {
+export function saysNothing({ state, shown_state, message }: StoredTask, change: WorkUpdate): boolean {
   if (!('state' in change) || 'message' in change || change.parts) return false
+  if (Object.keys(change.event_fields ?? {}).length > 0 || change.shown_state !== shown_state) return false
   return change.state === state && message === null
 }
 
@@ -58,12 +59,21 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
 
 /** Adds up the artifacts of a task. The function throws Failure `too_large` if they exceed the limits. */
 export function createMeter(): (change: WorkUpdate) => void {
+  const sizes = new Map<string, { readonly parts: number; readonly characters: number }>()
   let parts = 0
   let characters = 0
   return (change) => {
     if (!('artifact' in change)) return
-    parts += change.artifact.parts.length
-    characters += JSON.stringify(change.artifact.parts).length
+    const { artifact, append } = change
+    const before = sizes.get(artifact.artifactId) ?? { parts: 0, characters: 0 }
+    const base = append ? before : { parts: 0, characters: 0 }
+    const now = {
+      parts: base.parts + Math.max(1, artifact.parts.length),
+      characters: base.characters + JSON.stringify(append ? artifact.parts : artifact).length,
+    }
+    sizes.set(artifact.artifactId, now)
+    parts += now.parts - before.parts
+    characters += now.characters - before.characters
     if (parts <= maxParts && characters <= maxCharacters) return
     throw new Failure(
       'too_large',

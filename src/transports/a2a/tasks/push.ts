@@ -30,6 +30,7 @@ const maxConfigs = 8
 const maxAttempts = 6
 /** Notifications that wait for their delivery, of all tasks. */
 const maxPending = 1_000
+const maxPendingOfOwner = 100
 
 const printable = z
   .string()
@@ -74,6 +75,7 @@ export class PushNotifications implements AsyncDisposable {
   /** The last notification of each address, after which the next one is sent. */
   readonly #last = new Map<string, Promise<void>>()
   #pending = 0
+  readonly #pendingOf = new Map<string, number>()
 
   constructor(options: PushOptions) {
     this.#options = options
@@ -98,7 +100,7 @@ export class PushNotifications implements AsyncDisposable {
     const sealed = secrets && port.seal(JSON.stringify(secrets), bindingOf(task.id, id, owner))
     const stored: StoredPush = { id, url: config.url, owner, sealed: sealed ?? null }
     await store.changePush(task.id, (configs) => {
-      const others = configs.filter((other) => other.id !== id)
+      const others = configs.filter((other) => other.id !== id && (config.id || other.url !== config.url))
       if (others.length >= maxConfigs) {
         throw new Failure('quota_exceeded', `A task has at most ${maxConfigs} addresses for notifications.`)
       }
@@ -143,12 +145,15 @@ export class PushNotifications implements AsyncDisposable {
 
   #enqueue(taskId: string, config: StoredPush, body: string): void {
     const { onError } = this.#options
-    if (this.#pending >= maxPending) {
-      onError(new Error(`${maxPending} notifications of tasks wait; one to ${config.url} was dropped.`))
+    const { owner, url } = config
+    const own = this.#pendingOf.get(owner) ?? 0
+    if (this.#pending >= maxPending || own >= maxPendingOfOwner) {
+      onError(new Error(`Too many notifications of tasks wait; one to ${url} was dropped.`))
       return
     }
     const key = `${taskId} ${config.id}`
     this.#pending++
+    this.#pendingOf.set(owner, own + 1)
     const sent = (this.#last.get(key) ?? Promise.resolve())
       .then(() => this.#deliver(taskId, config, body))
       .catch((thrown) => {
@@ -156,6 +161,9 @@ export class PushNotifications implements AsyncDisposable {
       })
       .finally(() => {
         this.#pending--
+        const left = (this.#pendingOf.get(owner) ?? 1) - 1
+        if (left > 0) this.#pendingOf.set(owner, left)
+        else this.#pendingOf.delete(owner)
         if (this.#last.get(key) === sent) this.#last.delete(key)
       })
     this.#last.set(key, sent)
@@ -177,6 +185,8 @@ export class PushNotifications implements AsyncDisposable {
     const notification = { id: `msg_${randomUUID()}`, url: config.url, headers, body, key: token, signal }
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       if (attempt > 1) await port.wait(attempt - 1, signal)
+      const configs = await this.#options.store.push(taskId)
+      if (!configs.some(({ id, sealed }) => id === config.id && sealed === config.sealed)) return
       if ((await port.post(notification)) !== 'failed') return
     }
   }

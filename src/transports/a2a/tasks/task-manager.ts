@@ -4,6 +4,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import {
+  busyStates,
   interruptedStates,
   isInterrupted,
   isTerminal,
@@ -110,7 +111,12 @@ export class TaskManager implements AsyncDisposable {
       await (await opened).tell(change)
     }
     const complete = async (message: unknown) => {
-      if (!opened && isRecord(message)) return resolve({ message: message as JsonObject })
+      if (isRecord(message)) {
+        if (opened) return await tell({ state: 'TASK_STATE_COMPLETED', message: message as JsonObject })
+        const { taskId: _, ...rest } = message as JsonObject
+        const ids = work.task && { taskId: work.task.id, contextId: work.task.context_id }
+        return resolve({ message: { ...rest, ...ids } })
+      }
       if (!opened) return reject(new Error('The work sent no update.'))
       await (await opened).end('TASK_STATE_COMPLETED')
     }
@@ -184,7 +190,13 @@ export class TaskManager implements AsyncDisposable {
   ): Promise<TaskWorker> {
     const { store, clock, onError } = this.#options
     const task = await this.#save(work, origin)
-    if (work.push) await this.push.create(task, work.push, work.call.principal)
+    if (work.push) {
+      await this.push.create(task, work.push, work.call.principal).catch(async (thrown) => {
+        const before = work.task ?? { ...task, state: 'TASK_STATE_FAILED' as const, alive_until: null }
+        await store.save(before, busyStates)
+        throw thrown
+      })
+    }
     const channel = this.#channelOf(task)
     channel.publish(task, work.task ? [statusEvent(task)] : [])
     const events = channel.follow()

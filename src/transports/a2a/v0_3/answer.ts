@@ -1,5 +1,5 @@
 import { isRecord } from '../../../../schemas/json.ts'
-import { type Artifact, isBusy, type Message, type Part, type TaskState } from '../../../../schemas/task.ts'
+import { type Artifact, isBusy, type Message, type Part, TaskState } from '../../../../schemas/task.ts'
 import type { A2aTask, StreamEvent } from '../tasks/view.ts'
 
 /** Writes the objects of 1.0 in the form of 0.3: each has a `kind`, and states and roles are in lower case. */
@@ -8,7 +8,12 @@ export function fromEvent(event: StreamEvent): object {
   if ('message' in event) return fromMessage(event.message)
   if ('statusUpdate' in event) {
     const { status, ...rest } = event.statusUpdate
-    return { kind: 'status-update', ...rest, status: fromStatus(status), final: !isBusy(status.state) }
+    return {
+      kind: 'status-update',
+      ...rest,
+      status: fromStatus(status),
+      final: isKnown(status.state) && !isBusy(status.state),
+    }
   }
   const { artifact, ...rest } = event.artifactUpdate
   return { kind: 'artifact-update', ...rest, artifact: fromArtifact(artifact) }
@@ -22,6 +27,11 @@ export function fromTask({ status, history, artifacts, ...rest }: A2aTask): obje
     ...(history && { history: history.map(fromMessage) }),
     ...(artifacts && { artifacts: artifacts.map(fromArtifact) }),
   }
+}
+
+/** A state of a later version, passed on as an agent sent it, is work. */
+function isKnown(state: string): boolean {
+  return TaskState.safeParse(state).success
 }
 
 function fromStatus({ state, message, timestamp }: A2aTask['status']): object {

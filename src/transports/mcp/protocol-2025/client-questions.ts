@@ -29,6 +29,8 @@ export class ClientQuestions {
     const onAbort = () => reject(Failure.cancelled(signal))
     if (signal.aborted) onAbort()
     signal.addEventListener('abort', onAbort, { once: true })
+    // The question may be over while it is still being sent.
+    promise.catch(() => {})
     this.#waiting.set(id, { caller, resolve, reject })
     try {
       await send({ jsonrpc: '2.0', id, ...question })

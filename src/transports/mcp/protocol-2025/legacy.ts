@@ -1,9 +1,10 @@
-import type { Failure } from '../../../../schemas/failure.ts'
+import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
 import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
+import { faultOf } from '../views/ask.ts'
 import type { ClientExchange } from '../views/forward.ts'
 import type { Subscribe } from '../views/subscriptions.ts'
 import { ClientQuestions } from './client-questions.ts'
@@ -75,7 +76,7 @@ export function createLegacy(options: LegacyOptions): Legacy {
   const { questions, listeners, running } = clients
   const methodsByName = new Map(Object.entries(methods))
 
-  async function callerOf({ caller }: LegacyPost): Promise<string> {
+  async function callerOf({ caller }: Pick<LegacyPost, 'caller'>): Promise<string> {
     const principal = await caller.identify()
     return principal === null ? 'anonymous' : principalKey(principal)
   }
@@ -97,25 +98,31 @@ export function createLegacy(options: LegacyOptions): Legacy {
       return { protocolVersion: version, ...(await describe({}, exchange)) }
     }
     const { session_id } = post
-    if (subscriptions.has(method) && session_id !== undefined)
-      listeners.changed(`${agent} ${session_id}`, method, params.uri)
     const answer = methodsByName.get(method)
     if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
     const key = await callerOf(post)
     const ask = (question: { method: string; params: JsonObject }) =>
       questions.ask(question, { caller: key, signal, send: post.send })
     let result = await answer(params, exchange)
+    if (subscriptions.has(method) && session_id !== undefined) {
+      listeners.changed(sessionKey(session_id, key), method, params.uri)
+    }
     for (let round = 0; isQuestion(result) && round < maxRounds; round++) {
       const { inputRequests, requestState } = result
       const inputResponses: Record<string, JsonObject> = {}
       for (const [name, question] of Object.entries(inputRequests ?? {})) {
-        inputResponses[name] = await ask(question)
+        inputResponses[name] = await ask(question).catch((thrown) => declined(question.method, thrown))
       }
       const state = requestState === undefined ? {} : { requestState }
       result = await answer({ ...params, inputResponses, ...state }, exchange)
     }
+    if (isQuestion(result)) {
+      throw faultOf(new Failure('upstream_invalid', `${agent} asks without end, or asks nothing.`))
+    }
     return withoutLaterMembers({ ...result })
   }
+
+  const sessionKey = (session: string, caller: string) => `${agent} ${session} ${caller}`
 
   async function answer(request: McpRequest, post: LegacyPost): Promise<LegacyAnswer> {
     const { id, method, params } = request
@@ -128,8 +135,8 @@ export function createLegacy(options: LegacyOptions): Legacy {
       const session = method === 'initialize' ? { session_id: sessionIdOf(params?.capabilities) } : {}
       return { text: JSON.stringify({ jsonrpc: '2.0', id, result }), ...session }
     } catch (thrown) {
-      if (!(thrown instanceof Fault)) onError(thrown)
-      const fault = thrown instanceof Fault ? thrown : internal
+      const fault = thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : internal
+      if (fault === internal) onError(thrown)
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
       if (running.get(key) === controller) running.delete(key)
@@ -146,8 +153,9 @@ export function createLegacy(options: LegacyOptions): Legacy {
       } else questions.answer(message, await callerOf(post))
       return {}
     },
-    async listen({ caller, session_id = '', signal, send }) {
-      await listeners.listen(`${agent} ${session_id}`, signal, (filter, until) =>
+    async listen(listening) {
+      const { caller, session_id = '', signal, send } = listening
+      await listeners.listen(sessionKey(session_id, await callerOf(listening)), signal, (filter, until) =>
         subscribe(filter, {
           caller,
           signal: until,
@@ -157,6 +165,13 @@ export function createLegacy(options: LegacyOptions): Legacy {
       )
     },
   }
+}
+
+/** A client that refuses a form cancels it, so that the call of the server ends. Throws for every other question. */
+function declined(method: string, thrown: unknown): JsonObject {
+  const isRefusal = thrown instanceof Failure && thrown.code === 'invalid_request'
+  if (isRefusal && method === 'elicitation/create') return { action: 'cancel' }
+  throw thrown
 }
 
 interface Question {

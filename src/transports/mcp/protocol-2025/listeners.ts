@@ -3,6 +3,7 @@ import { linkSignals } from '../../../common/abort.ts'
 
 const maxSessions = 1_000
 const maxResources = 100
+const maxUriLength = 2_000
 
 interface Session {
   /** The resources that the client has subscribed to. */
@@ -19,11 +20,12 @@ export class SessionListeners {
   readonly #sessions = new LRUCache<string, Session>({ max: maxSessions })
 
   changed(session: string, method: string, uri: unknown): void {
-    if (typeof uri !== 'string') return
+    if (typeof uri !== 'string' || uri.length > maxUriLength) return
     const { resources, renew } = this.#of(session)
+    const before = resources.size
     if (method === 'resources/unsubscribe') resources.delete(uri)
     else if (resources.size < maxResources) resources.add(uri)
-    renew?.()
+    if (resources.size !== before) renew?.()
   }
 
   /** Listens until the signal aborts or the server ends the subscription. */

@@ -41,7 +41,8 @@ export function take(blocks: readonly Block[], [block, offset]: Position, room: 
     }
     const text = textIn(rest)
     const length = text === undefined ? 0 : lengthThatFits(text, left, taken.length === 0)
-    if (length > 0) return { blocks: [...taken, slice(rest, 0, length)], rest: [index, before + length] }
+    const isPart = text !== undefined && length > 0 && length < text.length
+    if (isPart) return { blocks: [...taken, slice(rest, 0, length)], rest: [index, before + length] }
     if (taken.length > 0) return { blocks: taken, rest: [index, before] }
     return { blocks: [rest], ...(index + 1 < blocks.length && { rest: [index + 1, 0] as const }) }
   }

@@ -48,8 +48,7 @@ const maxCharacters = 64 * 1024 * 1024
 export function createPieces(clock: () => number): Pieces {
   const answers = new LRUCache<string, readonly LongAnswer[]>({
     maxSize: maxCharacters,
-    sizeCalculation: (list) =>
-      1 + list.flatMap(({ blocks }) => blocks).reduce((sum, block) => sum + costOf(block), 0),
+    sizeCalculation: (list) => 1 + list.reduce((sum, { blocks }) => sum + JSON.stringify(blocks).length, 0),
   })
 
   function keep(caller: string, answer: LongAnswer): void {
