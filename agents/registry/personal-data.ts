@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { requirePrincipal } from './caller.ts'
 import type { RegistryPort } from './port.ts'
 
 const person = {
@@ -37,7 +38,7 @@ export function getPersonalData(
     access: 'bearer',
     effect: 'read',
     advertised: false,
-    run: (request, { principal }) => registry.personalData(request, principal),
+    run: (request, { principal }) => registry.personalData(request, requirePrincipal(principal)),
   })
 }
 
@@ -61,6 +62,7 @@ export function deletePersonalData(
     effect: 'write',
     advertised: false,
     deadline_ms: 60_000,
-    run: ({ confirm: _, ...request }, { principal }) => registry.deletePersonalData(request, principal),
+    run: ({ confirm: _, ...request }, { principal }) =>
+      registry.deletePersonalData(request, requirePrincipal(principal)),
   })
 }

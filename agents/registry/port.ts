@@ -98,11 +98,11 @@ export interface RegistryPort {
   purge(request: { readonly agent: string; readonly reason: string }, caller: Caller): Promise<{ id: string }>
   personalData(
     request: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
-    caller: Caller,
+    caller: Principal,
   ): Promise<PersonalDataPage>
   deletePersonalData(
     request: PersonReference,
-    caller: Caller,
+    caller: Principal,
   ): Promise<{ pseudonym: string; deleted_agents: number }>
   /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>

@@ -6,10 +6,19 @@ import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { Site } from '../registry/entry/site.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
+import type { WriteRefusal } from '../store/store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
-import { createHealth, type Health } from './health.ts'
+
+/**
+ * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
+ * than a snapshot that was derived from it.
+ */
+type HealthReason = WriteRefusal | 'store_damaged' | 'store_behind_index'
+
+/** The reasons that hold now. */
+export type Health = Set<HealthReason>
 
 /** Settings for tests: replacements of the clock and the network, and shorter times and limits. */
 export interface GatewayOptions {
@@ -74,7 +83,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     clock,
     wait,
     log,
-    health: createHealth(),
+    health: new Set(),
     createId: () => v7({ msecs: clock() }),
     site() {
       const base_url = config.DRAGOMAN_BASE_URL ?? reached

@@ -1,8 +1,7 @@
 import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 
-/** The circuit breaker of an upstream. */
-export interface Circuit {
+interface Circuit {
   /** Throws Failure `circuit_open` while the circuit is open, `rate_limited` while the upstream limits the rate. */
   check(): void
   /** Checks, then runs an attempt of a caller. */

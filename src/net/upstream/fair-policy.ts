@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
 import { upTo } from '../../common/lru.ts'
 import type { UpstreamLimits } from '../../common/upstream.ts'
-import { type Circuit, createCircuit } from './circuit.ts'
+import { createCircuit } from './circuit.ts'
 import { createUpstreamPolicy, maxWait_ms, type UpstreamPolicy } from './upstream-policy.ts'
 
 const maxCallers = 1_000
@@ -20,14 +20,7 @@ export function createFairPolicy(
   wait: Wait,
 ): UpstreamPolicy {
   const common = createUpstreamPolicy(host, { ...limits, callers_to_open: callersToOpen }, clock, wait)
-  const policies = new LRUCache<string, UpstreamPolicy>(upTo(maxCallers))
-
-  function policyOf(caller: string): UpstreamPolicy {
-    const policy = policies.get(caller) ?? createUpstreamPolicy(host, half(limits), clock, wait)
-    policies.set(caller, policy)
-    return policy
-  }
-
+  const policyOf = perCaller(() => createUpstreamPolicy(host, half(limits), clock, wait))
   return (signal, attempt, caller = '') =>
     policyOf(caller)(signal, () => common(signal, attempt, caller), caller)
 }
@@ -43,19 +36,22 @@ export function createAgentPolicy(
   wait: Wait,
 ): UpstreamPolicy {
   const common = createUpstreamPolicy(host, { ...limits, callers_to_open: callersToOpen }, clock, wait)
-  const circuits = new LRUCache<string, Circuit>(upTo(maxCallers))
   const time = monotonic(clock)
-
-  function circuitOf(caller: string): Circuit {
-    const circuit = circuits.get(caller) ?? createCircuit(host, time, limits)
-    circuits.set(caller, circuit)
-    return circuit
-  }
-
+  const circuitOf = perCaller(() => createCircuit(host, time, limits))
   return async (signal, attempt, caller = '') => {
     const circuit = circuitOf(caller)
     circuit.check()
     return await common(signal, () => circuit.run(attempt, caller), caller)
+  }
+}
+
+/** What each of the latest callers has of its own. */
+function perCaller<Value extends object>(create: () => Value): (caller: string) => Value {
+  const values = new LRUCache<string, Value>(upTo(maxCallers))
+  return (caller) => {
+    const value = values.get(caller) ?? create()
+    values.set(caller, value)
+    return value
   }
 }
 

@@ -14,7 +14,7 @@ export interface Reading {
   readonly kind: Access['kind'] | undefined
 }
 
-export interface CapabilityReaderOptions {
+interface CapabilityReaderOptions {
   readonly store: Store
   readonly clock: () => number
   readonly readServer: ReadServer

@@ -3,7 +3,7 @@ import type { Liveness, LivenessStatus } from '../../../schemas/liveness.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
 /** Whether an entry can be called through the gateway, and why. */
-export interface CallableFact {
+interface CallableFact {
   readonly callable: Callable
   readonly callable_reason: string
 }

@@ -4,7 +4,7 @@ import type { PersonalDataPage, PersonalTable } from '../../../schemas/personal-
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Store } from '../../store/store.ts'
 import type { Committed, Editor } from '../entry/editor.ts'
-import { isAdmin } from '../entry/permissions.ts'
+import { isAdmin, isSame } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 
 /** The person whose data is meant; the caller when absent. */
@@ -30,7 +30,7 @@ export function createPersonalData({ store, editor, createId, applied }: Persona
     /** One page of the rows of one table. */
     async personalData(
       person: Person & { readonly table: PersonalTable; readonly cursor?: string | undefined },
-      caller: Principal | null,
+      caller: Principal,
     ): Promise<PersonalDataPage> {
       const { table, cursor } = person
       const owner = ownerOf(person, caller)
@@ -56,7 +56,7 @@ export function createPersonalData({ store, editor, createId, applied }: Persona
     /** Deletes the entries of the person, then everything else; the logs keep a pseudonym. */
     async deletePersonalData(
       person: Person,
-      caller: Principal | null,
+      caller: Principal,
     ): Promise<{ pseudonym: string; deleted_agents: number }> {
       const owner = ownerOf(person, caller)
       const pseudonym = { issuer: 'urn:dragoman:deleted', subject: createId() }
@@ -71,13 +71,12 @@ export function createPersonalData({ store, editor, createId, applied }: Persona
   }
 }
 
-function ownerOf({ subject, issuer }: Person, caller: Principal | null) {
-  if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+function ownerOf({ subject, issuer }: Person, caller: Principal) {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session has no personal data.')
   }
   if (subject === undefined) return { issuer: caller.issuer, subject: caller.subject }
   const owner = { issuer: issuer ?? localIssuer, subject }
-  if (isAdmin(caller) || (owner.issuer === caller.issuer && owner.subject === caller.subject)) return owner
+  if (isAdmin(caller) || isSame(owner, caller)) return owner
   throw new Failure('forbidden', 'Only an admin may see or delete the data of others.', { scope: 'admin' })
 }

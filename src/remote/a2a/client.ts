@@ -40,7 +40,7 @@ export interface A2aClient {
 }
 
 /** An error of the protocol that the agent answered. */
-export class AgentError extends Error {
+class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly reason: string | undefined
   readonly code: number | undefined

@@ -11,7 +11,7 @@ export interface Question {
 }
 
 /** The agent that asks. */
-export interface Asker {
+interface Asker {
   readonly package_name: string
   /** Origins of this gateway: no agent may send a user there. */
   readonly own_origins: () => readonly string[]

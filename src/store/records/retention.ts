@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
-import { actorKey } from '../entries/audit.ts'
+import { commitPuts } from '../entries/group-commit/commit.ts'
 import { addUsage, deltasOf, uncounted } from '../entries/usage.ts'
 import { digestFormat, storedDigest } from '../entries/version-content.ts'
 import { contains } from '../sql/contains.ts'
-import { currentRevision, nextCounters } from '../sql/counter.ts'
+import { currentRevision } from '../sql/counter.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import type { RetentionBounds, RetentionStore, StoreChange } from '../store.ts'
@@ -74,22 +74,7 @@ export function createRetentionStore(
         for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
           await db.deleteFrom('embedding').where('content_hash', 'in', chunk).execute()
         }
-        const { audit: id } = await nextCounters(db, { audit: 1 })
-        const { actor, action: name, reason = null } = action
-        const event = {
-          id,
-          entry_id: entry.id,
-          revision: null,
-          at,
-          action: name,
-          reason,
-          before: null,
-          after: null,
-        }
-        await db
-          .insertInto('audit')
-          .values({ ...event, actor: actorKey(actor) })
-          .execute()
+        await commitPuts(db, [], [{ entry_id: entry.id, audit: action }], at)
       })
       await vacuum()
     },

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Content } from '../../../schemas/content.ts'
 import { contentMark } from '../../../schemas/content-mark.ts'
-import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { type Artifact, isBusy, TaskState } from '../../../schemas/task.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { type Artifact, isBusy, type Part, TaskState } from '../../../schemas/task.ts'
+import { partsIn } from '../shared/content.ts'
 import type { TaskOrigin, Tell } from './work.ts'
 
 /**
@@ -13,7 +14,7 @@ export class Relay {
   readonly #agent: string
   readonly #tell: Tell
   /** The parts of the artifacts so far, to find what is new in a whole task. */
-  readonly #forwarded = new Map<string, Json[]>()
+  readonly #forwarded = new Map<string, Part[]>()
   /** The last status as JSON: a poll may find it unchanged. */
   #lastStatus = ''
 
@@ -73,7 +74,7 @@ export class Relay {
     if (!isRecord(artifact)) return
     const id = String(artifact.artifactId ?? '')
     const parts = append === true ? (this.#forwarded.get(id) ?? []) : []
-    for (const part of partsIn(artifact as JsonObject)) parts.push(part)
+    for (const part of partsIn(artifact)) parts.push(part)
     this.#forwarded.set(id, parts)
     await this.#tell({
       artifact: artifactOf(artifact as JsonObject),
@@ -109,10 +110,6 @@ export class Relay {
 function stateIn({ status }: JsonObject): TaskState {
   const state = TaskState.safeParse(isRecord(status) ? status.state : undefined)
   return state.data ?? 'TASK_STATE_WORKING'
-}
-
-function partsIn({ parts }: JsonObject): Json[] {
-  return Array.isArray(parts) ? (parts.filter(isRecord) as Json[]) : []
 }
 
 function artifactOf(artifact: JsonObject): Artifact {

@@ -94,7 +94,8 @@ function statusParts({ status }: { readonly status?: unknown }): Part[] {
   return isRecord(status) ? partsIn(status.message) : []
 }
 
-function partsIn(holder: unknown): Part[] {
+/** The parts of a message or an artifact. */
+export function partsIn(holder: unknown): Part[] {
   const parts = isRecord(holder) ? holder.parts : undefined
   return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
 }

@@ -55,7 +55,7 @@ interface DirectAnswer {
   readonly message: JsonObject
 }
 
-export interface StartedTask {
+interface StartedTask {
   readonly task: StoredTask
   /** The events of the task from its start on. */
   readonly events: EventQueue<StreamEvent>

@@ -41,7 +41,7 @@ interface LegacyOptions {
 }
 
 /** One message over HTTP. */
-export interface LegacyPost {
+interface LegacyPost {
   readonly message: McpMessage
   readonly caller: McpCaller
   readonly session_id: string | undefined
@@ -51,7 +51,7 @@ export interface LegacyPost {
 }
 
 /** The answer; without a text, the message was no request. */
-export interface LegacyAnswer {
+interface LegacyAnswer {
   readonly text?: string
   /** The id of a new session. */
   readonly session_id?: string

@@ -31,7 +31,7 @@ type Outcome =
   | { readonly question: QuestionResult }
 
 /** A result that asks the client before the call goes on (SEP-2322). */
-export interface QuestionResult {
+interface QuestionResult {
   readonly resultType: 'input_required'
   readonly inputRequests: JsonObject
   readonly requestState: string
@@ -149,7 +149,7 @@ function questionIn(
 }
 
 /** What a listed agent said, as a result of MCP. */
-export function passedResult(content: Content, mark: ContentMark, more: object = {}): object {
+function passedResult(content: Content, mark: ContentMark, more: object = {}): object {
   const { _meta, ...result } = resultOf(content)
   return { ...result, _meta: { ...(isRecord(_meta) && _meta), ...more, ...markMeta(mark) } }
 }

@@ -13,7 +13,7 @@ import { markMeta } from './calls.ts'
 export type ClientExchange = Exchange & { readonly facts: ClientFacts }
 
 /** Passes a request on to a listed MCP server, and its result back as it is. Throws Fault. */
-export type Forward = (
+type Forward = (
   method: string,
   params: Readonly<Record<string, unknown>>,
   exchange: ClientExchange,
