@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Endpoint } from './entry-parts.ts'
+import { filledIn } from './package.ts'
 
 /**
  * Whether an agent can be called through the gateway. `hosted`: the gateway runs it. `open`: it answers without a
@@ -49,7 +50,16 @@ export function endpointsOf({ endpoints, card, manifest_url }: Addressed): reado
   return [{ protocol: 'envelope', url: new URL('/a2a/message', manifest_url).href }]
 }
 
+/** The endpoints whose addresses need nothing from the user, with their variables filled in. */
+export function reachableEndpoints(entry: Addressed): readonly Endpoint[] {
+  return endpointsOf(entry).flatMap((endpoint) => {
+    const url = filledIn(endpoint.url, endpoint.variables)
+    if (url === endpoint.url) return [endpoint]
+    return url !== undefined && URL.canParse(url) ? [{ ...endpoint, url }] : []
+  })
+}
+
 /** The endpoint at which the gateway calls an agent. */
 export function calledEndpoint(entry: Addressed): Endpoint | undefined {
-  return endpointsOf(entry).find(isSpoken)
+  return reachableEndpoints(entry).find(isSpoken)
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { Capability, Endpoint, Package, State } from './entry-parts.ts'
+import { Capability, Endpoint, State } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
+import { Package, PublishedPackage } from './package.ts'
 import { mixesScripts, visible } from './text.ts'
 
 /**
@@ -84,7 +85,11 @@ export const entryFields = {
     stored: z.array(Endpoint),
     initial: [],
   },
-  packages: { published: z.array(visible(Package.strict())).max(20), stored: z.array(Package), initial: [] },
+  packages: {
+    published: z.array(visible(PublishedPackage.strict())).max(20),
+    stored: z.array(Package),
+    initial: [],
+  },
   tags: {
     published: z.array(visible(Tag)).max(50),
     stored: z.array(z.string()),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { NamedInputs, Variables, variablesIn } from './package.ts'
 
 export const State = z.enum(['STAGE', 'ACTIVE'])
 export type State = z.infer<typeof State>
@@ -72,7 +73,13 @@ export function capabilityOptions(stated: Readonly<Record<string, unknown>>): Pa
 /** An address at which an agent answers. */
 export const Endpoint = z.object({
   protocol: z.enum(['a2a', 'mcp', 'envelope']),
-  url: z.url({ protocol: /^(https?|wss?)$/ }).max(2048),
+  url: z
+    .string()
+    .max(2048)
+    .refine(isAddress, {
+      error: 'An http, https, ws or wss URL, where names in {braces} stand for variables.',
+    })
+    .meta({ format: 'uri-template' }),
   version: z.string().max(50).optional(),
   binding: z
     .string()
@@ -86,13 +93,12 @@ export const Endpoint = z.object({
     .optional()
     .describe('Seconds of silence after which a call has failed; only less than the gateway allows counts.'),
   tenant: z.string().max(300).optional().describe('A2A 1.0: selects one of several agents at one address.'),
+  headers: NamedInputs.optional().describe('Headers that the agent expects.'),
+  variables: Variables.optional().describe('Variables of the address, by their names.'),
 })
 export type Endpoint = z.infer<typeof Endpoint>
 
-/** A package that installs an agent: the package registry (npm, pypi, oci …) and the identifier there. */
-export const Package = z.object({
-  registry_type: z.string().min(1).max(40),
-  identifier: z.string().min(1).max(300),
-  version: z.string().max(100).optional(),
-})
-export type Package = z.infer<typeof Package>
+function isAddress(template: string): boolean {
+  const url = variablesIn(template).reduce((text, name) => text.replaceAll(`{${name}}`, '0'), template)
+  return URL.canParse(url) && /^(https?|wss?):$/.test(new URL(url).protocol)
+}

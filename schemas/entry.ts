@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { Callable } from './callable.ts'
 import { Deprecation } from './deprecation.ts'
 import { listedShape } from './entry-fields.ts'
-import { Endpoint, Package, State, VerificationLevel } from './entry-parts.ts'
+import { Endpoint, State, VerificationLevel } from './entry-parts.ts'
 import { Liveness } from './liveness.ts'
+import { Origin } from './origin.ts'
+import { Package } from './package.ts'
 import { ContentFlag, SignatureStatus, Suspension } from './trust.ts'
 
 const Owner = z.object({
@@ -27,6 +29,9 @@ export const Entry = z.object({
   endpoints: z.array(Endpoint),
   packages: z.array(Package),
   source_url: z.string().nullable().describe('Source of an imported entry, or its repository.'),
+  origin: Origin.nullable().describe(
+    'Where the entry was mirrored from; null for one that was published here.',
+  ),
   content_flags: z
     .array(ContentFlag)
     .describe('Warnings for language models about the texts, which are unchanged texts of the publisher.'),

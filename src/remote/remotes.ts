@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
-import { endpointsOf } from '../../schemas/callable.ts'
+import { endpointsOf, reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
@@ -73,7 +73,7 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
   function connect(entry: EntryDetail, policy: UpstreamPolicy): CachedAgent | undefined {
     const facts = factsOf(entry)
     const { card, package_name: who } = entry
-    for (const endpoint of endpointsOf(entry)) {
+    for (const endpoint of reachableEndpoints(entry)) {
       for (const connectTo of connects) {
         const agent = connectTo(endpoint, facts)
         if (!agent) continue

@@ -4,6 +4,7 @@ import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
 import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
+import { Origin } from '../../schemas/origin.ts'
 import {
   type Actor,
   type AuditEvent,
@@ -50,6 +51,9 @@ export const StoredEntry = z.object({
   /** True for an agent that the gateway hosts and writes itself. */
   hosted: z.boolean(),
   source_url: z.string().nullable(),
+  origin: Origin.nullable().default(null),
+  /** The server.json as its publisher stated it; null: it is rendered from the other fields. */
+  server: z.record(z.string(), z.unknown()).nullable().default(null),
   /** The card as its publisher wrote it, if the entry has one. */
   card: z.record(z.string(), z.unknown()).nullable(),
   /** The fields that the owner stated, which override the manifest; null: all fields. */

@@ -19,6 +19,8 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     hosted: false,
     ...initialValues,
     source_url: null,
+    origin: null,
+    server: null,
     card: null,
     stated: null,
     card_sha256: null,

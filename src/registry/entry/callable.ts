@@ -1,5 +1,13 @@
-import { type Access, type Callable, calledEndpoint, endpointsOf } from '../../../schemas/callable.ts'
+import {
+  type Access,
+  type Callable,
+  calledEndpoint,
+  endpointsOf,
+  isSpoken,
+} from '../../../schemas/callable.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Liveness, LivenessStatus } from '../../../schemas/liveness.ts'
+import { fixedValue, variablesIn } from '../../../schemas/package.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
 /** Whether an entry can be called through the gateway, and why. */
@@ -27,18 +35,31 @@ export function callableOf(entry: Facts, liveness: Pick<Liveness, 'status' | 'ac
   const { hosted, packages, reading } = entry
   if (hosted) return fact('hosted', 'This gateway runs it.')
   const isSilent = silent.has(liveness.status)
-  if (calledEndpoint(entry) && !isSilent) {
+  const called = calledEndpoint(entry)
+  if (called && !isSilent) {
     const kind = kindAsked(entry.access, liveness.access)
     if (kind) return fact(kind, reasons[kind])
+    const header = requiredHeader(called)
+    if (header) return fact('needs_key', `It requires the header ${header}: store it with set_credential.`)
     if (reading?.status === 'unreachable')
       return fact('stated', 'It states an address and did not answer there.')
     return fact('stated', 'It states an address, and nobody has asked it yet.')
   }
   if (packages.length > 0) return fact('package', 'Install it from its packages.')
   if (isSilent) return fact('no', 'It has not answered the last probes.')
+  const open = endpointsOf(entry).find(isSpoken)
+  if (open) {
+    const names = variablesIn(open.url).join(', ')
+    return fact('no', `Its address has variables that only its user can fill in: ${names}.`)
+  }
   return endpointsOf(entry).length > 0
     ? fact('no', 'It speaks no protocol that this gateway supports.')
     : fact('no', 'It states no address and no package.')
+}
+
+/** The first header that a caller has to give. */
+function requiredHeader({ headers = [] }: Endpoint): string | undefined {
+  return headers.find((header) => header.is_required && fixedValue(header) === undefined)?.name
 }
 
 /** The later answer counts, except that a challenge without metadata does not contradict a known sign-in. */

@@ -5,6 +5,8 @@ export const blank = {
   stated: null,
   taken_from: null,
   offer: null,
+  origin: null,
+  server: null,
   card_sha256: null,
   content_flags: [],
   signature: null,

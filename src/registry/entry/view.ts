@@ -99,6 +99,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     endpoints: endpointsOf(stored, site),
     packages: stored.packages,
     source_url: stored.source_url,
+    origin: stored.origin,
     content_flags: stored.content_flags,
     signature: stored.signature?.status ?? 'none',
     card_sha256: stored.card_sha256,

@@ -5,6 +5,7 @@ import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
+import { derivedName, slug } from './derived-name.ts'
 
 /** The fields that an imported line states. */
 export type Facts = Pick<
@@ -102,22 +103,4 @@ function isUrl(value: unknown): value is string {
 export function cardName(url: string, name: string): string {
   const host = new URL(url).hostname.split('.').reverse().join('.')
   return derivedName(`${host}/${name.replaceAll('/', '-')}`)
-}
-
-/** Lower case, every run outside `[a-z0-9._-]` replaced by one dash, at most one slash, at most 200 characters. */
-function derivedName(name: string): string {
-  const [head = '', ...tail] = name.split('/')
-  const parts = tail.length > 0 ? [slug(head), slug(tail.join('-'))] : [slug(head)]
-  return parts
-    .filter(Boolean)
-    .join('/')
-    .slice(0, 195)
-    .replace(/[^a-z0-9]+$/, '')
-}
-
-function slug(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
 }

@@ -10,6 +10,7 @@ export const Content = StoredEntry.pick({
   ...mapFields(publishedFields, () => true as const),
   source_url: true,
   card: true,
+  server: true,
 })
 
 const fields = Object.keys(Content.shape) as (keyof typeof Content.shape)[]
