@@ -49,6 +49,8 @@ const keys: Keys = {
   liveness: ['entry_id'],
   webhook: ['id'],
   version: ['entry_id', 'revision'],
+  server: ['server_name', 'version'],
+  mirror: ['name'],
   repeat: ['owner', 'action', 'key'],
   embedding: null,
   lease: null,

@@ -34,6 +34,7 @@ import type { PersonalTable } from '../../schemas/personal-data.ts'
 import type { SessionStore } from '../../schemas/playground.ts'
 import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
 import { Scope } from '../../schemas/scope.ts'
+import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
 
@@ -242,6 +243,10 @@ export interface Writer extends DecisionReads {
    * whose next check is after `before`.
    */
   recheckNamesakes(name: string, now: string, before: string): Promise<void>
+  /** Inserts or replaces versions under their names in the MCP registry. */
+  putServers(servers: readonly ServerVersion[]): Promise<void>
+  /** All versions of some names in the MCP registry, also those that nobody sees. */
+  serversNamed(names: readonly string[]): Promise<readonly ServerVersion[]>
   /** Time of this actor's last action of this kind on the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -387,6 +392,7 @@ export interface Store extends AsyncDisposable {
   readonly embeddings: Embeddings
   readonly settings: SettingStore
   readonly versions: VersionStore
+  readonly servers: ServerStore
   readonly idempotency: IdempotencyStore
   readonly leases: Leases
   readonly identity: IdentityStore

@@ -16,6 +16,7 @@ import { openPlain, type PostgresHome } from './postgres-database.ts'
 import { invalidationContract } from './postgres-invalidations.ts'
 import { outageContract } from './postgres-outage.ts'
 import { retentionContract } from './retention-contract.ts'
+import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { usageContract } from './usage-contract.ts'
@@ -79,6 +80,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   storeContract('PostgreSQL', openHome)
   changeContract('PostgreSQL', openHome)
   versionContract('PostgreSQL', openHome)
+  serverContract('PostgreSQL', openHome)
   usageContract('PostgreSQL', openHome)
   idempotencyContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)

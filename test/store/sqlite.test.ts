@@ -22,6 +22,7 @@ import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
 import { retentionContract } from './retention-contract.ts'
+import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { usageContract } from './usage-contract.ts'
@@ -61,6 +62,7 @@ storeContract('SQLite', openHome)
 changeContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
+serverContract('SQLite', openHome)
 usageContract('SQLite', openHome)
 idempotencyContract('SQLite', openHome)
 taskContract('SQLite', openHome)
@@ -92,7 +94,7 @@ describe('SQLite', () => {
     await home.spoil(spoiled.id, 'not JSON')
     {
       using database = new DatabaseSync(path)
-      database.exec('drop table owner_usage')
+      database.exec('drop table owner_usage; drop table server; drop table mirror')
       database.exec('alter table task drop column push')
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
@@ -101,6 +103,30 @@ describe('SQLite', () => {
     }
     const again = await used(await home.another())
     expect(again).toEqual(before.map((usage) => ({ ...usage, versions_per_day: 0 })))
+  })
+
+  test('migration 0022 lists the versions that exist', async () => {
+    await using home = await openHome()
+    const { store, path } = home
+    const endpoints = [{ protocol: 'mcp', url: 'https://mcp.example.com/mcp' } as const]
+    const entry = sampleEntry({ package_name: 'com.example.weather', endpoints, version: '1.10.0' })
+    const deprecated = { message: 'Old.', successor: null, at: '2026-01-01T00:00:00.000Z' }
+    const packages = [{ registry_type: 'npm', identifier: 'tool' }]
+    await store.write(async (writer) => {
+      await writer.put(entry)
+      await writer.put(sampleEntry({ package_name: 'single', packages, deprecated }))
+      await writer.put(sampleEntry({ packages, state: 'STAGE' }))
+      await writer.put(sampleEntry())
+    })
+    for (const version of ['1.2.0', null]) await store.write((writer) => writer.put({ ...entry, version }))
+    const before = await store.servers.list({ limit: 10 })
+    expect(before).toHaveLength(4)
+    {
+      using database = new DatabaseSync(path)
+      database.exec(`drop table server; drop table mirror`)
+      database.exec(`delete from kysely_migration where name >= '0022'`)
+    }
+    expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)
   })
 
   test('versions of a day are counted until the day ends', async () => {

@@ -5,6 +5,7 @@ import { actorKey } from './audit.ts'
 import { displayKey } from './display-names.ts'
 import { commitPuts, type Put, type RecordedAction, toRow, upsert } from './group-commit/commit.ts'
 import { createDecisionReads } from './group-commit/decision-reads.ts'
+import { putServers, serversNamed } from './server-rows.ts'
 
 const byGateway: AuditAction = { actor: null, action: 'write' }
 
@@ -38,6 +39,8 @@ export function createWriter(
         .where((row) => row.or([row('check_at', 'is', null), row('check_at', '<', before)]))
         .execute()
     },
+    putServers: (servers) => putServers(transaction, servers),
+    serversNamed: (names) => serversNamed(transaction, names),
     async lastDone(entryId, action, actor) {
       const row = await transaction
         .selectFrom('audit')

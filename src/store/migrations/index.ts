@@ -19,6 +19,7 @@ import { sessionAddresses } from './0018-session-addresses.ts'
 import { ownerUsage } from './0019-owner-usage.ts'
 import { persons } from './0020-persons.ts'
 import { taskPush } from './0021-task-push.ts'
+import { servers } from './0022-servers.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -41,6 +42,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0019-owner-usage': ownerUsage,
   '0020-persons': persons,
   '0021-task-push': taskPush,
+  '0022-servers': servers,
 }
 
 /** In the order in which they run. */

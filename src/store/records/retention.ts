@@ -176,9 +176,20 @@ async function pruneVersionsOf(
         .where('revision', 'in', revisions(gone))
         .execute()
     }
+    await removeServers(db, entryId, revisions([...gone, ...emptied]))
     for (const revision of revisions(emptied)) await emptyVersion(db, entryId, revision)
   })
   return gone.length + emptied.length
+}
+
+/** A version without its text is listed no more; the latest one has its text. */
+async function removeServers(db: Database, entryId: string, revisions: readonly number[]): Promise<void> {
+  await db
+    .deleteFrom('server')
+    .where('entry_id', '=', entryId)
+    .where('revision', 'in', revisions)
+    .where('is_latest', '=', 0)
+    .execute()
 }
 
 async function emptyVersion(db: Database, entryId: string, revision: number): Promise<void> {
@@ -298,6 +309,7 @@ async function removeEntries(db: Database, ids: readonly string[], at: string): 
     at,
   )
   await db.deleteFrom('version').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('server').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()

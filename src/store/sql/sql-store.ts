@@ -12,6 +12,7 @@ import { createLeases } from '../records/leases.ts'
 import { createLivenessStore } from '../records/liveness.ts'
 import { createPersonalDataStore } from '../records/personal-data.ts'
 import { createRetentionStore } from '../records/retention.ts'
+import { createServerStore } from '../records/servers.ts'
 import { createSessionStore } from '../records/sessions.ts'
 import { createSettings } from '../records/settings.ts'
 import { createTaskStore } from '../records/tasks.ts'
@@ -56,6 +57,7 @@ export function createSqlStore({
     embeddings: createEmbeddings(reader, writer),
     settings: createSettings(reader, writer),
     versions: createVersionStore(reader),
+    servers: createServerStore(reader),
     idempotency: createIdempotencyStore(transact('idempotency'), clock),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),

@@ -1,4 +1,5 @@
 import type { RevocationKind } from '../../../schemas/identity.ts'
+import type { ServerStatus } from '../../../schemas/server.ts'
 import type { TaskState } from '../../../schemas/task.ts'
 
 /** Maximum rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
@@ -215,7 +216,38 @@ export interface WebhookTable {
   deliveries: string
 }
 
+/** A version of an agent under its name in the MCP registry. Times have nine digits of a second. */
+export interface ServerTable {
+  server_name: string
+  version: string
+  entry_id: string
+  /** Revision of the version in the table of versions; null for a version of a mirror. */
+  revision: number | null
+  mirror: string | null
+  /** 1 or 0, as the other columns with `is_`. */
+  is_listed: number
+  is_bridged: number
+  is_latest: number
+  /** Sorts in the order of versions; empty for a version that Semantic Versioning does not define. */
+  precedence: string
+  status: ServerStatus
+  status_message: string | null
+  status_changed_at: string
+  published_at: string
+  updated_at: string
+  document: string | null
+  meta: string | null
+}
+
+interface MirrorTable {
+  name: string
+  next_at: string | null
+  document: string
+}
+
 export interface Tables {
+  server: ServerTable
+  mirror: MirrorTable
   repeat: RepeatTable
   version: VersionTable
   entry: EntryTable

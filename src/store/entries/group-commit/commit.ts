@@ -13,6 +13,7 @@ import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { displayKey } from '../display-names.ts'
+import { listServers } from '../server-rows.ts'
 import { addUsage, type Counted, countedOf, deltasOf, type UsageDelta } from '../usage.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
 
@@ -96,6 +97,13 @@ export async function commitPuts(
   for (const chunk of chunksOf(audits, maxRowsPerStatement))
     await transaction.insertInto('audit').values(chunk).execute()
   await addUsage(transaction, deltas, at)
+  const written = puts.map(({ before, entry }, index) => ({
+    before,
+    entry,
+    revision: last - puts.length + index + 1,
+    is_version: isVersion[index] ?? false,
+  }))
+  await listServers(transaction, written, at)
   return { revision: last, rows: entries }
 }
 
