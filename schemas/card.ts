@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Discovery } from './discovery.ts'
 import { Entry } from './entry.ts'
 import { Capability } from './entry-parts.ts'
 import { ManifestReport, ReadingReport, SignatureReport, VerificationReport } from './trust.ts'
@@ -39,5 +40,9 @@ export const Match = z.object({
 })
 export type Match = z.infer<typeof Match>
 
-export const Found = Entry.extend({ score: z.number().optional(), match: Match.optional() })
+export const Found = Entry.extend({
+  score: z.number().optional(),
+  match: Match.optional(),
+  discovery: Discovery.optional(),
+})
 export type Found = z.infer<typeof Found>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { Capability, Endpoint, State } from './entry-parts.ts'
+import { Capability, Endpoint, Protocol, State } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { Package, PublishedPackage } from './package.ts'
 import { mixesScripts, visible } from './text.ts'
@@ -161,6 +161,30 @@ export const entryFields = {
         .describe('Agents of one of these kinds: open and hosted ones need no credential.'),
       facet: 'callable',
       option: ['--callable <kind...>', 'one of these kinds, such as open or needs_key'],
+    },
+  },
+  labels: {
+    filter: {
+      compare: 'any',
+      schema: z.array(Tag).max(20).describe('One of these tags.'),
+    },
+  },
+  protocol: {
+    filter: {
+      compare: 'any',
+      schema: z.array(Protocol).max(20).describe('Agents that are called by one of these protocols.'),
+      facet: 'protocols',
+      option: ['--protocol <protocol...>', 'one of these protocols: a2a, mcp or envelope'],
+    },
+  },
+  verified_domain: {
+    filter: {
+      compare: 'any',
+      schema: z
+        .array(z.string().toLowerCase().min(1).max(253))
+        .max(20)
+        .describe('Agents with a proof of one of these domains; `none`: agents without a proof.'),
+      facet: 'verified_domains',
     },
   },
   live: {

@@ -70,9 +70,13 @@ export function capabilityOptions(stated: Readonly<Record<string, unknown>>): Pa
   return Object.fromEntries(valid.filter(([, value]) => value !== undefined))
 }
 
+/** The protocols by which agents are called. */
+export const Protocol = z.enum(['a2a', 'mcp', 'envelope'])
+export type Protocol = z.infer<typeof Protocol>
+
 /** An address at which an agent answers. */
 export const Endpoint = z.object({
-  protocol: z.enum(['a2a', 'mcp', 'envelope']),
+  protocol: Protocol,
   url: z
     .string()
     .max(2048)

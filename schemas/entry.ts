@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Callable } from './callable.ts'
 import { Deprecation } from './deprecation.ts'
 import { listedShape } from './entry-fields.ts'
-import { Endpoint, State, VerificationLevel } from './entry-parts.ts'
+import { Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
 import { Liveness } from './liveness.ts'
 import { Origin } from './origin.ts'
 import { Package } from './package.ts'
@@ -21,6 +21,13 @@ export const Entry = z.object({
   name: z.string(),
   description: z.string(),
   verification_level: VerificationLevel,
+  verified_domain: z
+    .string()
+    .nullable()
+    .describe('The proved domain of an agent that is domain_verified; null for all others.'),
+  protocol: Protocol.nullable().describe(
+    'The protocol by which the agent is called, or for which its packages are; null if nothing says it.',
+  ),
   manifest_url: z.url().describe("URL of the agent's card."),
   ...listedShape,
   state: State,

@@ -16,6 +16,10 @@ const fields = {
     .boolean()
     .default(false)
     .describe(`Count ${facetNames.join(', ')} over all matching agents.`),
+  discovery: z
+    .boolean()
+    .optional()
+    .describe('Show for each agent the names of its capabilities and requests that it serves.'),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()

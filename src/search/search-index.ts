@@ -1,7 +1,7 @@
 import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
 import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
-import type { State } from '../../schemas/entry-parts.ts'
+import type { Protocol, State } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from '../common/sections.ts'
 
@@ -17,6 +17,8 @@ export interface SearchDocument extends ListedValues {
   readonly liveness?: LivenessStatus
   /** Without a rank of its own when absent. */
   readonly callable?: Callable
+  readonly protocol?: Protocol | null
+  readonly verified_domain?: string | null
   /** False when absent. */
   readonly deprecated?: boolean
   /** The name imitates that of another agent; false when absent. */

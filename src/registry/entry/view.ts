@@ -8,6 +8,7 @@ import { cardOf, endpointsOf } from '../cards/render-card.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
 import { callableOf } from './callable.ts'
 import { mayRead } from './permissions.ts'
+import { protocolOf, verifiedDomainOf } from './protocol.ts'
 import { manifestUrl, type Site } from './site.ts'
 
 /** Renders stored entries as callers see them. */
@@ -91,6 +92,8 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     name: stored.name,
     description: stored.description,
     verification_level: stored.verification_level,
+    verified_domain: verifiedDomainOf(stored),
+    protocol: protocolOf(stored),
     manifest_url: stored.manifest_url ?? manifestUrl(site, stored.package_name),
     ...listedValues(stored),
     state: stored.state,

@@ -7,6 +7,7 @@ import { backoff } from '../../common/retry.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import { callableOf } from '../entry/callable.ts'
+import { protocolOf, verifiedDomainOf } from '../entry/protocol.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** An index derived from the store, entry by entry. */
@@ -179,6 +180,8 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     capabilities: capabilities.map(titled),
     liveness: liveness.status,
     callable: callableOf(entry, liveness).callable,
+    protocol: protocolOf(entry),
+    verified_domain: verifiedDomainOf(entry),
     deprecated: entry.deprecated !== null,
     imitates_name: entry.content_flags.includes('imitates_name'),
   }

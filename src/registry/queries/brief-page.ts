@@ -16,7 +16,10 @@ import { within } from './page.ts'
 /** An agent that a search found, as its caller sees it and as it is stored. */
 export interface RankedEntry {
   readonly view: Entry
-  readonly entry: Pick<StoredEntry, 'capabilities' | 'endpoints' | 'card' | 'manifest_url'>
+  readonly entry: Pick<
+    StoredEntry,
+    'name' | 'description' | 'capabilities' | 'endpoints' | 'card' | 'manifest_url'
+  >
   /** Absent if the search had no text. */
   readonly reasons?: { readonly score: number; readonly match: Match }
 }

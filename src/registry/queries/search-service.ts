@@ -1,5 +1,6 @@
 import { charactersPerToken } from '../../../schemas/brief.ts'
 import type { EntryDetail, Found } from '../../../schemas/card.ts'
+import { discoveryOf } from '../../../schemas/discovery.ts'
 import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -72,7 +73,7 @@ export class SearchService {
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
     return this.#cached('full', input, caller, async () => {
       const pageOf = (ranked: readonly RankedEntry[], characters: number) =>
-        this.#fullPage(ranked, characters)
+        this.#fullPage(ranked, characters, input.discovery)
       const { next_cursor = null, ...found } = await this.#find(input, caller, signal, pageOf)
       return { ...found, next_cursor }
     })
@@ -204,11 +205,11 @@ export class SearchService {
     })
   }
 
-  #fullPage(ranked: readonly RankedEntry[], maxCharacters: number): Found[] {
-    const shown = ranked.map(({ view, reasons }) => ({
-      found: { ...view, ...reasons },
-      characters: this.#lengthOf(view) + (reasons ? JSON.stringify(reasons).length : 0),
-    }))
+  #fullPage(ranked: readonly RankedEntry[], maxCharacters: number, hasDiscovery = false): Found[] {
+    const shown = ranked.map(({ view, entry, reasons }) => {
+      const more = { ...reasons, ...(hasDiscovery && { discovery: discoveryOf(entry) }) }
+      return { found: { ...view, ...more }, characters: this.#lengthOf(view) + JSON.stringify(more).length }
+    })
     return within(maxCharacters, shown).map(({ found }) => found)
   }
 

@@ -20,7 +20,7 @@ import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 /** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'deprecated'
+  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'protocol' | 'verified_domain' | 'deprecated'
 >
 
 type Value = AttributeValue<keyof Filter>
@@ -31,6 +31,8 @@ const values: {
   readonly [Name in keyof Filter]-?: {
     readonly ofDocument: (document: IndexedAttributes) => readonly Text[]
     readonly ofFilter: (filter: NonNullable<Filter[Name]>) => readonly Text[]
+    /** The attribute whose values the filter selects, if another filter has them. */
+    readonly attribute?: keyof Filter
   }
 } = {
   state: { ofDocument: ({ state }) => [state], ofFilter: (state) => [state] },
@@ -42,6 +44,16 @@ const values: {
   callable: {
     ofDocument: ({ callable }) => [callable],
     ofFilter: distinct,
+  },
+  labels: {
+    attribute: 'tags',
+    ofDocument: () => [],
+    ofFilter: (tags) => distinct(tags).map((tag) => tag?.toLowerCase()),
+  },
+  protocol: { ofDocument: ({ protocol }) => [protocol], ofFilter: distinct },
+  verified_domain: {
+    ofDocument: ({ verified_domain }) => [verified_domain ?? 'none'],
+    ofFilter: (domains) => distinct(domains).map((domain) => domain?.toLowerCase()),
   },
   live: {
     ofDocument: ({ liveness = 'unknown' }) => [isLive(liveness)?.toString()],
@@ -91,13 +103,14 @@ function conditionsOf(filter: Filter): Condition[] {
   for (const name of Object.keys(filter)) {
     if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
   }
-  return attributes.flatMap((attribute): Condition[] => {
-    const value: unknown = filter[attribute]
+  return attributes.flatMap((name): Condition[] => {
+    const value: unknown = filter[name]
     if (value === undefined) return []
-    const ofFilter = values[attribute].ofFilter as (filter: unknown) => readonly Text[]
+    const { attribute = name } = values[name]
+    const ofFilter = values[name].ofFilter as (filter: unknown) => readonly Text[]
     const conditions = pairs(attribute, ofFilter(value))
     // An empty list excludes nothing, as for tags.
-    const isChoice = filters[attribute].compare === 'any' && conditions.length > 0
+    const isChoice = filters[name].compare === 'any' && conditions.length > 0
     return isChoice ? [[attribute, conditions.map(([, text]) => text)]] : conditions
   })
 }

@@ -159,7 +159,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
-  const { liveness, callable, deprecated, imitates_name } = document
+  const { liveness, callable, protocol, verified_domain, deprecated, imitates_name } = document
   return {
     id,
     name,
@@ -169,6 +169,8 @@ function toStored(document: SearchDocument): StoredDocument {
     ...listedValues(document),
     ...(liveness && { liveness }),
     ...(callable && { callable }),
+    ...(protocol && { protocol }),
+    ...(verified_domain && { verified_domain }),
     ...(deprecated && { deprecated }),
     ...(imitates_name && { imitates_name }),
     capabilities: capabilities.map((capability) => capability.name),

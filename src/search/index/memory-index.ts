@@ -193,7 +193,15 @@ class MemoryIndex implements SearchIndex {
  * filter that neither is named here nor is an attribute of vectors does not compile.
  */
 /** A field of entries that the vector stores lack does not compile here: its row belongs in ../vectors/attributes.ts. */
-function toVectorFilter({ live: _, deprecated: __, callable: ___, ...filter }: Filter): AttributeFilter {
+function toVectorFilter({
+  live: _,
+  deprecated: __,
+  callable: ___,
+  labels: ____,
+  protocol: _____,
+  verified_domain: ______,
+  ...filter
+}: Filter): AttributeFilter {
   return filter satisfies {
     readonly [Name in keyof typeof filter]: Name extends AttributeName ? unknown : never
   }

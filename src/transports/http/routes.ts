@@ -15,6 +15,7 @@ const search = {
     min_score: 'min_score',
     max_tokens: 'max_tokens',
     detail: 'detail',
+    discovery: 'discovery',
   },
   defaults: { limit: 20 },
 } as const
