@@ -1,5 +1,5 @@
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort } from '../../support/free-port.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 import { installed } from '../../support/others.ts'
@@ -144,12 +144,4 @@ function comparable(value: unknown): unknown {
       ([key, field]) => !['metadata', 'artifacts'].includes(key) || Object.keys(field as object).length > 0,
     )
   return Object.fromEntries(fields)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }
