@@ -56,5 +56,6 @@ export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   storage_full: { rpc: -32093, status: 'RESOURCE_EXHAUSTED' },
   unavailable: { rpc: -32094, status: 'UNAVAILABLE' },
   cursor_expired: { rpc: -32096, status: 'OUT_OF_RANGE' },
+  not_installable: { rpc: -32097, status: 'FAILED_PRECONDITION' },
   internal: { rpc: -32603, status: 'INTERNAL' },
 }

@@ -73,6 +73,12 @@ export const codes = {
   storage_full: { http: 507, rpc: -32043, retryable: true, title: 'Storage is full' },
   unavailable: { http: 503, rpc: -32044, retryable: true, title: 'The gateway cannot answer now' },
   cursor_expired: { http: 410, rpc: -32046, retryable: false, title: 'The cursor is too old' },
+  not_installable: {
+    http: 409,
+    rpc: -32047,
+    retryable: false,
+    title: 'No configuration can be made for it',
+  },
   internal: { http: 500, rpc: -32603, retryable: true, title: 'The gateway failed' },
 } as const satisfies Record<string, Row>
 

@@ -9,6 +9,7 @@ import { deprecate } from './deprecate.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { importEntries } from './import-entries.ts'
+import { installConfig } from './install-config.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
 import { deletePersonalData, getPersonalData } from './personal-data.ts'
@@ -62,6 +63,7 @@ export function createRegistryAgent(
       completeName(registry),
       getAgent(registry),
       listVersions(registry),
+      installConfig(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),
       publish(registry),

@@ -2,6 +2,7 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput } from '../../schemas/credential.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
+import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
@@ -38,6 +39,15 @@ export interface RegistryPort {
   versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
   /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
+  /**
+   * How to install an agent. Throws Failure `not_installable` if nothing of it can be installed, and `invalid_request`
+   * for a target that it lacks.
+   */
+  installConfig(
+    agent: string,
+    query: { readonly host?: HostId | undefined; readonly target?: string | undefined },
+    caller: Caller,
+  ): Promise<InstallConfig>
   /**
    * The card in the registry's own form, or the standard card if there is one; `through` requests, for any agent, the
    * standard card for calling it through this gateway.

@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { InstallConfig } from '../../schemas/install.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -16,6 +17,7 @@ import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
 import { importLines } from './import/importer.ts'
 import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
+import { type InstallQuery, installConfigOf } from './install/install-config.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
 import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
@@ -93,6 +95,9 @@ export function createRegistry(options: RegistryOptions) {
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
     searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
+    async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
+      return installConfigOf(await queries.get(agent, caller), site().base_url, query)
+    },
     markCredentials,
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),

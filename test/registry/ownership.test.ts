@@ -23,6 +23,7 @@ const row = (anonymous: string, owner: string, other: string, holder: string, ad
 
 const no = 'not_found'
 const who = 'unauthenticated'
+const bare = 'not_installable'
 const hiddenFromAll = row(no, no, no, no, no)
 const nobodySigned = row(who, no, no, no, no)
 /** Outcomes of reads: public entries; entries visible to some callers; hidden entries. */
@@ -61,6 +62,16 @@ const matrix: readonly AuditAction[] = [
   {
     action: 'list_versions',
     expected: { ...reads, deleted: row(no, 'ok', no, 'ok', 'ok') },
+  },
+  {
+    action: 'install_config',
+    // The entries state nothing that could be installed.
+    expected: {
+      STAGE: row(no, bare, no, bare, bare),
+      ACTIVE: row(bare, bare, bare, bare, bare),
+      suspended: row(no, bare, no, bare, bare),
+      deleted: hiddenFromAll,
+    },
   },
   {
     action: 'audit',

@@ -160,6 +160,45 @@ export const cases: readonly Case[] = [
     rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/versions' },
   },
   {
+    name: 'how to install a hosted agent in one host',
+    envelope: {
+      to: registry,
+      action: 'install_config',
+      params: { agent: 'svc.utility.wiki', host: 'claude-code', target: 'gateway' },
+    },
+    output: (output) => {
+      const { targets } = output as { targets: { hosts: { host: string; command: string }[] }[] }
+      if (!targets[0]?.hosts[0]?.command.startsWith('claude mcp add')) throw new Error('no command')
+    },
+    rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/install?host=claude-code&target=gateway' },
+  },
+  {
+    name: 'how to install an agent in a host that nobody knows',
+    envelope: {
+      to: registry,
+      action: 'install_config',
+      params: { agent: 'svc.utility.wiki', host: 'emacs' },
+    },
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/api/agents/svc.utility.wiki/install?host=emacs' },
+  },
+  {
+    name: 'how to install what an agent lacks',
+    envelope: {
+      to: registry,
+      action: 'install_config',
+      params: { agent: 'svc.utility.wiki', target: 'package' },
+    },
+    code: 'invalid_request',
+    rest: { method: 'GET', path: '/api/agents/svc.utility.wiki/install?target=package' },
+  },
+  {
+    name: 'how to install an agent in STAGE',
+    envelope: { to: registry, action: 'install_config', params: { agent: 'com.example.staged' } },
+    code: 'not_found',
+    rest: { method: 'GET', path: '/public/agents/com.example.staged/install' },
+  },
+  {
     name: 'the versions of an agent in STAGE',
     envelope: { to: registry, action: 'list_versions', params: { agent: 'com.example.staged' } },
     code: 'not_found',

@@ -110,6 +110,8 @@ const steps: readonly Step[] = [
   { method: 'POST', path: at(`${live}/deprecate`), open: 401, signed: 200 },
   { method: 'GET', path: at(`${live}/versions`), open: 404, signed: 200 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/versions'), open: 200, signed: 200 },
+  { method: 'GET', path: at(`${live}/install`), open: 404, signed: 409 },
+  { method: 'GET', path: at('/public/agents/svc.utility.wiki/install?host=codex'), open: 200, signed: 200 },
   { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },
   { method: 'PUT', path: at(`${live}/credential`), body: { value: 'Bearer x' }, open: 401, signed: 409 },
   { method: 'DELETE', path: at(`${live}/credential`), open: 401, signed: 404 },

@@ -27,6 +27,12 @@ const standardCard = { ...card, defaults: { a2a_version: '0.3', through: true } 
 
 const page = { limit: 'limit', cursor: 'cursor' } as const
 
+const install = {
+  action: 'install_config',
+  query: { host: 'host', target: 'target' },
+  fails: ['not_installable'],
+} as const
+
 /** A hosted agent's action at its own address: `{"input": …}` in, `{"output": …}` out. */
 const utility = { body: 'input', show: (output: Json) => ({ body: { output } }) } as const
 
@@ -90,6 +96,8 @@ export const routes: readonly Route[] = [
     action: 'list_versions',
     query: page,
   }),
+  registry('GET /public/agents/:identifier/install', 'How to install an agent in each host', install),
+  registry('GET /api/agents/:packageName/install', 'How to install an agent in each host', install),
   registry('POST /api/agents/:id/claim', 'Claim an agent without a proved owner', { conditional: true }),
   registry('POST /api/agents/:id/verify', 'Prove the domain of an agent', { conditional: true }),
   registry('POST /api/agents/:id/check', 'Probe an agent now'),

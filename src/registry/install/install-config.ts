@@ -1,0 +1,183 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type {
+  HostId,
+  HostInstall,
+  InstallConfig,
+  InstallTarget,
+  Need,
+  RefusedTarget,
+} from '../../../schemas/install.ts'
+import { promptsOf } from './host-lines.ts'
+import { type Host, hosts, type Install } from './hosts.ts'
+import type { Launch } from './launch.ts'
+import { type Server, wholeValues } from './server-forms.ts'
+import { serverNameOf } from './server-name.ts'
+import { startLine } from './shell.ts'
+import { type Installed, type Target, targetsOf } from './targets.ts'
+import { Needs } from './template.ts'
+import { tomlTable, yamlMember } from './texts.ts'
+
+export interface InstallQuery {
+  readonly host?: HostId | undefined
+  readonly target?: string | undefined
+}
+
+/**
+ * How to install an agent, for each host or for one. What must not be installed is listed with its reason. Throws
+ * Failure `not_installable` if nothing can be installed, and `invalid_request` for a target that the agent lacks.
+ */
+export function installConfigOf(entry: Installed, baseUrl: string, query: InstallQuery = {}): InstallConfig {
+  const name = serverNameOf(entry.package_name)
+  const all = targetsOf(entry, baseUrl)
+  const chosen = query.target === undefined ? all : all.filter(({ id }) => id === query.target)
+  if (all.length > 0 && chosen.length === 0) throw unknownTarget(all)
+  const targets: InstallTarget[] = []
+  const refused: RefusedTarget[] = []
+  for (const target of chosen) {
+    try {
+      targets.push(installTarget(entry, name, target, query.host))
+    } catch (thrown) {
+      refused.push(refusedTarget(target, thrown))
+    }
+  }
+  if (targets.length === 0) throw nothing(entry, refused)
+  return { package_name: entry.package_name, name, targets, refused }
+}
+
+function installTarget(
+  entry: Installed,
+  name: string,
+  target: Target,
+  host: HostId | undefined,
+): InstallTarget {
+  const collected = new Needs(name)
+  const { launch, notes } = target.launch(collected)
+  const { needs, optional } = collected
+  const install = { name, title: entry.name, launch, needs }
+  const start = launch.kind !== 'bundle' && launch.kind !== 'stdio' ? launch.start : undefined
+  const replaced = entry.deprecated ? ['The agent is deprecated.'] : []
+  return {
+    target: target.id,
+    kind: target.kind,
+    title: target.title,
+    start: start ? startLine(start) : null,
+    needs,
+    optional,
+    notes: [...notes, ...replaced],
+    hosts: hosts
+      .filter(({ id }) => host === undefined || id === host)
+      .map((row) => hostInstall(row, install)),
+  }
+}
+
+/** What to paste or to run for one host. */
+export function hostInstall(host: Host, install: Install): HostInstall {
+  const { id, title, files, format, key } = host
+  const { launch, name } = install
+  const absent = {
+    host: id,
+    title,
+    reason: null,
+    files: [...files],
+    format: null,
+    key: null,
+    config: null,
+    text: null,
+    command: null,
+    link: null,
+    web_link: null,
+    note: null,
+  }
+  if (!host.kinds.includes(launch.kind)) return { ...absent, reason: reasonOf(host, launch) }
+  const server = host.server(install)
+  const command = host.line?.(install, server) ?? null
+  if (launch.kind === 'bundle') {
+    return {
+      ...absent,
+      command,
+      note: `Run the command, and open ${name}.mcpb with ${title} if the hash is right.`,
+    }
+  }
+  const links = host.links?.(install, server)
+  const prompts = host.values === 'prompt' ? promptsOf(install.needs) : {}
+  return {
+    ...absent,
+    format,
+    key,
+    config: { [key]: { [name]: server }, ...prompts },
+    text: textOf(host, name, server, prompts),
+    command,
+    link: links?.link ?? null,
+    web_link: links?.web_link ?? null,
+    note: noteOf(host, install),
+  }
+}
+
+function textOf({ format, key }: Host, name: string, server: Server, prompts: object): string {
+  if (format === 'toml') return tomlTable([key, name], server)
+  if (format === 'yaml') return `${key}:\n${yamlMember(name, server, '  ')}`
+  return `${JSON.stringify({ ...prompts, [key]: { [name]: server } }, null, 2)}\n`
+}
+
+function reasonOf({ title, otherwise }: Host, { kind }: Launch): string {
+  if (kind === 'bundle') return `${title} takes no bundles (.mcpb); Claude Desktop does.`
+  if (otherwise !== undefined) return otherwise
+  return `${title} does not speak the older transport of HTTP with SSE. The target gateway translates it, if there is one.`
+}
+
+function noteOf(host: Host, { needs, launch }: Install): string | null {
+  const open = needs.filter((need) => need.default === undefined)
+  if (open.length === 0) return null
+  const list = (items: readonly string[]) => items.join(', ')
+  if (host.values === 'prompt')
+    return `${host.title} asks for ${list(open.map(({ name }) => name))} at the first start.`
+  const blanks = open.filter((need) => isBlank(host, launch, need)).map(({ variable }) => `<${variable}>`)
+  const taken = open.filter((need) => !isBlank(host, launch, need)).map(({ variable }) => variable)
+  const whole = host.id === 'codex' ? wholeValues(launch) : []
+  const sentences = [
+    taken.length > 0 && `Set ${list([...new Set(taken)])} in the environment of ${host.title}.`,
+    blanks.length > 0 && `Replace ${list(blanks)} by your values.`,
+    ...whole.map(({ variable, value }) => `${variable} holds the whole value: ${value}.`),
+  ]
+  return sentences.filter(Boolean).join(' ')
+}
+
+/** True if the host's configuration holds a mark for the value, which the user replaces. */
+function isBlank(host: Host, launch: Launch, { variable }: Need): boolean {
+  if (host.values === 'blank') return true
+  const server = host.server({ name: 'x', title: '', launch, needs: [] })
+  return JSON.stringify(server).includes(`<${variable}>`)
+}
+
+function refusedTarget({ id, kind, title }: Target, thrown: unknown): RefusedTarget {
+  if (!(thrown instanceof Failure) || thrown.code !== 'not_installable') throw thrown
+  const [error] = thrown.details.errors ?? []
+  return {
+    target: id,
+    kind,
+    title,
+    code: thrown.code,
+    pointer: error?.pointer ?? '',
+    reason: error?.detail ?? thrown.message,
+    hint: thrown.details.hint ?? null,
+  }
+}
+
+function unknownTarget(targets: readonly Target[]): Failure {
+  const detail = `The agent has the targets ${targets.map(({ id }) => id).join(', ')}.`
+  return new Failure('invalid_request', `/target: ${detail}`, { errors: [{ pointer: '/target', detail }] })
+}
+
+function nothing({ package_name }: Installed, refused: readonly RefusedTarget[]): Failure {
+  if (refused.length === 0) {
+    return new Failure('not_installable', `${package_name} states no MCP endpoint and no package.`, {
+      hint: 'Its card may say how to use it: resolve_package shows it.',
+    })
+  }
+  const errors = refused.map(({ pointer, reason }) => ({ pointer, detail: reason }))
+  const hint = refused.find((target) => target.hint !== null)?.hint
+  return new Failure('not_installable', `${package_name} must not be installed as it is stated.`, {
+    errors,
+    ...(hint && { hint }),
+  })
+}

@@ -1,0 +1,141 @@
+import { type Callable, calledEndpoint } from '../../../schemas/callable.ts'
+import type { EntryDetail } from '../../../schemas/card.ts'
+import type { Endpoint } from '../../../schemas/entry-parts.ts'
+import type { TargetKind } from '../../../schemas/install.ts'
+import { httpLaunch } from './http-launch.ts'
+import type { Launch } from './launch.ts'
+import { packageLaunch } from './package-launch.ts'
+import { refuse } from './refuse.ts'
+import type { Needs } from './template.ts'
+
+/** The members of an entry that tell how it is installed. */
+export type Installed = Pick<
+  EntryDetail,
+  | 'package_name'
+  | 'name'
+  | 'state'
+  | 'endpoints'
+  | 'packages'
+  | 'callable'
+  | 'card'
+  | 'manifest_url'
+  | 'deprecated'
+>
+
+/** Something that an entry offers to hosts. `launch` throws Failure `not_installable` if it must not be installed. */
+export interface Target {
+  readonly id: string
+  readonly kind: TargetKind
+  readonly title: string
+  /** Refused without a launch if the caller asks for nothing. */
+  launch(needs: Needs): { readonly launch: Launch; readonly notes: readonly string[] }
+}
+
+/** Everything that an entry offers, the most direct first. */
+export function targetsOf(entry: Installed, baseUrl: string): Target[] {
+  const remotes = entry.callable === 'hosted' ? [] : entry.endpoints.flatMap(remoteOf)
+  const targets = [
+    ...remotes.map((remote, index) => remoteTarget(entry, remote, index)),
+    ...entry.packages.map((_, index) => packageTarget(entry, index)),
+  ]
+  const isCalled = entry.callable === 'hosted' || calledEndpoint(entry) !== undefined
+  return isCalled ? [...targets, gatewayTarget(entry, baseUrl)] : targets
+}
+
+interface Remote {
+  readonly endpoint: Endpoint
+  readonly at: number
+}
+
+function remoteOf(endpoint: Endpoint, at: number): Remote[] {
+  return endpoint.protocol === 'mcp' ? [{ endpoint, at }] : []
+}
+
+function remoteTarget(entry: Installed, { endpoint, at }: Remote, index: number): Target {
+  return {
+    id: numbered('remote', index),
+    kind: 'remote',
+    title: `${entry.name} at ${endpoint.url}`,
+    launch(needs) {
+      const stated = keyed(endpoint, entry.callable)
+      const launch = httpLaunch(stated, `/endpoints/${at}`, needs, 'public')
+      return { launch, notes: [...notesOf(entry.callable, stated !== endpoint)] }
+    },
+  }
+}
+
+/** An address that asks for a key and does not say in which header: nearly always it is this one. */
+function keyed(endpoint: Endpoint, callable: Callable): Endpoint {
+  if (callable !== 'needs_key' || (endpoint.headers ?? []).length > 0) return endpoint
+  if (/\{[^{}]+\}/.test(endpoint.url)) return endpoint
+  return {
+    ...endpoint,
+    headers: [
+      {
+        name: 'Authorization',
+        value: 'Bearer {key}',
+        is_secret: true,
+        variables: { key: { is_required: true, is_secret: true } },
+      },
+    ],
+  }
+}
+
+function* notesOf(callable: Callable, isGuessed: boolean): Generator<string> {
+  if (isGuessed)
+    yield 'It asks for a key and does not state the header: Authorization: Bearer is the usual one.'
+  if (callable === 'needs_sign_in')
+    yield 'It asks for a sign-in: the host opens a page for it after the first connection.'
+}
+
+function packageTarget(entry: Installed, index: number): Target {
+  const stated = entry.packages[index] as Installed['packages'][number]
+  const { registry_type, identifier, version } = stated
+  return {
+    id: numbered('package', index),
+    kind: 'package',
+    title: `${entry.name}: ${registry_type} ${identifier}${version === undefined ? '' : ` ${version}`}`,
+    launch(needs) {
+      const launch = packageLaunch(stated, `/packages/${index}`, needs)
+      return { launch, notes: [...packageNotes(stated, launch)] }
+    },
+  }
+}
+
+function* packageNotes({ version }: Installed['packages'][number], launch: Launch): Generator<string> {
+  yield 'The package runs on your machine with your rights.'
+  if (launch.kind === 'bundle') return
+  if (version === undefined) yield 'It states no version, so each start may take another one.'
+  if (launch.kind !== 'stdio') yield 'Start it first: hosts only connect to its address.'
+}
+
+function gatewayTarget({ package_name, name, state }: Installed, baseUrl: string): Target {
+  return {
+    id: 'gateway',
+    kind: 'gateway',
+    title: `${name} through this gateway`,
+    launch(needs) {
+      if (state !== 'ACTIVE') {
+        throw refuse('/state', 'The gateway calls agents that are ACTIVE alone.', 'Take it live first.')
+      }
+      return {
+        launch: gatewayLaunch(`${baseUrl}/mcp/agents/${encodeURIComponent(package_name)}`, needs),
+        notes: [],
+      }
+    },
+  }
+}
+
+/** An MCP endpoint of this gateway, which takes a token of its own. */
+export function gatewayLaunch(url: string, needs: Needs): Launch {
+  const token = needs.gatewayToken()
+  return {
+    kind: 'streamable-http',
+    url: [url],
+    headers: [{ name: 'Authorization', value: ['Bearer ', token] }],
+  }
+}
+
+function numbered(kind: string, index: number): string {
+  return index === 0 ? kind : `${kind}-${index + 1}`
+}

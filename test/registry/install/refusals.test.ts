@@ -1,0 +1,331 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts put values in the place of such texts
+import { expect, test } from 'vitest'
+import { hostOf, install, installed, packaged, refusalOf, remote } from '../../support/installed.ts'
+
+const image = { registry_type: 'oci', identifier: 'example/weather' }
+const bundle = {
+  registry_type: 'mcpb',
+  identifier: 'https://github.com/a/b.mcpb',
+  file_sha256: 'a'.repeat(64),
+}
+const runtime = (name: string, value?: string) => ({
+  runtime_arguments: [{ type: 'named', name, ...(value !== undefined && { value }) }],
+})
+const positional = (...values: string[]) => ({
+  runtime_arguments: values.map((value) => ({ type: 'positional', value })),
+})
+
+test.each<[string, object, string]>([
+  ['a command after the name', { identifier: 'weather; rm -rf ~' }, '/packages/0/identifier'],
+  ['backticks in the name', { identifier: 'weather`id`' }, '/packages/0/identifier'],
+  ['a line break in the name', { identifier: 'weather\nrm' }, '/packages/0/identifier'],
+  ['an option as the name', { identifier: '--registry=https://evil.example' }, '/packages/0/identifier'],
+  ['a path as the name', { identifier: '../../evil' }, '/packages/0/identifier'],
+  ['an address as the name', { identifier: 'https://evil.example/a.tgz' }, '/packages/0/identifier'],
+  ['an alias as the name', { identifier: 'weather@npm:evil' }, '/packages/0/identifier'],
+  [
+    'a name of PyPI with an address',
+    { registry_type: 'pypi', identifier: 'a @ https://evil.example' },
+    '/packages/0/identifier',
+  ],
+  ['an image that begins like an option', { ...image, identifier: '-v/:/host' }, '/packages/0/identifier'],
+  [
+    'an image with a space',
+    { ...image, identifier: 'example/weather --privileged' },
+    '/packages/0/identifier',
+  ],
+  ['a version with a command', { version: '1.0.0; id' }, '/packages/0/version'],
+  ['a version that is an address', { version: 'https://evil.example' }, '/packages/0/version'],
+  ['a version that begins like an option', { version: '-1' }, '/packages/0/version'],
+  [
+    'a foreign registry of npm',
+    { registry_base_url: 'https://evil.example' },
+    '/packages/0/registry_base_url',
+  ],
+  [
+    'a registry that looks like npm',
+    { registry_base_url: 'https://registry.npmjs.org.evil.example' },
+    '/packages/0/registry_base_url',
+  ],
+  [
+    'a registry with a user name',
+    { ...image, registry_base_url: 'https://ghcr.io@evil.example' },
+    '/packages/0/registry_base_url',
+  ],
+  ['a foreign host of an image', { ...image, identifier: 'evil.example/weather' }, '/packages/0/identifier'],
+  [
+    'an image on a local registry',
+    { ...image, identifier: 'localhost:5000/weather' },
+    '/packages/0/identifier',
+  ],
+  ['a bundle elsewhere', { ...bundle, identifier: 'https://evil.example/b.mcpb' }, '/packages/0/identifier'],
+  ['a bundle without its hash', { ...bundle, file_sha256: undefined }, '/packages/0/file_sha256'],
+  ['a bundle over http', { ...bundle, identifier: 'http://github.com/b.mcpb' }, '/packages/0/identifier'],
+  ['a crate', { registry_type: 'cargo', identifier: 'weather' }, '/packages/0/registry_type'],
+  ['a kind that nobody knows', { registry_type: 'brew' }, '/packages/0/registry_type'],
+  ['code for Node', runtime('--eval', 'process.exit()'), '/packages/0/runtime_arguments/0/name'],
+  ['a module for Node', runtime('--require', '/tmp/x.js'), '/packages/0/runtime_arguments/0/name'],
+  ['another package', runtime('--package', 'evil'), '/packages/0/runtime_arguments/0/name'],
+  ['another registry', runtime('--registry', 'https://evil.example'), '/packages/0/runtime_arguments/0/name'],
+  [
+    'another registry, in one word',
+    positional('--registry=https://evil.example'),
+    '/packages/0/runtime_arguments/0',
+  ],
+  ['the end of options', positional('--', 'evil'), '/packages/0/runtime_arguments/0'],
+  ['another package first', positional('evil'), '/packages/0/runtime_arguments/0'],
+  [
+    'an index of PyPI',
+    { registry_type: 'pypi', identifier: 'a', ...runtime('--index-url', 'https://evil.example') },
+    '/packages/0/runtime_arguments/0/name',
+  ],
+  [
+    'a source of PyPI',
+    { registry_type: 'pypi', identifier: 'a', ...runtime('--from', 'evil') },
+    '/packages/0/runtime_arguments/0/name',
+  ],
+  ['all rights', { ...image, ...runtime('--privileged') }, '/packages/0/runtime_arguments/0/name'],
+  [
+    'the folders of the machine',
+    { ...image, ...runtime('-v', '/:/host') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  [
+    'the folders of the machine, in two words',
+    { ...image, ...positional('-v', '/:/host') },
+    '/packages/0/runtime_arguments/1',
+  ],
+  [
+    'the folders of the machine, in one word',
+    { ...image, ...positional('-v=/:/host') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  [
+    'the socket of docker',
+    { ...image, ...runtime('--mount', 'type=bind,source=/var/run/docker.sock,target=/x') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  [
+    'a mount with more than the target',
+    { ...image, ...runtime('--mount', 'type=bind,source={a},target=/x,source=/') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  [
+    'the network of the machine',
+    { ...image, ...runtime('--network', 'host') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  ['the root user', { ...image, ...runtime('--user', '0:0') }, '/packages/0/runtime_arguments/0'],
+  [
+    'a port for everybody',
+    { ...image, ...runtime('-p', '0.0.0.0:80:80') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  [
+    'a program instead of the package',
+    { ...image, ...runtime('--entrypoint', 'sh') },
+    '/packages/0/runtime_arguments/0/name',
+  ],
+  [
+    'an option of a container for the loader',
+    { ...image, ...runtime('-e', 'LD_PRELOAD=/x.so') },
+    '/packages/0/runtime_arguments/0',
+  ],
+  ['an option without its value', { ...image, ...runtime('-v') }, '/packages/0/runtime_arguments/0/name'],
+  [
+    'the end of options among its own arguments',
+    { package_arguments: [{ type: 'positional', value: '--' }] },
+    '/packages/0/package_arguments',
+  ],
+  [
+    'a line break in an argument',
+    { package_arguments: [{ type: 'positional', value: 'a\nb' }] },
+    '/packages/0/package_arguments/0/value',
+  ],
+  [
+    'a variable of the user in an argument',
+    { package_arguments: [{ type: 'positional', value: '$HOME' }] },
+    '/packages/0/package_arguments/0/value',
+  ],
+  [
+    'a variable of a host in a value',
+    { environment_variables: [{ name: 'A', value: '${env:AWS_SECRET_ACCESS_KEY}' }] },
+    '/packages/0/environment_variables/0/value',
+  ],
+  [
+    'a variable in two halves',
+    { environment_variables: [{ name: 'A', value: '${a}' }] },
+    '/packages/0/environment_variables/0/value',
+  ],
+  [
+    'a command in a value',
+    { environment_variables: [{ name: 'A', value: '$(id)' }] },
+    '/packages/0/environment_variables/0/value',
+  ],
+  [
+    'a variable that is no name',
+    { environment_variables: [{ name: 'A=B;', is_required: true }] },
+    '/packages/0/environment_variables/0/name',
+  ],
+  [
+    'an address elsewhere of what runs here',
+    { transport: { type: 'sse', url: 'https://evil.example/' } },
+    '/packages/0/transport/url',
+  ],
+  ['a package that states no address', { transport: { type: 'sse' } }, '/packages/0/transport/url'],
+])('a package is refused for %s', (_, more, pointer) => {
+  const refusal = refusalOf(packaged(more))
+  expect(refusal?.pointer).toBe(pointer)
+  expect(refusal?.detail).toMatch(/\.$/)
+  expect(refusal?.hint).toMatch(/\.$/)
+})
+
+test.each([
+  ...[
+    'NODE_OPTIONS',
+    'node_options',
+    'LD_PRELOAD',
+    'Ld_Library_Path',
+    'DYLD_INSERT_LIBRARIES',
+    'PATH',
+    'Path',
+  ],
+  ...[
+    'PYTHONPATH',
+    'PYTHONSTARTUP',
+    'BASH_ENV',
+    'npm_config_registry',
+    'PIP_INDEX_URL',
+    'UV_INDEX',
+    'DOCKER_HOST',
+  ],
+  ...[
+    'GIT_SSH_COMMAND',
+    'JAVA_TOOL_OPTIONS',
+    'PERL5OPT',
+    'RUBYOPT',
+    'HOME',
+    'NODE_EXTRA_CA_CERTS',
+    'DOTNET_STARTUP_HOOKS',
+  ],
+])('the variable %s is refused, stated or asked for', (name) => {
+  for (const more of [{ value: 'x' }, { is_required: true }, {}]) {
+    const refusal = refusalOf(
+      packaged({
+        environment_variables: [
+          { name: 'FINE', value: '1' },
+          { name, ...more },
+        ],
+      }),
+    )
+    expect(refusal?.pointer).toBe('/packages/0/environment_variables/1/name')
+  }
+})
+
+test.each([
+  'NODE_ENV',
+  'GIT_BASE_DIR',
+  'DOCKER_CONTAINER',
+  'PYTHONUNBUFFERED',
+  'GITHUB_TOKEN',
+  'UVA',
+  'PIPELINE',
+  'AWS_SECRET_ACCESS_KEY',
+])('the variable %s is taken', (name) => {
+  expect(refusalOf(packaged({ environment_variables: [{ name, value: '1' }] }))).toBeUndefined()
+})
+
+test.each<[string, object, string]>([
+  ['this machine', { url: 'http://127.0.0.1:8080/admin' }, '/endpoints/0/url'],
+  ['a name of this machine', { url: 'http://localhost/' }, '/endpoints/0/url'],
+  ['a private network', { url: 'https://10.0.0.1/mcp' }, '/endpoints/0/url'],
+  ['a private network in IPv6', { url: 'https://[fd00::1]/mcp' }, '/endpoints/0/url'],
+  ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, '/endpoints/0/url'],
+  ['a name of a private network', { url: 'https://mcp.internal/' }, '/endpoints/0/url'],
+  ['a user name', { url: 'https://me:secret@weather.example.com/' }, '/endpoints/0/url'],
+  ['a socket', { url: 'wss://weather.example.com/' }, '/endpoints/0/url'],
+  ['a variable of the user', { url: 'https://weather.example.com/${HOME}' }, '/endpoints/0/url'],
+  ['a variable of the shell', { url: 'https://weather.example.com/$HOME' }, '/endpoints/0/url'],
+  [
+    'a secret over http',
+    { url: 'http://weather.example.com/', headers: [{ name: 'X-Key', is_required: true }] },
+    '/endpoints/0/url',
+  ],
+  ['a header of the transport', { headers: [{ name: 'Host', value: 'x' }] }, '/endpoints/0/headers/0/name'],
+  [
+    'a header that breaks the line',
+    { headers: [{ name: 'X\r\nY', value: 'x' }] },
+    '/endpoints/0/headers/0/name',
+  ],
+  [
+    'a value that breaks the line',
+    { headers: [{ name: 'X', value: 'x\r\nY: z' }] },
+    '/endpoints/0/headers/0/value',
+  ],
+  [
+    'a header with a variable of the user',
+    { headers: [{ name: 'X', value: '${AWS_SECRET_ACCESS_KEY}' }] },
+    '/endpoints/0/headers/0/value',
+  ],
+])('an address is refused for %s', (_, more, pointer) => {
+  const { targets, refused } = attempt(remote(more))
+  expect(targets).not.toContain('remote')
+  expect(refused.find(({ target }) => target === 'remote')).toMatchObject({
+    pointer,
+    code: 'not_installable',
+  })
+})
+
+function attempt(entry: ReturnType<typeof remote>) {
+  // The gateway is a target of its own, so that the refusal is listed.
+  const withGateway = {
+    ...entry,
+    endpoints: [...entry.endpoints, { protocol: 'a2a' as const, url: 'https://a.example.com/' }],
+  }
+  const { targets, refused } = install(withGateway)
+  return { targets: targets.map(({ target }) => target), refused }
+}
+
+test('a header cannot name a variable that the user has for something else', () => {
+  const value = 'Bearer {AWS_SECRET_ACCESS_KEY}'
+  const { text } = hostOf(remote({ headers: [{ name: 'Authorization', value }] }), 'claude-code')
+  expect(text).toContain('Bearer ${MCP_WEATHER_AWS_SECRET_ACCESS_KEY}')
+})
+
+test('two values never share a variable, unless they are the same value', () => {
+  const headers = ['X-A', 'X_A', 'X.A'].map((name) => ({ name, is_required: true }))
+  const [target] = install(remote({ headers })).targets
+  expect(target?.needs.map(({ variable }) => variable)).toEqual([
+    'MCP_WEATHER_X_A',
+    'MCP_WEATHER_X_A_2',
+    'MCP_WEATHER_X_A_3',
+  ])
+  expect(new Set(target?.needs.map(({ id }) => id)).size).toBe(3)
+})
+
+test('a secret has no default and no example in a configuration', () => {
+  const stated = { is_required: true, is_secret: true, default: 'hunter2', placeholder: 'hunter3' }
+  const text = JSON.stringify(install(packaged({ environment_variables: [{ name: 'KEY', ...stated }] })))
+  expect(text).not.toContain('hunter')
+})
+
+test('a package that must not be installed is listed beside what can be', () => {
+  const { targets, refused } = install(
+    installed({
+      endpoints: [{ protocol: 'mcp', url: 'https://weather.example.com/mcp' }],
+      packages: [{ registry_type: 'npm', identifier: 'a', registry_base_url: 'https://evil.example' }],
+    }),
+  )
+  expect(targets.map(({ target }) => target)).toEqual(['remote', 'gateway'])
+  expect(refused).toEqual([
+    {
+      target: 'package',
+      kind: 'package',
+      title: 'Weather: npm a',
+      code: 'not_installable',
+      pointer: '/packages/0/registry_base_url',
+      reason: '"https://evil.example" is not one of the public package registries, so no command is given.',
+      hint: 'Install it by hand, if you trust that registry.',
+    },
+  ])
+})
