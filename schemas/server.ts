@@ -61,3 +61,63 @@ export interface ServerStore {
   /** The latest versions of entries, by entry id. */
   latestOf(entryIds: readonly string[]): Promise<ReadonlyMap<string, ServerVersion>>
 }
+
+/** The member of `_meta` in which a registry states the official facts of a version, by the MCP registry's API. */
+export const officialKey = 'io.modelcontextprotocol.registry/official'
+/** The member of `_meta` in which this registry states what it found out. */
+export const ownKey = 'io.github.dragoman/registry'
+
+const name = z.string().min(1).max(300).describe('Name in the MCP registry: a namespace, one slash, a name.')
+const include_deleted = z
+  .boolean()
+  .default(false)
+  .describe('With versions that are deleted or no longer listed.')
+
+export const ListServersInput = z.strictObject({
+  query: z
+    .string()
+    .trim()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      'Finds servers by words and meaning, the best first, the latest version of each. With `version` or `updated_since`: a part of the name.',
+    ),
+  limit: z.int().min(1).max(100).default(30),
+  cursor: z
+    .string()
+    .max(4000)
+    .optional()
+    .describe('nextCursor of the previous page. It holds its filters; others are ignored.'),
+  version: z.string().min(1).max(255).optional().describe('`latest`, or one exact version.'),
+  updated_since: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Only what changed later; includes deleted versions.'),
+  include_deleted: z.boolean().optional().describe('With versions that are deleted or no longer listed.'),
+  bridged: z.boolean().optional().describe('False leaves out agents for which this gateway speaks MCP.'),
+})
+export type ListServersInput = z.output<typeof ListServersInput>
+
+export const ServerVersionsInput = z.strictObject({ name, include_deleted })
+export const GetServerInput = z.strictObject({
+  name,
+  version: z.string().min(1).max(300).default('latest').describe('`latest`, or one exact version.'),
+  include_deleted,
+})
+
+/** A version as the API of the MCP registry shows it, schema 2025-12-01. */
+export const ListedServer = z.object({
+  server: z.looseObject({ name: z.string(), description: z.string(), version: z.string() }),
+  _meta: z.record(z.string(), z.unknown()),
+})
+export type ListedServer = z.infer<typeof ListedServer>
+
+export const ServerPage = z.object({
+  servers: z.array(ListedServer),
+  metadata: z.object({
+    nextCursor: z.string().optional().describe('Absent on the last page.'),
+    count: z.int().describe('Number of versions on this page.'),
+  }),
+})
+export type ServerPage = z.infer<typeof ServerPage>

@@ -28,6 +28,7 @@ import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
 import { revoke } from './revoke.ts'
 import { search, searchAgents } from './search-agents.ts'
+import { getServer, listServers, listServerVersions } from './servers.ts'
 import { suspend } from './suspend.ts'
 import { acceptTransfer, listTransfers, transfer } from './transfers.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
@@ -101,6 +102,9 @@ export function createRegistryAgent(
       deleteWebhook(webhooks),
       getUsage(quotas),
       setQuota(quotas),
+      listServers(registry.servers),
+      listServerVersions(registry.servers),
+      getServer(registry.servers),
     ],
   })
 }

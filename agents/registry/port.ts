@@ -9,6 +9,7 @@ import type { Change, Publication } from '../../schemas/publication.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { BriefSearchOutput, NameCompletion, SearchOutput, SearchQuery } from '../../schemas/search.ts'
+import type { ListedServer, ListServersInput, ServerPage } from '../../schemas/server.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
@@ -28,6 +29,7 @@ export type StandardShape = '1.0' | 'any'
 
 /** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
+  readonly servers: ServersPort
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** The same search in the form for language models. */
   searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput>
@@ -117,6 +119,16 @@ export interface RegistryPort {
   /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
+}
+
+/** The agents as the API of the MCP registry lists them. */
+export interface ServersPort {
+  /** Throws Failure `invalid_request` for a cursor that is none, and for filters that exclude each other. */
+  list(query: ListServersInput, signal: AbortSignal): Promise<ServerPage>
+  /** Throws Failure `not_found`. */
+  versions(name: string, includeDeleted: boolean): Promise<ServerPage>
+  /** Throws Failure `not_found`. */
+  get(name: string, version: string, includeDeleted: boolean): Promise<ListedServer>
 }
 
 /** Results of the lines of an import; line numbers count from 1. */

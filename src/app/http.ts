@@ -4,6 +4,7 @@ import { a2aJsonRpcMount } from '../transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from '../transports/a2a/rest.ts'
 import { createRouting } from '../transports/a2a/routing.ts'
 import { createService } from '../transports/a2a/service.ts'
+import { mcpRegistrySubtrees } from '../transports/catalog/mcp-registry/handler.ts'
 import { envelopeMount } from '../transports/envelope/http.ts'
 import { envelopeSchemaMount } from '../transports/envelope/schema.ts'
 import { envelopeSocket } from '../transports/envelope/socket.ts'
@@ -59,7 +60,11 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
     JSON.stringify([version, base_url, site_url]),
     () => gateway.liveness.livenessCache.swept,
   )
-  const app = createHttpApp(gateway, etags, createMounts(parts), shutdown.ending)
+  const subtrees = mcpRegistrySubtrees(gateway, {
+    version,
+    state: () => `${gateway.follower.applied_revision}.${gateway.liveness.livenessCache.swept}`,
+  })
+  const app = createHttpApp(gateway, etags, createMounts(parts), shutdown.ending, subtrees)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades(parts, refuseHost)
   gateway.identity.onRevocation(() => void upgrades.identify())

@@ -7,6 +7,8 @@ import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
+import { createServerRenderer } from './catalog/render-server.ts'
+import { ServerCatalog } from './catalog/servers.ts'
 import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
@@ -66,6 +68,11 @@ export function createRegistry(options: RegistryOptions) {
     livenessCache,
     markCredentials,
   })
+  const servers = new ServerCatalog({
+    servers: store.servers,
+    search: (...call) => queries.search(...call),
+    render: createServerRenderer(store, views, site),
+  })
   const history = new VersionHistory(store, queries, views)
   const editor = new Editor(options)
   const deprecate = createDeprecate(editor)
@@ -94,6 +101,7 @@ export function createRegistry(options: RegistryOptions) {
     ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
     searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
+    servers,
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
       return installConfigOf(await queries.get(agent, caller), site().base_url, query)

@@ -8,6 +8,8 @@ import type { Allowance, Call, RouterOptions } from './call.ts'
 /** The limits of each class of calls: calls a minute for an anonymous caller, and the cost units of one call. */
 export const classes = {
   read: { per_minute: 600, cost: 1 },
+  /** An IDE asks for each of its servers at once when it starts. */
+  catalog: { per_minute: 3000, cost: 1 },
   search: { per_minute: 120, cost: 10 },
   execute: { per_minute: 20, cost: 10 },
   session: { per_minute: 20, cost: 10 },
@@ -77,7 +79,7 @@ export class Limiter {
     const policy = classOf(envelope, call)
     const limit = classes[policy].per_minute * factorOf(call)
     this.charge(call, classes[policy].cost)
-    return this.#shared && policy !== 'read'
+    return this.#shared && policy !== 'read' && policy !== 'catalog'
       ? this.#takeShared(this.#shared, policy, caller, limit)
       : this.#buckets.take(policy, caller, limit)
   }
@@ -163,8 +165,8 @@ function classOf({ to, action, params }: Envelope, call: LimitedCaller): Class {
   // It reads every entry and every event for the name of the person.
   if (action === 'delete_personal_data') return 'erase'
   if (writing.has(action) && !isUncounted(call)) return 'write'
-  const searches = heavy.has(action) || params?.query !== undefined
-  return searches ? 'search' : 'read'
+  if (heavy.has(action) || params?.query !== undefined) return 'search'
+  return inCatalog.has(action) ? 'catalog' : 'read'
 }
 
 const inPlayground: ReadonlyMap<string, Class> = new Map([
@@ -179,6 +181,8 @@ const inPlayground: ReadonlyMap<string, Class> = new Map([
 /** A webhook is called at once, from the first revision if requested, and its owner reads the result. */
 const probing = new Set(['verify', 'claim', 'check', 'create_webhook', 'update_webhook'])
 const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data'])
+
+const inCatalog = new Set(['list_servers', 'list_server_versions', 'get_server'])
 
 /** Each leaves rows that are kept for long, or rows that every process reads. */
 const writing = new Set([

@@ -171,7 +171,7 @@ function list(rows: Rows, query: URLSearchParams): Answer {
       if (cursorVersion.length === 0) return server.name > cursorName
       return byNameAndVersion(server, { name: cursorName, version: cursorVersion.join(':') }) > 0
     })
-    .toSorted((one, other) => byNameAndVersion(one.server, other.server))
+    .toSorted((left, right) => byNameAndVersion(left.server, right.server))
     .slice(0, limit)
   const last = found.at(-1)?.server
   return page(found.map(toRow), found.length === limit && last ? `${last.name}:${last.version}` : undefined)
@@ -194,10 +194,12 @@ function heldOf(rows: Rows, name: string, version: string): Held {
   return found
 }
 
-function byNameAndVersion(one: { name: string; version: string }, other: { name: string; version: string }) {
-  const [left, right] = one.name === other.name ? [one.version, other.version] : [one.name, other.name]
-  if (left === right) return 0
-  return left < right ? -1 : 1
+type Named = Pick<ServerJson, 'name' | 'version'>
+
+function byNameAndVersion(left: Named, right: Named): number {
+  const [before, after] = left.name === right.name ? [left.version, right.version] : [left.name, right.name]
+  if (before === after) return 0
+  return before < after ? -1 : 1
 }
 
 /** The highest version that is not deleted is the latest one; a version that is no semantic version is lower. */
@@ -207,15 +209,15 @@ function markLatest(versions: readonly Held[]): void {
   for (const version of versions) version.facts = { ...version.facts, isLatest: version === latest }
 }
 
-function byPrecedence(one: Held, other: Held): number {
-  const [left, right] = [parse(one.server.version), parse(other.server.version)]
-  if (left && right) return compare(right, left)
-  if (left || right) return left ? -1 : 1
-  return byPublication(one, other)
+function byPrecedence(left: Held, right: Held): number {
+  const [version, other] = [parse(left.server.version), parse(right.server.version)]
+  if (version && other) return compare(other, version)
+  if (version || other) return version ? -1 : 1
+  return byPublication(left, right)
 }
 
-function byPublication(one: Held, other: Held): number {
-  return toNanoseconds(one.facts.publishedAt) < toNanoseconds(other.facts.publishedAt) ? 1 : -1
+function byPublication(left: Held, right: Held): number {
+  return toNanoseconds(left.facts.publishedAt) < toNanoseconds(right.facts.publishedAt) ? 1 : -1
 }
 
 /** RFC 3339 times in microseconds, each later than the one before. */

@@ -143,7 +143,7 @@ function toCamelCase(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-const schemaUrl = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
+export const schemaUrl = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 /** The official registry takes no longer one. */
 const maxServerDescription = 100
 

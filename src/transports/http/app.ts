@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
@@ -25,12 +25,19 @@ export interface Mount {
   readonly direct?: string
 }
 
+/** Every path below a prefix, whatever the method; its requests skip Express. */
+export interface Subtree {
+  readonly prefix: `/${string}/`
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>
+}
+
 /** Express only matches paths; this module handles bodies and answers. */
 export function createHttpApp(
   context: TransportContext,
   etags: Etags,
   others: readonly Mount[],
   ending: AbortSignal = new AbortController().signal,
+  subtrees: readonly Subtree[] = [],
 ): RequestListener {
   const app = createExpress(context, etags, others, ending)
   const direct = new Map(
@@ -39,9 +46,12 @@ export function createHttpApp(
     ),
   )
   return (request, response) => {
-    const mount = direct.get(keyOf(request.method ?? '', request.url ?? ''))
-    if (mount) void mount.handler(request as ReadRequest, response)
-    else app(request, response)
+    const { method = '', url = '' } = request
+    const mount = direct.get(keyOf(method, url))
+    if (mount) return void mount.handler(request as ReadRequest, response)
+    const subtree = subtrees.find(({ prefix }) => url.startsWith(prefix))
+    if (subtree) return void subtree.handler(request, response)
+    app(request, response)
   }
 }
 

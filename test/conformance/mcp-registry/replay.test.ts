@@ -56,7 +56,7 @@ describe.skipIf(!haveOfficialServer)('the replay of the official registry', () =
     ;[original, replay] = await Promise.all([startOfficialServer(documents), startRegistryReplay(documents)])
     for (const registry of [original, replay]) {
       const updated = (await readAll(registry.url)).map(factsOf).map(({ updatedAt }) => updatedAt)
-      const ordered = updated.toSorted((one, other) => (toNanoseconds(one) < toNanoseconds(other) ? -1 : 1))
+      const ordered = updated.toSorted((left, right) => (toNanoseconds(left) < toNanoseconds(right) ? -1 : 1))
       times.set(registry, ordered.at(-1) ?? '')
       await applyChanges(registry, { changes: 20, deletions: 10, statuses: 4 })
       await registry.setStatus(name, '1.0.0', 'deleted')

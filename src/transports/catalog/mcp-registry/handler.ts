@@ -1,0 +1,144 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Failure } from '../../../../schemas/failure.ts'
+import type { Subtree } from '../../http/app.ts'
+import { identify } from '../../http/caller.ts'
+import { matches } from '../../http/etag.ts'
+import { requestId } from '../../http/request-id.ts'
+import { failureHeaders, type Headers, send } from '../../http/respond.ts'
+import { signalOf } from '../../http/rest.ts'
+import { clientOf } from '../../shared/client-address.ts'
+import { secretInAddress } from '../../shared/secrets.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
+import { Answer, AnswerCache } from './answers.ts'
+import { officialProblem } from './problem.ts'
+import { type CatalogRead, readAt, searchAt } from './request.ts'
+
+/** Both versions of the API have the same paths and answers. */
+const prefixes = ['/v0.1/', '/v0/'] as const
+const registry = 'svc.registry'
+
+const cors: Headers = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
+}
+const preflight: Headers = {
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PATCH, OPTIONS',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-None-Match, X-Request-Id',
+  'Access-Control-Max-Age': '86400',
+}
+const read: Headers = {
+  ...cors,
+  'Content-Type': 'application/json',
+  'Cache-Control': 'public, max-age=30',
+  Vary: 'Accept-Encoding',
+}
+
+interface CatalogOptions {
+  /** Changes whenever an answer may have changed. */
+  readonly state: () => string
+  /** The version of this gateway. */
+  readonly version: string
+}
+
+/** The API of the MCP registry, https://registry.modelcontextprotocol.io/openapi.yaml of 2025-12-01. */
+export function mcpRegistrySubtrees(
+  context: TransportContext,
+  { state, version }: CatalogOptions,
+): readonly Subtree[] {
+  const cache = new AnswerCache()
+  const documents = new Map(
+    Object.entries({
+      health: { status: 'ok' },
+      ping: { pong: true },
+      version: { version, git_commit: 'unknown', build_time: 'unknown' },
+    }).map(([path, document]) => [path, new Answer(JSON.stringify(document))]),
+  )
+
+  async function answerOf(question: string, exchange: Exchange): Promise<Answer> {
+    const present = state()
+    const cached = cache.recall(question, present)
+    if (cached) return cached
+    const [path = '', search = ''] = split(question)
+    const document = documents.get(path)
+    if (document) return document
+    const requested = path === `x/${reverseDomain}/search` ? searchAt(search) : readAt(path, search)
+    if (!requested)
+      throw new Failure('not_found', `No resource exists at ${exchange.request.url}.`, { hint: paths })
+    const answer = new Answer(JSON.stringify(await dispatch(requested, exchange)))
+    cache.offer(question, present, answer)
+    return answer
+  }
+
+  async function dispatch({ action, params }: CatalogRead, { request, response, id }: Exchange) {
+    const call = {
+      principal: await identify(context, request),
+      signal: signalOf(response),
+      id,
+      client: clientOf(context, request),
+    }
+    return (await context.dispatch({ to: registry, action, params }, call)).output
+  }
+
+  async function handle(question: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const id = requestId(request)
+    try {
+      const refused = secretInAddress(request.url ?? '')
+      if (refused) throw refused
+      const caller = identify(context, request)
+      if (caller instanceof Promise) await caller
+      if (request.method === 'OPTIONS') return send(request, response, 204, '', { ...cors, ...preflight })
+      if (redirects(question)) return redirect(request, response)
+      if (request.method !== 'GET' && request.method !== 'HEAD') throw wrongMethod(request)
+      const answer = await answerOf(question, { request, response, id })
+      const { bytes, etag, coding } = await answer.acceptedBy(request)
+      const headers = {
+        ...read,
+        ETag: etag,
+        'X-Request-Id': id,
+        ...(coding && { 'Content-Encoding': coding }),
+      }
+      if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
+      else send(request, response, 200, bytes, headers)
+    } catch (thrown) {
+      const failure = failureOf(context, thrown)
+      const body = officialProblem(failure, id)
+      const headers = { ...cors, ...failureHeaders(context, request, failure, id) }
+      const type = { 'Content-Type': 'application/problem+json' }
+      send(request, response, body.status, JSON.stringify(body), { ...headers, ...type })
+    }
+  }
+
+  return prefixes.map((prefix) => ({
+    prefix,
+    handler: (request, response) => handle((request.url ?? '').slice(prefix.length), request, response),
+  }))
+}
+
+interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly id: string
+}
+
+const reverseDomain = 'io.github.dragoman'
+const paths = 'GET /v0.1/servers lists the servers.'
+
+function split(question: string): [path: string, search: string] {
+  const at = question.indexOf('?')
+  return at < 0 ? [question, ''] : [question.slice(0, at), question.slice(at + 1)]
+}
+
+function redirects(question: string): boolean {
+  return split(question)[0].endsWith('/')
+}
+
+/** To the same path without slashes at its end; never to another host. */
+function redirect(request: IncomingMessage, response: ServerResponse): void {
+  const [path, search] = split(request.url ?? '')
+  const location = `${path.replace(/\/+$/, '')}${search && `?${search}`}`
+  send(request, response, 308, '', { ...cors, Location: location })
+}
+
+function wrongMethod({ method, url }: IncomingMessage): Failure {
+  return new Failure('method_not_allowed', `${split(url ?? '')[0]} takes GET, not ${method}.`)
+}

@@ -1,0 +1,42 @@
+import { codes, type Failure, problem } from '../../../../schemas/failure.ts'
+import { queryNames } from './request.ts'
+
+/** Fields whose faults the official registry answers with 400; those of other fields are 422 there. */
+const readByHand = new Set(['/updated_since', '/cursor'])
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  422: 'Unprocessable Entity',
+}
+
+/** A failure as the official registry states it, with our own code and hint beside. */
+export function officialProblem(
+  failure: Failure,
+  id: string,
+): Readonly<Record<string, unknown>> & { readonly status: number } {
+  const { errors, ...body } = problem(failure, id)
+  const status = statusOf(failure)
+  return {
+    ...body,
+    title: titles[status] ?? body.title,
+    status,
+    ...(errors && {
+      errors: errors.map(({ pointer, detail }) => ({ message: detail, location: locationOf(pointer) })),
+    }),
+  }
+}
+
+function statusOf({ code, details }: Failure): number {
+  const { http } = codes[code]
+  if (code === 'conflict' || code === 'wrong_state') return 400
+  if (code !== 'invalid_request' || !details.errors) return http
+  return details.errors.every(({ pointer }) => readByHand.has(pointer)) ? 400 : 422
+}
+
+function locationOf(pointer: string): string {
+  const field = pointer.slice(1).replaceAll('/', '.')
+  return `query.${queryNames[field] ?? field}`
+}
