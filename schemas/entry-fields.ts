@@ -172,7 +172,10 @@ export const entryFields = {
   protocol: {
     filter: {
       compare: 'any',
-      schema: z.array(Protocol).max(20).describe('Agents that are called by one of these protocols.'),
+      schema: z
+        .array(z.enum([...Protocol.options, 'none']))
+        .max(20)
+        .describe('Agents that are called by one of these protocols; `none`: agents that state nothing.'),
       facet: 'protocols',
       option: ['--protocol <protocol...>', 'one of these protocols: a2a, mcp or envelope'],
     },

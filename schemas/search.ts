@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { BriefFound, Detail } from './brief.ts'
 import { Found } from './card.ts'
 import { type FacetName, facetNames, filterShape } from './entry-fields.ts'
+import { FederationMode, federatedShape } from './federation.ts'
 import { notBlank } from './names.ts'
 
 /** The filters, one for each filterable field of an entry, by the names that callers use. */
@@ -28,6 +29,7 @@ const fields = {
     .optional()
     .describe('End the page if the answer would exceed about this many language-model tokens.'),
   detail: Detail,
+  federation: FederationMode,
 }
 const intent = z
   .string()
@@ -38,7 +40,7 @@ const intent = z
 
 export const SearchInput = z.strictObject({ query: intent.optional(), ...fields })
 export type SearchInput = z.output<typeof SearchInput>
-export type SearchQuery = Omit<SearchInput, 'detail'>
+export type SearchQuery = Omit<SearchInput, 'detail' | 'federation'>
 
 /** The part of the input that tools show to language models. */
 export const ToolSearchInput = SearchInput.pick({ query: true, limit: true, cursor: true }).extend({
@@ -59,6 +61,7 @@ const page = {
   facets: z.object(facetCounts).optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
+  ...federatedShape,
 }
 
 export const SearchOutput = z.object({

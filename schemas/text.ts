@@ -24,6 +24,14 @@ export function hidesCharacters(text: string): boolean {
   return strayJoiner.test(text) || row.test(text) || strayVariant.test(text)
 }
 
+const invisible =
+  /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Surrogate}\u2028\u2029\uFFF9-\uFFFB]--[\t\n\r]]/gv
+
+/** The text without the characters that it hides; a text that hides none stays as it is. */
+export function withoutHidden(text: string): string {
+  return hidesCharacters(text) ? text.replace(invisible, '') : text
+}
+
 /** JSON Pointers of the strings and keys within a value that hide characters, at most `max`. */
 export function hiddenIn(value: unknown, max = 20): string[] {
   const found: string[] = []

@@ -1,6 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput } from '../../schemas/credential.ts'
+import type { FederationMode } from '../../schemas/federation.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
@@ -8,7 +9,13 @@ import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-dat
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { BriefSearchOutput, NameCompletion, SearchOutput, SearchQuery } from '../../schemas/search.ts'
+import type {
+  AnySearchOutput,
+  BriefSearchOutput,
+  NameCompletion,
+  SearchOutput,
+  SearchQuery,
+} from '../../schemas/search.ts'
 import type { ListedServer, ListServersInput, ServerPage } from '../../schemas/server.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
@@ -33,6 +40,13 @@ export interface RegistryPort {
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
   /** The same search in the form for language models. */
   searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput>
+  /** Adds what other registries find; `find` searches this registry for at most so many agents. */
+  federate(
+    input: SearchQuery,
+    mode: FederationMode,
+    find: (limit: number) => Promise<AnySearchOutput>,
+    signal: AbortSignal,
+  ): Promise<AnySearchOutput>
   /** Listed package names that begin with a prefix, in order. */
   completeName(prefix: string, limit: number): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>

@@ -34,10 +34,13 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySea
     effect: 'read',
     advertised: true,
     tool,
-    async run({ detail, ...query }, { principal, counted_as = '', signal }) {
+    async run({ detail, federation, ...query }, { principal, counted_as = '', signal }) {
       using _slot = await acquire(counted_as, signal)
-      if (detail === 'brief') return await registry.searchBrief(query, principal, signal)
-      return await registry.search(query, principal, signal)
+      const find = (limit: number): Promise<AnySearchOutput> =>
+        detail === 'brief'
+          ? registry.searchBrief({ ...query, limit }, principal, signal)
+          : registry.search({ ...query, limit }, principal, signal)
+      return await registry.federate(query, federation, find, signal)
     },
   })
 }

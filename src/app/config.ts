@@ -11,6 +11,14 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
+/** Bases of ARD APIs, with or without `/search` at the end. */
+const registries = list
+  .transform((urls) => [...new Set(urls.map((url) => url.replace(/\/+$/, '').replace(/\/search$/, '')))])
+  .refine((urls) => urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')), {
+    error: 'Give http or https URLs, such as https://registry.example/ard.',
+  })
+  .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
+
 const retention = { versions: 365, max_versions: 100, audit: 365, max_audit: 1000, changes: 90, deleted: 365 }
 
 /** As `name=number`, comma-separated. */
@@ -151,6 +159,10 @@ export const settings = {
   DRAGOMAN_PROBE: [
     z.enum(['on', 'off']).default('off'),
     'Read the tools of imported MCP servers that have no owner here: 1,000 hosts a day, one request a second.',
+  ],
+  DRAGOMAN_FEDERATION: [
+    registries.default([]),
+    'Other registries that searches may ask (docs/catalogs.md): bases of ARD APIs such as https://registry.example/ard, comma-separated.',
   ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),

@@ -4,6 +4,7 @@ import { a2aJsonRpcMount } from '../transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from '../transports/a2a/rest.ts'
 import { createRouting } from '../transports/a2a/routing.ts'
 import { createService } from '../transports/a2a/service.ts'
+import { ardMounts } from '../transports/catalog/ard/mounts.ts'
 import { mcpRegistrySubtrees } from '../transports/catalog/mcp-registry/handler.ts'
 import { envelopeMount } from '../transports/envelope/http.ts'
 import { envelopeSchemaMount } from '../transports/envelope/schema.ts'
@@ -21,6 +22,7 @@ import { createAgentServices } from '../transports/mcp/agent-services.ts'
 import { mcpMounts } from '../transports/mcp/http.ts'
 import { createMcpService, type McpService } from '../transports/mcp/service.ts'
 import { mcpSocket } from '../transports/mcp/socket.ts'
+import { agentServerCardMount } from '../transports/mcp/views/agent-server-card.ts'
 import { serverCardMounts } from '../transports/mcp/views/server-card.ts'
 import { oauthMounts } from '../transports/oauth/endpoints.ts'
 import { hostRule } from '../transports/shared/hosts.ts'
@@ -92,7 +94,9 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
     ...oauthMounts({ context: gateway, ...gateway.identity }),
+    ...ardMounts(gateway),
     ...serverCardMounts(gateway, version),
+    agentServerCardMount(gateway),
     ...mcpMounts({ ...mcp, path: '/mcp', serviceOf: () => mcpService }),
     ...mcpMounts({
       ...mcp,

@@ -43,6 +43,9 @@ interface RegistryPorts {
   readonly hosted: readonly Agent[]
 }
 
+/** What one other registry is asked at most: half of it holds, since all searches count as one caller. */
+const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms: 60_000 }
+
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, search, remotes, hosted } = ports
@@ -93,6 +96,11 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     quotas: config.DRAGOMAN_QUOTAS,
     signer: identity.ring.signing,
     agents: () => hosted,
+    federation: {
+      upstreams: config.DRAGOMAN_FEDERATION,
+      ask: outbound.upstreams(config.DRAGOMAN_FEDERATION).create_upstream(federationLimits),
+      wait: runtime.wait,
+    },
     prove,
     secret,
     liveness,

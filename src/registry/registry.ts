@@ -17,6 +17,7 @@ import type { Site } from './entry/site.ts'
 import { createTransfers, type OfferQuery, type Recipient } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
+import { createFederate, type FederationOptions } from './federation/federation.ts'
 import { importLines } from './import/importer.ts'
 import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
 import { type InstallQuery, installConfigOf } from './install/install-config.ts'
@@ -44,6 +45,8 @@ interface RegistryOptions extends EditorOptions {
   readonly reader?: Pick<CapabilityReader, 'read'>
   /** Called with the package name of each entry that a caller resolves. */
   readonly onShown?: (packageName: string) => void
+  /** The other registries that searches ask, and how. */
+  readonly federation: Pick<FederationOptions, 'upstreams' | 'ask' | 'wait'>
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
@@ -106,6 +109,7 @@ export function createRegistry(options: RegistryOptions) {
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
       return installConfigOf(await queries.get(agent, caller), site().base_url, query)
     },
+    federate: createFederate({ ...options.federation, reader: store.read, site }),
     markCredentials,
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { v7 } from 'uuid'
 import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { SearchQuery } from '../../schemas/search.ts'
+import { systemWait } from '../../src/common/clock.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
@@ -73,6 +74,7 @@ export async function openRegistry({
     quotas,
     signer: () => Promise.reject(new Error('There is no key.')),
     prove,
+    federation: { upstreams: [], ask: () => Promise.reject(new Error('Nobody is asked.')), wait: systemWait },
     secret: async () => new Uint8Array(32),
     liveness: {
       livenessCache: emptyLivenessCache,

@@ -50,7 +50,7 @@ const values: {
     ofDocument: () => [],
     ofFilter: (tags) => distinct(tags).map((tag) => tag?.toLowerCase()),
   },
-  protocol: { ofDocument: ({ protocol }) => [protocol], ofFilter: distinct },
+  protocol: { ofDocument: ({ protocol }) => [protocol ?? 'none'], ofFilter: distinct },
   verified_domain: {
     ofDocument: ({ verified_domain }) => [verified_domain ?? 'none'],
     ofFilter: (domains) => distinct(domains).map((domain) => domain?.toLowerCase()),

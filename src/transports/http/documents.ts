@@ -2,7 +2,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
 import { openApi } from './openapi.ts'
-import { pageMount } from './page.ts'
+import { catalogLink, pageMount } from './page.ts'
 import { send } from './respond.ts'
 import { routes } from './routes.ts'
 
@@ -22,7 +22,7 @@ interface Documented extends Pick<TransportContext, 'limits' | 'trusted_proxies'
 export function documents(context: Documented, version: string): Mount[] {
   const { agents, challenge } = context
   const page = (path: string, type: string, render: (site: Site) => string): Mount =>
-    pageMount(context, { path, type, render })
+    pageMount(context, { path, type, render, link: catalogLink })
   const proof: Mount = {
     method: 'get',
     path: '/.well-known/dragoman-challenge',
@@ -65,6 +65,7 @@ function index(version: string, { base_url, site_url }: Site): unknown {
       json_rpc_websocket: `${base_url.replace(/^http/, 'ws')}/rpc`,
       mcp: `${base_url}/mcp`,
       mcp_websocket: `${base_url.replace(/^http/, 'ws')}/mcp/ws`,
+      ard: `${base_url}/ard`,
     },
   }
 }
@@ -84,6 +85,7 @@ Resolve: POST ${base}/a2a/message {"to":"custom.svc.registry","action":"resolve_
 Call: POST ${base}/a2a/message {"to":"PACKAGE","action":"ACTION","params":{…}} (most calls need Authorization: Bearer TOKEN)
 MCP: ${base}/mcp (Streamable HTTP) and ${base.replace(/^http/, 'ws')}/mcp/ws (WebSocket, subprotocol mcp)
 A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON, tasks and streams; 0.3 over JSON-RPC; card at ${base}/a2a/v1/.well-known/agent-card.json)
+ARD 0.91: POST ${base}/ard/search {"query":{"text":"what you need"}}, catalog at ${base}/.well-known/ard.json
 JSON-RPC 2.0: POST ${base}/rpc, methods registry.search_agents, message.send …
 
 ## Hosted agents

@@ -16,6 +16,8 @@ interface Page<Here> {
   readonly render: (here: Here) => string
   /** Maximum time for which caches keep the document, in seconds; a minute when absent. */
   readonly max_age_s?: number
+  /** The header `Link`. */
+  readonly link?: (here: Here) => string
 }
 
 interface Site {
@@ -40,7 +42,7 @@ interface Versions {
 /** A document at a path, readable by every web page, rendered once for each address of the gateway. */
 export function pageMount<Here extends Site>(
   context: PageContext<Here>,
-  { path, type, render, max_age_s = 60 }: Page<Here>,
+  { path, type, render, link, max_age_s = 60 }: Page<Here>,
 ): Mount {
   const pages = new Map<string, Versions>()
 
@@ -67,12 +69,18 @@ export function pageMount<Here extends Site>(
         'Content-Type': type,
         'Cache-Control': `public, max-age=${max_age_s}`,
         Vary: 'Accept-Encoding',
+        ...(link && { Link: link(context.site()) }),
         ...(isCompressed && { 'Content-Encoding': 'gzip' }),
       }
       if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
       else send(request, response, 200, bytes, headers)
     },
   }
+}
+
+/** The link to the catalog of ARD 0.91 (section 5.1). */
+export function catalogLink({ base_url }: Site): string {
+  return `<${base_url}/.well-known/ard.json>; rel="ard"`
 }
 
 function write(text: string): Versions {

@@ -17,7 +17,8 @@ const search = {
     detail: 'detail',
     discovery: 'discovery',
   },
-  defaults: { limit: 20 },
+  // Lists are validated by the revision of this registry, which says nothing about others.
+  defaults: { limit: 20, federation: 'none' },
 } as const
 
 const card = { action: 'get_card', query: { 'A2A-Version': 'a2a_version' }, versions: true } as const

@@ -1,0 +1,68 @@
+/**
+ * Agentic Resource Discovery 0.91 (ARD): the identifiers and media types of catalogs of agents
+ * (https://github.com/ards-project/ard-spec).
+ */
+
+export const serverCardType = 'application/mcp-server-card+json'
+export const agentCardType = 'application/a2a-agent-card+json'
+export const catalogType = 'application/ai-catalog+json'
+export const registryType = 'application/ai-registry+json'
+
+/** The media type of the cards of agents that are called by a protocol. */
+export function typeOfProtocol(protocol: string): string {
+  return protocol === 'mcp' ? serverCardType : agentCardType
+}
+
+const identifier = /^urn:air:([a-zA-Z0-9.-]+)((?::[a-zA-Z0-9._-]+)+)$/
+export const maxIdentifier = 500
+
+/** The parts of an identifier: the publisher's domain, and the name below it. */
+interface AirIdentifier {
+  readonly publisher: string
+  readonly names: readonly string[]
+}
+
+/** Undefined for a text that is not an identifier `urn:air:PUBLISHER:…:NAME`. */
+export function readIdentifier(text: string): AirIdentifier | undefined {
+  const [, publisher, path] = (text.length <= maxIdentifier && identifier.exec(text)) || []
+  if (publisher === undefined || path === undefined) return undefined
+  return { publisher: publisher.toLowerCase(), names: path.slice(1).split(':') }
+}
+
+/**
+ * The identifier of an agent of this registry: its package name below its proved domain, or below the domain of the
+ * registry. The slash of a package name is a colon.
+ */
+export function identifierOf(publisher: string, packageName: string): string {
+  return `urn:air:${publisher}:${packageName.replace('/', ':')}`
+}
+
+/** The package name in an identifier that this registry may have made; undefined for other identifiers. */
+export function packageNameIn({ names }: AirIdentifier): string | undefined {
+  return names.length <= 2 ? names.join('/') : undefined
+}
+
+/** The identifier of a part of a registry itself. Package names have no third part, so it is never that of an agent. */
+export function partIdentifier(publisher: string, part: 'registry' | 'catalog', name: string): string {
+  return `urn:air:${publisher}:dragoman:${part}:${segment(name)}`
+}
+
+/** The publisher that stands for a web address: its host name. */
+export function publisherOf(address: string): string {
+  return segment(URL.parse(address)?.hostname.replace(/^\[|\]$/g, '') ?? '').replaceAll('_', '-')
+}
+
+function segment(text: string): string {
+  return text.replaceAll(/[^a-zA-Z0-9._-]+/g, '-') || 'none'
+}
+
+/** An entry of type `application/ai-registry+json`; `url` is the base of its API. */
+export function registryEntry(url: string): Readonly<Record<string, string>> {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {}
+  return {
+    identifier: partIdentifier(publisherOf(url), 'registry', `${host}${pathname}`.replace(/\/+$/, '')),
+    displayName: `${host}${pathname}`,
+    type: registryType,
+    url,
+  }
+}

@@ -1,0 +1,178 @@
+import { identifierOf, packageNameIn, publisherOf, readIdentifier } from '../../../schemas/ard.ts'
+import { charactersPerToken, lengthOf } from '../../../schemas/brief.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { FederationMode, UpstreamReport } from '../../../schemas/federation.ts'
+import type { BriefSearchOutput, SearchOutput, SearchQuery } from '../../../schemas/search.ts'
+import { abortable, linkSignals } from '../../common/abort.ts'
+import type { Wait } from '../../common/clock.ts'
+import type { AskUpstream } from '../../common/upstream.ts'
+import { isListed } from '../../store/entries/version-content.ts'
+import type { Reader } from '../../store/store.ts'
+import { verifiedDomainOf } from '../entry/protocol.ts'
+import type { Site } from '../entry/site.ts'
+import { type ForeignResult, merge } from './merge.ts'
+import { type Question, questionFor } from './question.ts'
+import { maxAnswerBytes, readResults } from './read-results.ts'
+
+/** Time within which all other registries must answer, in milliseconds. */
+export const budget_ms = 400
+
+export interface FederationOptions {
+  /** The bases of the ARD APIs of the other registries. */
+  readonly upstreams: readonly string[]
+  readonly ask: AskUpstream
+  readonly reader: Pick<Reader, 'entry'>
+  readonly site: () => Site
+  readonly wait: Wait
+}
+
+/** What one of the other registries has answered. */
+interface Answered {
+  readonly results: readonly ForeignResult[]
+  readonly report: UpstreamReport
+}
+
+/** Adds what other registries find to a search; `find` searches this registry for at most so many agents. */
+export type Federate = <Output extends SearchOutput | BriefSearchOutput>(
+  input: SearchQuery,
+  mode: FederationMode,
+  find: (limit: number) => Promise<Output>,
+  signal: AbortSignal,
+) => Promise<Output>
+
+export function createFederate(options: FederationOptions): Federate {
+  const { upstreams } = options
+  return async (input, mode, find, signal) => {
+    const { limit, max_tokens } = input
+    if (mode === 'none' || upstreams.length === 0) return await find(limit)
+    if (mode === 'referrals') return { ...(await find(limit)), upstreams: upstreams.map(notAsked) }
+    const question = questionFor(input, options.site().base_url)
+    if (typeof question === 'string') {
+      return { ...(await find(limit)), upstreams: upstreams.map((url) => skipped(url, question)) }
+    }
+    using asking = linkSignals(signal)
+    const answers = askAll(options, question, limit, asking)
+    answers.catch(() => {})
+    const found = await find(limit).catch((thrown: unknown) => {
+      asking.abort(thrown)
+      throw thrown
+    })
+    const answered = await answers
+    const { own, others } = merge(
+      found.agents.length,
+      answered.map(({ results }) => results),
+      limit,
+    )
+    const shown = own < found.agents.length ? await find(own) : found
+    const left =
+      max_tokens === undefined ? undefined : max_tokens * charactersPerToken - lengthOf(shown.agents)
+    const fitting = left === undefined ? others : within(left, others)
+    const reports = answered.map(({ report }) => ({
+      ...report,
+      results: fitting.filter(({ source }) => source === report.url).length,
+    }))
+    return { ...shown, others: fitting, upstreams: reports }
+  }
+}
+
+/** Asks all at once, each under its circuit; who has not answered when the budget is over is left out. */
+async function askAll(
+  options: FederationOptions,
+  question: Question,
+  limit: number,
+  asking: ReturnType<typeof linkSignals>,
+): Promise<readonly Answered[]> {
+  const { upstreams, wait } = options
+  using done = linkSignals(asking.signal)
+  const late = () =>
+    asking.abort(new Failure('upstream_timeout', `No answer within ${budget_ms} ms.`, { retryable: true }))
+  wait(budget_ms, done.signal).then(late, () => {})
+  try {
+    return await Promise.all(upstreams.map((url) => askOne(options, url, question, limit, asking.signal)))
+  } finally {
+    done.abort()
+  }
+}
+
+async function askOne(
+  options: FederationOptions,
+  url: string,
+  question: Question,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { text, filter } = question
+  const query = Object.keys(filter).length > 0 ? { text, filter } : { text }
+  // The other registry asks no further ones: registries that name each other form no loop.
+  const body = JSON.stringify({ query, federation: 'none', pageSize: limit })
+  const headers = { accept: 'application/json', 'content-type': 'application/json' }
+  const request = {
+    url: `${url}/search`,
+    method: 'POST',
+    headers,
+    body,
+    signal,
+    max_bytes: maxAnswerBytes,
+  } as const
+  try {
+    const answering = options.ask({ ...request, timeout_ms: 2 * budget_ms }, (answer) => {
+      if (answer.status !== 200) throw refused(answer.status)
+      return readResults(answer.body, url, limit)
+    })
+    const results = await abortable(answering, signal)
+    return {
+      results: await foreignOf(options, results, filter),
+      report: { url, status: 'answered', results: 0 },
+    }
+  } catch (thrown) {
+    const { code, message } = Failure.from(thrown)
+    const status = code === 'upstream_timeout' ? 'late' : 'failed'
+    return { results: [], report: { url, status, results: 0, detail: message } }
+  }
+}
+
+function refused(status: number): Failure {
+  return new Failure('upstream_failed', `It answers HTTP ${status}.`, { upstream: { status } })
+}
+
+/** Leaves out what this registry answers for itself, and what the filter excludes. */
+async function foreignOf(
+  options: FederationOptions,
+  results: readonly ForeignResult[],
+  { type: types }: Question['filter'],
+): Promise<readonly ForeignResult[]> {
+  const foreign: ForeignResult[] = []
+  for (const result of results) {
+    const isExcluded = types && result.type !== undefined && !types.includes(result.type)
+    if (!isExcluded && !(await isOwn(options, result.identifier))) foreign.push(result)
+  }
+  return foreign
+}
+
+/** True for an identifier below the own domain, and for that of an agent that is listed here. */
+async function isOwn({ reader, site }: FederationOptions, text: string): Promise<boolean> {
+  const own = publisherOf(site().base_url)
+  const identifier = readIdentifier(text)
+  if (!identifier || identifier.publisher === own) return true
+  const name = packageNameIn(identifier)?.toLowerCase()
+  const entry = name === undefined ? undefined : await reader.entry({ package_name: name })
+  if (!entry || !isListed(entry)) return false
+  return identifierOf(verifiedDomainOf(entry) ?? own, entry.package_name) === text
+}
+
+function within<Item>(characters: number, items: readonly Item[]): readonly Item[] {
+  let left = characters
+  const end = items.findIndex((item) => {
+    left -= lengthOf(item)
+    return left < 0
+  })
+  return end < 0 ? items : items.slice(0, end)
+}
+
+function notAsked(url: string): UpstreamReport {
+  return { url, status: 'not_asked', results: 0 }
+}
+
+function skipped(url: string, detail: string): UpstreamReport {
+  return { url, status: 'skipped', results: 0, detail }
+}

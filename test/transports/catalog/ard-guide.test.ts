@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serve, type TestServer } from '../../net/support.ts'
+import { blocks, shell } from '../../support/documents.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../../docs/catalogs.md'), 'utf8')
+const sections = guide.split(/^(?=## )/m).filter((text) => /^## (?:ARD|Federation)/.test(text))
+const examples = blocks(sections.join('\n'))
+
+let other: TestServer
+let home: TestGateway
+beforeAll(async () => {
+  other = await serve((_request, response) => {
+    const [shown] = examples.flatMap(({ code }) => (code.includes('others') ? [JSON.parse(code).others] : []))
+    const results = shown?.map(({ name, ...result }: { name: string }) => ({ ...result, displayName: name }))
+    response.end(JSON.stringify({ results }))
+  })
+  home = await startGateway({ DRAGOMAN_FEDERATION: `${other.origin}/ard` })
+})
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
+})
+
+test('docs/catalogs.md: the requests of ARD are answered as it says', async () => {
+  const requests = examples.filter(({ info }) => info === 'sh')
+  const answers = examples.filter(({ info }) => info === 'json')
+  expect([sections.length, requests.length, answers.length]).toEqual([2, 4, 4])
+  for (const [index, { code }] of requests.entries()) {
+    const text = await shell(
+      code.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('curl ', 'curl -sS '),
+    )
+    const expected = (answers[index]?.code ?? '')
+      .replaceAll('http://127.0.0.1:8080', home.url)
+      .replaceAll('"source": "https://registry.example/ard"', `"source": "${other.origin}/ard"`)
+      .replaceAll('"url": "https://registry.example/ard"', `"url": "${other.origin}/ard"`)
+    expect(JSON.parse(text), code).toMatchObject(JSON.parse(expected))
+  }
+})
