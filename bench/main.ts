@@ -5,6 +5,7 @@ import type { Row } from './support/measure.ts'
 const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
   a2a: async () => (await import('./a2a.ts')).a2a(),
   auth: async () => (await import('./auth.ts')).auth(),
+  catalog: async () => (await import('./catalog.ts')).catalog(),
   cost: async () => (await import('./cost.ts')).cost(),
   embed: async () => (await import('./embed.ts')).embed(),
   forward: async () => (await import('./forward.ts')).forward(),

@@ -58,6 +58,8 @@ export function mcpRegistrySubtrees(
     const present = state()
     const cached = cache.recall(question, present)
     if (cached) return cached
+    const refused = secretInAddress(exchange.request.url)
+    if (refused) throw refused
     const [path = '', search = ''] = split(question)
     const document = documents.get(path)
     if (document) return document
@@ -82,8 +84,6 @@ export function mcpRegistrySubtrees(
   async function handle(question: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     try {
-      const refused = secretInAddress(request.url ?? '')
-      if (refused) throw refused
       const caller = identify(context, request)
       if (caller instanceof Promise) await caller
       if (request.method === 'OPTIONS') return send(request, response, 204, '', { ...cors, ...preflight })
