@@ -12,6 +12,7 @@ interface AgentNeeds {
   readonly changes: Parameters<typeof createRegistryAgent>[3]
   readonly webhooks: Parameters<typeof createRegistryAgent>[4]
   readonly quotas: Parameters<typeof createRegistryAgent>[5]
+  readonly mirrors: Parameters<typeof createRegistryAgent>[6]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -28,6 +29,7 @@ export function createAgents(needs: AgentNeeds): readonly Agent[] {
       needs.changes,
       needs.webhooks,
       needs.quotas,
+      needs.mirrors,
     ),
     createWiki(needs.wiki),
     createFinance(needs.finance),

@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import { MirrorKind } from './mirror.ts'
 
 /** The registry or list from which an entry was mirrored, and the name that the agent has there. */
 export const Origin = z.object({
-  source: z.string().describe('Name of the mirror, as its operator chose it.'),
+  source: z.string().describe('Name of the mirror, or import for a file.'),
+  kind: MirrorKind.describe('What the source is.'),
   url: z.string().describe('Address of the registry or list.'),
   name: z.string().describe('Exact name of the agent there.'),
   license: z.string().nullable().describe('Licence of the texts, as the source states it.'),

@@ -19,7 +19,7 @@ export function importEntries(registry: RegistryPort): Action<z.output<typeof In
     name: 'import_entries',
     title: 'Import entries',
     description:
-      'Lists agents from JSON lines: A2A agent cards, or MCP servers {packageName, name, description, url, runtime, tools}. Importing the same again changes nothing.',
+      'Lists agents from JSON lines: A2A agent cards, MCP servers as MCP registries list them {server, _meta}, or MCP servers {packageName, name, description, url, runtime, tools}. Importing the same again changes nothing.',
     input: input(Input),
     output: output(Output),
     access: { scope: 'admin' },

@@ -12,11 +12,13 @@ import { importEntries } from './import-entries.ts'
 import { installConfig } from './install-config.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
+import { addMirror, listMirrors, removeMirror, runMirror } from './mirrors.ts'
 import { deletePersonalData, getPersonalData } from './personal-data.ts'
 import type {
   Changes,
   CredentialsPort,
   IdentityPort,
+  MirrorsPort,
   QuotasPort,
   RegistryPort,
   WebhooksPort,
@@ -48,6 +50,7 @@ export function createRegistryAgent(
   changes: Changes,
   webhooks: WebhooksPort,
   quotas: QuotasPort,
+  mirrors: MirrorsPort,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -105,6 +108,10 @@ export function createRegistryAgent(
       listServers(registry.servers),
       listServerVersions(registry.servers),
       getServer(registry.servers),
+      addMirror(mirrors),
+      listMirrors(mirrors),
+      runMirror(mirrors),
+      removeMirror(mirrors),
     ],
   })
 }

@@ -5,6 +5,7 @@ import type { FederationMode } from '../../schemas/federation.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
+import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
@@ -205,4 +206,14 @@ export interface CredentialsPort {
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
+}
+
+/** Other registries and lists whose agents are listed here. */
+export interface MirrorsPort {
+  /** Throws Failure `invalid_request`, `conflict` and `upstream_…`. */
+  add(request: MirrorInput, signal: AbortSignal): Promise<Mirror>
+  list(): Promise<readonly Mirror[]>
+  /** Resolves when a run has begun. Throws Failure `not_found` and `conflict`. */
+  start(name: string): Promise<Mirror>
+  remove(name: string): Promise<{ removed: number; left: number }>
 }

@@ -5,6 +5,7 @@ import { createSessions } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
 import type { Agent } from '../../schemas/action.ts'
 import type { Credentials } from '../auth/upstream-credentials.ts'
+import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import type { Store } from '../store/store.ts'
 import { extractWorker } from './assets.ts'
 import type { Config } from './config.ts'
@@ -19,6 +20,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
   readonly outbound: Outbound
   readonly identity: Identity
   readonly credentials: Credentials
+  readonly mirrors: Mirrors
   /** The list of hosted agents, for agents that show or call the others. */
   readonly hosted: readonly Agent[]
 }
@@ -26,7 +28,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
 /** Makes the hosted agents, each with the parts of the gateway and the ways out that it needs. */
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
-  const { store, outbound, identity, credentials, registry, changes, hosted } = ports
+  const { store, outbound, identity, credentials, mirrors, registry, changes, hosted } = ports
   const sessions = createSessions({
     store: store.sessions,
     clock,
@@ -41,6 +43,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     changes: changes.feed,
     webhooks: changes.webhooks,
     quotas: openUsage(runtime, store),
+    mirrors,
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,

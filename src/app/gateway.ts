@@ -6,6 +6,7 @@ import { listHosted } from '../registry/entry/hosted.ts'
 import type { Site } from '../registry/entry/site.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
+import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import type { Router } from '../router/call.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
@@ -20,6 +21,7 @@ import { type Config, storeLocation } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
+import { openMirrors } from './mirrors.ts'
 import { createOutbound } from './outbound.ts'
 import { openPush } from './push.ts'
 import { openRegistryServices, type RegistryServices } from './registry.ts'
@@ -49,6 +51,7 @@ export interface Gateway extends AsyncDisposable {
   readonly liveness: LivenessService
   readonly survey: Survey
   readonly sweep: RegistryServices['sweep']
+  readonly mirrors: Mirrors
   readonly changes: ChangeServices
   readonly taskManager: TaskManager
   readonly count: TransportContext['count']
@@ -129,7 +132,8 @@ async function assemble(
       if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(agent)
     },
   })
-  const ports = { store, outbound, identity, credentials, registry, changes, hosted }
+  const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
+  const ports = { store, outbound, identity, credentials, mirrors, registry, changes, hosted }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
   await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
@@ -158,6 +162,7 @@ async function assemble(
     liveness,
     survey: openSurvey(runtime, store, outbound),
     sweep,
+    mirrors,
     changes,
     log,
     health: runtime.health,

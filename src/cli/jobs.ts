@@ -27,6 +27,7 @@ export function startJobs({
   liveness,
   survey,
   sweep,
+  mirrors,
   store,
   log,
   config,
@@ -37,6 +38,7 @@ export function startJobs({
     { lease: 'checks', checker: verification.checker },
     { lease: 'retention', checker: sweep, beat_ms: sweepInterval },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
+    { lease: 'mirrors', checker: mirrors },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
     ...(config.DRAGOMAN_PROBE === 'on' ? [surveys] : []),
   ]

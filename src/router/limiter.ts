@@ -179,7 +179,15 @@ const inPlayground: ReadonlyMap<string, Class> = new Map([
 ])
 
 /** A webhook is called at once, from the first revision if requested, and its owner reads the result. */
-const probing = new Set(['verify', 'claim', 'check', 'create_webhook', 'update_webhook'])
+const probing = new Set([
+  'verify',
+  'claim',
+  'check',
+  'create_webhook',
+  'update_webhook',
+  'add_mirror',
+  'run_mirror',
+])
 const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data'])
 
 const inCatalog = new Set(['list_servers', 'list_server_versions', 'get_server'])
@@ -203,6 +211,7 @@ const writing = new Set([
   'accept_transfer',
   'purge',
   'set_quota',
+  'remove_mirror',
 ])
 
 /** True if the action contacts name servers or sites of the caller's choice. */

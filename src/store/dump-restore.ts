@@ -51,6 +51,7 @@ const keys: Keys = {
   version: ['entry_id', 'revision'],
   server: ['server_name', 'version'],
   mirror: ['name'],
+  mirrored: ['mirror', 'key'],
   repeat: ['owner', 'action', 'key'],
   embedding: null,
   lease: null,

@@ -4,6 +4,7 @@ import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
 import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
+import { Mirror } from '../../schemas/mirror.ts'
 import { Origin } from '../../schemas/origin.ts'
 import {
   type Actor,
@@ -247,6 +248,12 @@ export interface Writer extends DecisionReads {
   putServers(servers: readonly ServerVersion[]): Promise<void>
   /** All versions of some names in the MCP registry, also those that nobody sees. */
   serversNamed(names: readonly string[]): Promise<readonly ServerVersion[]>
+  mirror(name: string): Promise<StoredMirror | undefined>
+  putMirror(mirror: StoredMirror): Promise<void>
+  /** The entries of a mirror, by their keys at the source. */
+  mirrored(mirror: string, keys: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** Notes that a run has found agents. */
+  putMirrored(mirror: string, run: number, items: readonly MirroredItem[]): Promise<void>
   /** Time of this actor's last action of this kind on the entry. */
   lastDone(entryId: string, action: string, actor: Actor): Promise<string | undefined>
 }
@@ -344,6 +351,46 @@ export interface RetentionBounds {
 /** Rows that `prune` removed or emptied. */
 export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted', number>>
 
+/** A mirror with the position of its run. */
+export const StoredMirror = Mirror.extend({
+  /** What is left of the run: pages to read, agents to hide that it did not find, or nothing. */
+  phase: z.enum(['pages', 'sweep', 'done']),
+  /** Where the pages that were read end; null at the start. */
+  cursor: z.string().nullable(),
+  /** Only what changed after this time is read; null: everything. */
+  since: z.string().nullable(),
+  /** Start of the last finished run, by the clock of the source or by ours, whichever is earlier. */
+  complete_until: z.string().nullable(),
+  /** Start of the last finished run that read everything. */
+  all_read_at: z.string().nullable(),
+  /** Tries that failed since the last page. */
+  failures: z.int(),
+})
+export type StoredMirror = z.infer<typeof StoredMirror>
+
+/** An agent of a mirror: its key at the source and its entry here. */
+export interface MirroredItem {
+  readonly key: string
+  readonly entry_id: string
+}
+
+/** The mirrors and their agents. */
+export interface MirrorStore {
+  list(): Promise<readonly StoredMirror[]>
+  get(name: string): Promise<StoredMirror | undefined>
+  /** Adds a mirror; false if the name is taken. */
+  add(mirror: StoredMirror): Promise<boolean>
+  /** Replaces a mirror that exists. */
+  put(mirror: StoredMirror): Promise<void>
+  /** Removes a mirror, and its agents and versions that are left. */
+  remove(name: string): Promise<void>
+  /** Agents of a mirror that no run from `run` on has found, in the order of their keys. */
+  items(
+    name: string,
+    query: { readonly run?: number; readonly after?: string; readonly limit: number },
+  ): Promise<readonly MirroredItem[]>
+}
+
 /** Removal of what is no longer needed, or must not be kept. */
 export interface RetentionStore {
   prune(bounds: RetentionBounds): Promise<Pruned>
@@ -363,6 +410,10 @@ export interface RetentionStore {
     hashes: readonly string[],
     action: AuditAction,
   ): Promise<void>
+  /** Removes entries that were deleted before from all tables, with vectors by content hash. The log keeps their ids. */
+  erase(entryIds: readonly string[], hashes: readonly string[]): Promise<void>
+  /** Writes the database anew, without the space of deleted rows. */
+  vacuum(): Promise<void>
 }
 
 /** The data of one owner (issuer, subject) in all tables. */
@@ -393,6 +444,7 @@ export interface Store extends AsyncDisposable {
   readonly settings: SettingStore
   readonly versions: VersionStore
   readonly servers: ServerStore
+  readonly mirrors: MirrorStore
   readonly idempotency: IdempotencyStore
   readonly leases: Leases
   readonly identity: IdentityStore

@@ -1,4 +1,4 @@
-import { Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The gateway's counters, rendered at scrape. */
 export interface Metrics {
@@ -6,6 +6,8 @@ export interface Metrics {
   call(to: string, action: string, code: string, seconds: number): void
   /** Counts one call to a listed agent, by its outcome. */
   remote(agent: string, code: string, seconds: number): void
+  /** Counts agents of a mirror, by what became of them. */
+  mirrored(mirror: string, counts: Readonly<Record<string, number>>): void
   render(): Promise<string>
   readonly content_type: string
 }
@@ -27,6 +29,12 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
     help: 'Wall time of calls to listed agents by agent and outcome; `other` beyond the first thousand agents.',
     labelNames: ['agent', 'code'],
     buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 10, 30],
+    registers: [registry],
+  })
+  const mirrors = new Counter({
+    name: 'dragoman_mirror_agents_total',
+    help: 'Agents that mirrors have read, by mirror and by what became of them.',
+    labelNames: ['mirror', 'outcome'],
     registers: [registry],
   })
   const counted = new Set<string>()
@@ -51,6 +59,9 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
     remote(agent, code, seconds) {
       if (counted.size < maxRemotes) counted.add(agent)
       remotes.labels(counted.has(agent) ? agent : 'other', code).observe(seconds)
+    },
+    mirrored(mirror, counts) {
+      for (const [outcome, count] of Object.entries(counts)) mirrors.labels(mirror, outcome).inc(count)
     },
     render: () => registry.metrics(),
     content_type: registry.contentType,

@@ -66,6 +66,23 @@ const answer = {
   ],
   key: hostile,
   revoked: hostile,
+  url: hostile,
+  counts: { created: 1, updated: 0, unchanged: 0, removed: 0, rejected: 1 },
+  rejections: [{ key: hostile, reason: hostile }],
+  mirrors: [
+    {
+      name: hostile,
+      url: hostile,
+      kind: hostile,
+      status: hostile,
+      finished_at: hostile,
+      next_at: hostile,
+      counts: {},
+      error: { at: hostile, code: hostile, message: hostile },
+    },
+  ],
+  removed: 1,
+  left: 0,
 }
 const problem = {
   code: 'not_found',
@@ -114,6 +131,10 @@ const lines = [
   ['keys', 'revoke', 'x'],
   ['usage'],
   ['quota', 'set', 'entries', '5', '--sub', 'x'],
+  ['mirror', 'add', 'official'],
+  ['mirror', 'list'],
+  ['mirror', 'run', 'x'],
+  ['mirror', 'remove', 'x'],
   ['doctor'],
 ]
 

@@ -113,6 +113,7 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
       await using home = await open()
       const origin = {
         source: 'other',
+        kind: 'mcp-registry' as const,
         url: 'https://registry.example.com',
         name: 'Com.Example/Weather',
         license: null,

@@ -94,7 +94,7 @@ describe('SQLite', () => {
     await home.spoil(spoiled.id, 'not JSON')
     {
       using database = new DatabaseSync(path)
-      database.exec('drop table owner_usage; drop table server; drop table mirror')
+      database.exec('drop table owner_usage; drop table server; drop table mirror; drop table mirrored')
       database.exec('alter table task drop column push')
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
@@ -123,7 +123,7 @@ describe('SQLite', () => {
     expect(before).toHaveLength(4)
     {
       using database = new DatabaseSync(path)
-      database.exec(`drop table server; drop table mirror`)
+      database.exec(`drop table server; drop table mirror; drop table mirrored`)
       database.exec(`delete from kysely_migration where name >= '0022'`)
     }
     expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)

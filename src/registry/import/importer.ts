@@ -1,11 +1,12 @@
-import { z } from 'zod'
-import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { AuditAction, Store, StoredEntry, Writer } from '../../store/store.ts'
-import { contentFlags } from '../entry/content-flags.ts'
-import { blank } from '../entry/entry-defaults.ts'
-import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
-import { type Facts, readLine } from './read-line.ts'
+import { sortableTime } from '../../common/sortable-time.ts'
+import type { AuditAction, Store, Writer } from '../../store/store.ts'
+import { applyServers } from '../mirror/apply-servers.ts'
+import { readServerItem, type ServerItem } from '../mirror/source-items.ts'
+import { newEntry, tooLarge, updatedEntry } from './imported-entry.ts'
+import { type Facts, readDocument } from './read-line.ts'
+import { reasonOf } from './reason.ts'
 
 /** The result of an import. Line numbers count from 1. */
 export interface ImportReport {
@@ -23,7 +24,8 @@ interface ImporterOptions {
 
 /**
  * Imports each line as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
- * updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on.
+ * updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on. Lines
+ * of an MCP registry, `{server, _meta}`, are versions: all of one name make one entry.
  */
 export async function importLines(
   { store, clock, createId }: ImporterOptions,
@@ -33,9 +35,13 @@ export async function importLines(
 ): Promise<{ report: ImportReport; revision: number }> {
   const rejected: { line: number; reason: string }[] = []
   const read: { line: number; facts: Facts }[] = []
+  const servers: { line: number; item: ServerItem }[] = []
   for (const [at, text] of lines.entries()) {
     try {
-      read.push({ line: first + at, facts: readLine(text) })
+      const document: unknown = JSON.parse(text)
+      if (isRecord(document) && isRecord(document.server)) {
+        servers.push({ line: first + at, item: readServerItem(document) })
+      } else read.push({ line: first + at, facts: readDocument(document) })
     } catch (fault) {
       rejected.push({ line: first + at, reason: reasonOf(fault) })
     }
@@ -44,7 +50,7 @@ export async function importLines(
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
-    const refused: typeof rejected = []
+    const refused = await importServers(writer, servers, counts, auditAction, { clock, createId })
     for (const { line, facts } of read) {
       const again = last.get(identity(facts)) ?? line
       if (again !== line) {
@@ -61,6 +67,42 @@ export async function importLines(
   return { report: { ...result.counts, rejected: all }, revision }
 }
 
+/** Lists versions of an MCP registry that stand in a file; returns the lines that are not listed. */
+async function importServers(
+  writer: Writer,
+  servers: readonly { readonly line: number; readonly item: ServerItem }[],
+  counts: { created: number; updated: number; unchanged: number },
+  audit: AuditAction,
+  { clock, createId }: Pick<ImporterOptions, 'clock' | 'createId'>,
+): Promise<{ line: number; reason: string }[]> {
+  const at = new Date(clock()).toISOString()
+  const origin = { ...importOrigin, source: importSource }
+  const context = { source: importSource, origin, at, time: sortableTime(at) ?? at, createId, audit }
+  const applied = await applyServers(
+    writer,
+    context,
+    servers.map(({ item }) => item),
+  )
+  await writer.putMirrored(importSource, 1, applied.found)
+  counts.created += applied.created
+  counts.updated += applied.updated + applied.removed
+  counts.unchanged += applied.unchanged
+  return applied.rejected.map(({ key, reason }) => {
+    const line = servers.find(({ item }) => item.key === key)?.line ?? 0
+    return { line, reason: `${key}: ${reason}` }
+  })
+}
+
+/** The name of the source of entries that stood in a file. */
+const importSource = 'import'
+const importOrigin = {
+  kind: 'mcp-registry',
+  url: '',
+  license: null,
+  attribution: null,
+  takedown: null,
+} as const
+
 function identity({ package_name, source_url }: Facts): string {
   return `${package_name} ${source_url}`
 }
@@ -76,67 +118,18 @@ async function importFacts(
     const package_name = number === 1 ? facts.package_name : `${facts.package_name}-${number}`
     const taken = await writer.entry({ package_name })
     if (!taken) {
-      const entry = fitting({ ...fresh(at, createId()), ...facts, package_name })
+      const entry = newEntry({ ...facts, package_name }, createId(), at)
       if (!entry) return tooLarge(package_name)
-      await writer.put({ ...entry, content_flags: contentFlags(entry) }, auditAction)
+      await writer.put(entry, auditAction)
       return 'created'
     }
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
-    // An import changes neither fields that an admin corrected nor tools that were read from the server.
-    const corrected = pick(taken, taken.stated ?? [])
-    const read = facts.capabilities.length === 0 && taken.reading?.lists ? pick(taken, ['capabilities']) : {}
-    const next = fitting({ ...taken, ...facts, ...read, ...corrected, package_name })
+    const next = updatedEntry(taken, { ...facts, package_name }, at)
     if (!next) return tooLarge(package_name)
-    if (
-      JSON.stringify(next) === JSON.stringify({ ...taken, ...pick(taken, Object.keys(facts)), package_name })
-    )
-      return 'unchanged'
-    await writer.put({ ...next, content_flags: contentFlags(next), updated_at: at }, auditAction)
+    if (next === taken) return 'unchanged'
+    await writer.put(next, auditAction)
     return 'updated'
   }
-}
-
-/** The entry with the capabilities that fit. */
-function fitting(entry: StoredEntry): StoredEntry | undefined {
-  const capabilities = fittingCapabilities(entry)
-  return capabilities && { ...entry, capabilities }
-}
-
-function tooLarge(packageName: string): string {
-  return `${packageName} would have more than ${maxEntryBytes} bytes without its capabilities.`
-}
-
-/** Some fields of an entry. */
-function pick(entry: StoredEntry, fields: readonly string[]): Partial<StoredEntry> {
-  return Object.fromEntries(fields.map((key) => [key, Reflect.get(entry, key)]))
-}
-
-function fresh(at: string, id: string): Omit<StoredEntry, keyof Facts> {
-  return {
-    ...blank,
-    id,
-    state: 'ACTIVE',
-    verification_level: 'unclaimed',
-    owner: null,
-    hosted: false,
-    target: null,
-    created_at: at,
-    updated_at: at,
-  }
-}
-
-function reasonOf(fault: unknown): string {
-  if (fault instanceof z.ZodError) {
-    return fault.issues.map((issue) => `${issue.path.join('.') || 'line'}: ${issue.message}`).join('; ')
-  }
-  if (fault instanceof Failure) {
-    return [
-      fault.message,
-      ...(fault.details.errors ?? []).map((problem) => `${problem.pointer}: ${problem.detail}`),
-    ].join(' ')
-  }
-  if (fault instanceof SyntaxError) return `Not JSON: ${fault.message}`
-  throw fault
 }

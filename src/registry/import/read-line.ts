@@ -22,7 +22,8 @@ export type Facts = Pick<
   | 'endpoints'
   | 'packages'
   | 'card'
-> & { source_url: string }
+> &
+  Pick<StoredEntry, 'source_url'>
 
 const McpServer = z.object({
   packageName: z.string().min(1),
@@ -37,9 +38,8 @@ const McpServer = z.object({
     .default([]),
 })
 
-/** Reads one line of either kind. Throws ZodError, Failure or SyntaxError. */
-export function readLine(text: string): Facts {
-  const document: unknown = JSON.parse(text)
+/** Reads a card, or an MCP server of a list. Throws ZodError or Failure. */
+export function readDocument(document: unknown): Facts {
   const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)

@@ -42,7 +42,7 @@ function isServer({ hosted, packages, endpoints }: StoredEntry): boolean {
 }
 
 function isMirrored({ origin, owner }: StoredEntry): boolean {
-  return origin !== null && owner === null
+  return origin?.kind === 'mcp-registry' && owner === null
 }
 
 /** True if the entry was and is not, or was not and is, visible or deprecated. */
@@ -87,9 +87,7 @@ const isOurs = { mirror: null }
 
 /** The name of each entry, by its id: the one that it has, or the next one that is free. */
 async function namesOf(db: Database, entries: readonly StoredEntry[]): Promise<ReadonlyMap<string, string>> {
-  const preferred = new Map(
-    entries.map((entry) => [entry.id, entry.origin?.name ?? serverName(entry.package_name)]),
-  )
+  const preferred = new Map(entries.map((entry) => [entry.id, registeredName(entry)]))
   const rows: Pick<ServerTable, 'entry_id' | 'server_name'>[] = []
   for (const chunk of chunksOf([...preferred], maxRowsPerStatement)) {
     const found = await db
@@ -135,6 +133,11 @@ async function freeName(db: Database, name: string, holders: ReadonlyMap<string,
       .executeTakeFirst()
     if (!row && !holders.has(next)) return next
   }
+}
+
+/** A mirrored entry has the name of its origin, whoever owns it. */
+function registeredName({ origin, package_name }: StoredEntry): string {
+  return origin?.kind === 'mcp-registry' ? origin.name : serverName(package_name)
 }
 
 /** The name in the MCP registry of an entry that was published here: a namespace, one slash, and a name. */

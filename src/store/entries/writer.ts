@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { findMirror, mirrored, putMirror, putMirrored } from '../records/mirrors.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { AuditAction, StoredEntry, Writer } from '../store.ts'
 import { actorKey } from './audit.ts'
@@ -41,6 +42,10 @@ export function createWriter(
     },
     putServers: (servers) => putServers(transaction, servers),
     serversNamed: (names) => serversNamed(transaction, names),
+    mirror: (name) => findMirror(transaction, name),
+    putMirror: (mirror) => putMirror(transaction, mirror),
+    mirrored: (mirror, keys) => mirrored(transaction, mirror, keys),
+    putMirrored: (mirror, run, items) => putMirrored(transaction, mirror, run, items),
     async lastDone(entryId, action, actor) {
       const row = await transaction
         .selectFrom('audit')

@@ -36,9 +36,17 @@ export const servers: Migration = {
     await db.schema
       .createTable('mirror')
       .addColumn('name', text, (column) => column.primaryKey())
-      .addColumn('next_at', text)
       .addColumn('document', text, (column) => column.notNull())
       .execute()
+    await db.schema
+      .createTable('mirrored')
+      .addColumn('mirror', text, (column) => column.notNull())
+      .addColumn('key', text, (column) => column.notNull())
+      .addColumn('entry_id', text, (column) => column.notNull())
+      .addColumn('run', integer, (column) => column.notNull())
+      .addPrimaryKeyConstraint('mirrored_key', ['mirror', 'key'])
+      .execute()
+    await db.schema.createIndex('mirrored_entry').on('mirrored').column('entry_id').execute()
     await fill(db as Kysely<Tables>)
   },
 }

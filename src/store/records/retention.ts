@@ -68,16 +68,39 @@ export function createRetentionStore(
     async purge(entry, hashes, action) {
       await transact(async (db) => {
         const at = new Date(clock()).toISOString()
-        await removeEntries(db, [entry.id], at)
-        await db.deleteFrom('audit').where('entry_id', '=', entry.id).execute()
+        await eraseEntries(db, [entry.id], hashes, at)
         await removeMentions(db, [entry.id, entry.package_name])
-        for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
-          await db.deleteFrom('embedding').where('content_hash', 'in', chunk).execute()
-        }
         await commitPuts(db, [], [{ entry_id: entry.id, audit: action }], at)
       })
       await vacuum()
     },
+
+    async erase(entryIds, hashes) {
+      await transact(async (db) => {
+        const at = new Date(clock()).toISOString()
+        for (const ids of chunksOf(entryIds, maxRowsPerStatement)) await eraseEntries(db, ids, [], at)
+        await eraseVectors(db, hashes)
+      })
+    },
+
+    vacuum,
+  }
+}
+
+async function eraseEntries(
+  db: Database,
+  ids: readonly string[],
+  hashes: readonly string[],
+  at: string,
+): Promise<void> {
+  await removeEntries(db, ids, at)
+  await db.deleteFrom('audit').where('entry_id', 'in', ids).execute()
+  await eraseVectors(db, hashes)
+}
+
+async function eraseVectors(db: Database, hashes: readonly string[]): Promise<void> {
+  for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
+    await db.deleteFrom('embedding').where('content_hash', 'in', chunk).execute()
   }
 }
 
@@ -310,6 +333,7 @@ async function removeEntries(db: Database, ids: readonly string[], at: string): 
   )
   await db.deleteFrom('version').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('server').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()

@@ -10,6 +10,7 @@ import { createIdempotencyStore } from '../records/idempotency.ts'
 import { createIdentityStore } from '../records/identity.ts'
 import { createLeases } from '../records/leases.ts'
 import { createLivenessStore } from '../records/liveness.ts'
+import { createMirrorStore } from '../records/mirrors.ts'
 import { createPersonalDataStore } from '../records/personal-data.ts'
 import { createRetentionStore } from '../records/retention.ts'
 import { createServerStore } from '../records/servers.ts'
@@ -58,6 +59,7 @@ export function createSqlStore({
     settings: createSettings(reader, writer),
     versions: createVersionStore(reader),
     servers: createServerStore(reader),
+    mirrors: createMirrorStore(reader, transact('entries')),
     idempotency: createIdempotencyStore(transact('idempotency'), clock),
     leases: createLeases(writer),
     identity: createIdentityStore(reader, commit('identity')),

@@ -241,13 +241,22 @@ export interface ServerTable {
 
 interface MirrorTable {
   name: string
-  next_at: string | null
   document: string
+}
+
+/** An agent of a mirror, by its name at the source. */
+interface MirroredTable {
+  mirror: string
+  key: string
+  entry_id: string
+  /** The last run that found it. */
+  run: number
 }
 
 export interface Tables {
   server: ServerTable
   mirror: MirrorTable
+  mirrored: MirroredTable
   repeat: RepeatTable
   version: VersionTable
   entry: EntryTable

@@ -1,0 +1,74 @@
+import { Failure } from '../../schemas/failure.ts'
+import type { MirrorKind } from '../../schemas/mirror.ts'
+import { createMirrors, type Mirrors } from '../registry/mirror/mirrors.ts'
+import { createMirrorRunner } from '../registry/mirror/runner.ts'
+import { createCardsSource } from '../registry/mirror/sources/cards.ts'
+import { detectKind } from '../registry/mirror/sources/detect.ts'
+import { createLinesSource } from '../registry/mirror/sources/lines.ts'
+import { createMcpRegistrySource } from '../registry/mirror/sources/mcp-registry.ts'
+import { createReadSource, type ReadSource } from '../registry/mirror/sources/read-source.ts'
+import type { Source } from '../registry/mirror/sources/source.ts'
+import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Outbound } from './outbound.ts'
+import type { RegistryServices } from './registry.ts'
+import type { Runtime } from './runtime.ts'
+import type { Search } from './search.ts'
+
+interface MirrorPorts {
+  readonly store: Store
+  readonly outbound: Outbound
+  readonly search: Search
+  readonly follower: RegistryServices['follower']
+  readonly metrics: Metrics
+}
+
+/** Registries may take half a minute to their first byte. */
+const idleMilliseconds = 60_000
+
+type CreateSource = (url: string, read: ReadSource) => Source
+
+const sources: Readonly<Record<Exclude<MirrorKind, 'ard'>, CreateSource>> = {
+  'mcp-registry': createMcpRegistrySource,
+  cards: createCardsSource,
+  lines: createLinesSource,
+}
+
+/** The mirrors of the registry: other registries and lists whose agents are listed here. */
+export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
+  const { stack, config, clock, wait, createId, site } = runtime
+  const { store, outbound, search, follower, metrics } = ports
+  const { fetch } = outbound.reach({
+    allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
+    idle_ms: idleMilliseconds,
+  })
+  const read = createReadSource({ fetch, clock, wait })
+  const run = createMirrorRunner({
+    store,
+    clock,
+    createId,
+    holder: createId(),
+    sourceOf({ kind, url }) {
+      if (kind === 'ard') throw new Failure('unavailable', 'ARD is not read yet.')
+      return sources[kind](url, read)
+    },
+    applied: (revision) => follower.caughtUp(revision),
+    onPage: metrics.mirrored,
+  })
+  return stack.use(
+    createMirrors({
+      store,
+      clock,
+      run,
+      kindAt: (url, signal) => detectKind(url, read, signal),
+      async applied(revision) {
+        await Promise.all([follower.caughtUp(revision), search.vectors.caughtUp(revision)])
+      },
+      async saveSnapshots() {
+        await Promise.all([search.saveSnapshot(0), search.vectors.saveSnapshots()])
+      },
+      own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
+      onError: runtime.onError('mirror', 'warn'),
+    }),
+  )
+}

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { SingleBar } from 'cli-progress'
+import { Failure } from '../../schemas/failure.ts'
+import type { JsonObject } from '../../schemas/json.ts'
+import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
+import { openClient } from './client.ts'
+import { print, say } from './output.ts'
+
+interface AddOptions {
+  readonly name?: string
+  readonly kind?: string
+  readonly every: string
+  readonly filter?: string[]
+  readonly license?: string
+  readonly attribution?: string
+  readonly takedown?: string
+}
+
+const registry = 'svc.registry'
+const pollMilliseconds = 300
+
+/** Adds a mirror; `serve` runs it. */
+export async function addMirror(source: string, options: AddOptions, json: boolean): Promise<void> {
+  const { every, ...stated } = options
+  const params = { source, every_s: secondsOf(every), ...stated } as JsonObject
+  await using client = await openClient()
+  const mirror = (await client.send({ to: registry, action: 'add_mirror', params })) as unknown as Mirror
+  if (json) return print(mirror)
+  print(`${mirror.name} mirrors ${mirror.url} every ${every}.`)
+  say(`A running gateway reads it within seconds. To read it now: dragoman mirror run ${mirror.name}`)
+}
+
+export async function listMirrors(json: boolean): Promise<void> {
+  await using client = await openClient()
+  const mirrors = await all(client)
+  if (json) return print(mirrors)
+  if (mirrors.length === 0) say('There is no mirror. To add one: dragoman mirror add official')
+  for (const mirror of mirrors) for (const line of linesOf(mirror)) print(line)
+}
+
+/** Runs a mirror to its end and shows how far it is. Throws Failure if the run failed. */
+export async function runMirror(name: string, json: boolean): Promise<void> {
+  await using client = await openClient()
+  let mirror = (await client.send({
+    to: registry,
+    action: 'run_mirror',
+    params: { name },
+  })) as unknown as Mirror
+  const bar = new SingleBar({
+    stream: process.stderr,
+    format: 'mirroring: {value} agents, {state}',
+    noTTYOutput: false,
+  })
+  bar.start(0, 0, { state: '' })
+  while (mirror.status === 'running') {
+    bar.update(total(mirror.counts), { state: countsText(mirror.counts) })
+    await pause(pollMilliseconds)
+    mirror = await named(client, name)
+  }
+  bar.stop()
+  if (json) print(mirror)
+  const { error } = mirror
+  if (mirror.status === 'failing' && error) {
+    throw new Failure('upstream_failed', `The source failed: ${error.message}`, {
+      hint: 'The next run goes on where this one ended.',
+    })
+  }
+  if (json) return
+  for (const { key, reason } of mirror.rejections) say(`${key}: ${reason}`)
+  print(countsText(mirror.counts))
+}
+
+export async function removeMirror(name: string, json: boolean): Promise<void> {
+  await using client = await openClient()
+  const counts = (await client.send({
+    to: registry,
+    action: 'remove_mirror',
+    params: { name },
+  })) as unknown as { removed: number; left: number }
+  if (json) return print(counts)
+  print(`${counts.removed} agents removed, ${counts.left} left, which have an owner here`)
+}
+
+type Client = Awaited<ReturnType<typeof openClient>>
+
+async function all(client: Client): Promise<readonly Mirror[]> {
+  const { mirrors } = (await client.send({
+    to: registry,
+    action: 'list_mirrors',
+    params: {},
+  })) as unknown as { mirrors: Mirror[] }
+  return mirrors
+}
+
+async function named(client: Client, name: string): Promise<Mirror> {
+  const mirror = (await all(client)).find((candidate) => candidate.name === name)
+  if (mirror) return mirror
+  throw new Failure('not_found', `There is no mirror ${name}.`, { hint: 'See: dragoman mirror list' })
+}
+
+function total({ created, updated, unchanged, removed }: MirrorCounts): number {
+  return created + updated + unchanged + removed
+}
+
+function countsText({ created, updated, unchanged, removed, rejected }: MirrorCounts): string {
+  return `${created} created, ${updated} updated, ${unchanged} unchanged, ${removed} removed, ${rejected} left out`
+}
+
+function linesOf(mirror: Mirror): string[] {
+  const { name, url, kind, every_s, status, finished_at, next_at, error } = mirror
+  return [
+    `${name}: ${url} (${kind}, every ${every_s} s)`,
+    `  ${status}; last run ${finished_at ?? 'never'}, next ${next_at}`,
+    `  ${countsText(mirror.counts)}`,
+    ...(error ? [`  ${error.at} ${error.code}: ${error.message}`] : []),
+  ]
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+function secondsOf(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  if (number === undefined) throw new Failure('invalid_request', `${text} is no time: give 30m, 1h or 1d.`)
+  return Number(number) * unitSeconds[unit as keyof typeof unitSeconds]
+}

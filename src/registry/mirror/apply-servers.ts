@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ServerVersion } from '../../../schemas/server.ts'
+import { precedenceOf } from '../../store/entries/semver-sort-key.ts'
+import type { StoredEntry, Writer } from '../../store/store.ts'
+import { fieldsOf, packageNameOfServer, readServer } from '../catalog/server-json.ts'
+import type { Facts } from '../import/read-line.ts'
+import {
+  type Applied,
+  type ApplyContext,
+  hideAgent,
+  nothingApplied,
+  type Outcome,
+  putAgent,
+} from './apply-agents.ts'
+import type { ServerItem } from './source-items.ts'
+
+/** A version before it is known whether its agent has an entry here. */
+type Draft = Omit<ServerVersion, 'entry_id'>
+
+/**
+ * Writes versions of an MCP registry: all versions under their names, and for each name an entry that follows the
+ * latest version that was not deleted.
+ */
+export async function applyServers(
+  writer: Writer,
+  context: ApplyContext,
+  items: readonly ServerItem[],
+): Promise<Applied> {
+  const applied = nothingApplied()
+  const byName = Map.groupBy(items, ({ key }) => key)
+  const names = [...byName.keys()]
+  const stored = Map.groupBy(await writer.serversNamed(names), ({ server_name }) => server_name)
+  const ids = await writer.mirrored(context.source, names)
+  const rows: ServerVersion[] = []
+  for (const [name, versions] of byName) {
+    const before = stored.get(name) ?? []
+    const entry = ids.has(name) ? await writer.entry({ id: ids.get(name) as string }) : undefined
+    const other = before.find(({ mirror, entry_id }) => mirror !== context.source && entry_id !== entry?.id)
+    if (other) {
+      const holder = other.mirror === null ? 'it was published here' : `the mirror ${other.mirror} has it`
+      applied.rejected.push({ key: name, reason: `The name is taken: ${holder}.` })
+      continue
+    }
+    const merged = merge(before, versions, context)
+    const put = await putEntry(writer, context, entry, name, merged, versions)
+    if (typeof put === 'string') {
+      applied.rejected.push({ key: name, reason: put })
+      continue
+    }
+    applied.found.push({ key: name, entry_id: put.id })
+    const changed = merged.flatMap((draft): ServerVersion[] => {
+      const row = { ...draft, entry_id: put.id }
+      const earlier = before.find(({ version }) => version === draft.version)
+      return earlier && isSame(earlier, row) ? [] : [{ ...row, updated_at: context.time }]
+    })
+    rows.push(...changed)
+    const outcome = put.outcome === 'unchanged' && changed.length > 0 ? 'updated' : put.outcome
+    applied[outcome] += 1
+  }
+  await writer.putServers(rows)
+  return applied
+}
+
+/** The time at which a version changed here is no part of what it is. */
+function isSame(left: ServerVersion, right: ServerVersion): boolean {
+  return isDeepStrictEqual(left, { ...right, updated_at: left.updated_at })
+}
+
+/** All versions of a name after new ones came, of which exactly one is the latest. */
+function merge(
+  before: readonly ServerVersion[],
+  items: readonly ServerItem[],
+  context: ApplyContext,
+): Draft[] {
+  const own = before.filter(({ mirror }) => mirror === context.source)
+  const drafts = new Map<string, Draft>(own.map(({ entry_id: _, ...row }) => [row.version, row]))
+  for (const item of items)
+    drafts.set(item.document.version, draftOf(item, drafts.get(item.document.version), context))
+  const all = [...drafts.values()]
+  const stated = items.findLast(({ is_latest }) => is_latest)?.document.version
+  const latest =
+    stated ??
+    own.find((row) => row.is_latest && drafts.get(row.version)?.is_latest)?.version ??
+    (highest(all.filter(({ status }) => status !== 'deleted')) ?? highest(all))?.version
+  return all.map((draft) => withLatest(draft, draft.version === latest))
+}
+
+function draftOf(item: ServerItem, before: Draft | undefined, { source, time }: ApplyContext): Draft {
+  const { document, meta, status, status_message, is_latest } = item
+  const published_at = item.published_at ?? before?.published_at ?? time
+  return {
+    server_name: item.key,
+    version: document.version,
+    revision: null,
+    mirror: source,
+    is_listed: before?.is_listed ?? true,
+    is_bridged: false,
+    is_latest,
+    status,
+    status_message,
+    status_changed_at: item.status_changed_at ?? before?.status_changed_at ?? published_at,
+    published_at,
+    updated_at: before?.updated_at ?? time,
+    document,
+    meta,
+  }
+}
+
+/** The registry unmarks the version before the latest one without a change of its time. */
+function withLatest(draft: Draft, is_latest: boolean): Draft {
+  const { meta } = draft
+  if (!meta || meta.isLatest === is_latest) return { ...draft, is_latest }
+  return { ...draft, is_latest, meta: { ...meta, isLatest: is_latest } }
+}
+
+/** Semantic versions come before others, and later publications before earlier ones. */
+function highest(drafts: readonly Draft[]): Draft | undefined {
+  const rank = ({ version, published_at }: Draft) => `${precedenceOf(version)}\n${published_at}`
+  return drafts.reduce<Draft | undefined>(
+    (best, draft) => (best && rank(best) >= rank(draft) ? best : draft),
+    undefined,
+  )
+}
+
+async function putEntry(
+  writer: Writer,
+  context: ApplyContext,
+  entry: StoredEntry | undefined,
+  name: string,
+  drafts: readonly Draft[],
+  items: readonly ServerItem[],
+): Promise<{ id: string; outcome: Outcome } | string> {
+  const shown = highest(drafts.filter(({ status }) => status !== 'deleted'))
+  if (!shown) {
+    const message = highest(drafts)?.status_message ?? null
+    return entry ? await hideAgent(writer, context, entry, message) : 'It was deleted there.'
+  }
+  const item = items.findLast(({ document }) => document.version === shown.version)
+  const facts: Facts = {
+    ...(item?.fields ?? fieldsOf(readServer(shown.document))),
+    package_name: packageNameOfServer(name),
+    manifest_url: null,
+    tags: ['mcp'],
+    category: null,
+    license: null,
+    capabilities: [],
+    card: null,
+  }
+  const at = new Date(shown.status_changed_at).toISOString()
+  const deprecated =
+    shown.status === 'deprecated' ? { message: shown.status_message, successor: null, at } : null
+  return await putAgent(writer, context, entry, { key: name, facts, deprecated })
+}

@@ -1,0 +1,217 @@
+import { Failure } from '../../../schemas/failure.ts'
+import { Mirror, type MirrorInput } from '../../../schemas/mirror.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Store, StoredMirror } from '../../store/store.ts'
+import { slug } from '../import/derived-name.ts'
+import { textHashes } from '../indexing/vector-feed.ts'
+
+interface MirrorsOptions {
+  readonly store: Store
+  readonly clock: Clock
+  /** Runs a mirror to its end. */
+  readonly run: (name: string, signal: AbortSignal, onBegun: () => void) => Promise<void>
+  /** Finds out what is at a URL. Throws Failure. */
+  readonly kindAt: (url: string, signal: AbortSignal) => Promise<StoredMirror['kind']>
+  /** Resolves once the indexes have applied a revision. */
+  readonly applied: (revision: number) => Promise<void>
+  readonly saveSnapshots: () => Promise<void>
+  /** The gateway's own origins, which are not mirrored. */
+  readonly own_origins: () => readonly string[]
+  readonly onError: (fault: unknown) => void
+}
+
+/** The mirrors of a registry. */
+export interface Mirrors extends AsyncDisposable {
+  add(input: MirrorInput, signal: AbortSignal): Promise<Mirror>
+  list(): Promise<readonly Mirror[]>
+  /** Starts a run, or joins the one that this process runs already; resolves when it has begun. Throws Failure. */
+  start(name: string): Promise<Mirror>
+  /** Resolves at the end of the run that `start` began. Throws Failure as the run does. */
+  ended(name: string): Promise<void>
+  /** Removes a mirror with its agents, except those that have an owner here; returns how many were removed and kept. */
+  remove(name: string): Promise<{ readonly removed: number; readonly left: number }>
+  /** True if a mirror is due. */
+  isDue(): Promise<boolean>
+  /** Runs the mirrors that are due; returns their number. */
+  run(): Promise<number>
+}
+
+/**
+ * The official MCP registry. Licence of its data: its terms of service, section 10; removal: its moderation policy
+ * (https://modelcontextprotocol.io/registry).
+ */
+const official = {
+  url: 'https://registry.modelcontextprotocol.io/v0.1',
+  kind: 'mcp-registry',
+  license: 'CC0-1.0',
+  attribution: 'Official MCP Registry, https://registry.modelcontextprotocol.io',
+  takedown: 'https://github.com/modelcontextprotocol/registry/issues',
+} as const
+
+const eraseSize = 200
+
+export function createMirrors(options: MirrorsOptions): Mirrors {
+  const { store, clock, applied } = options
+  const stop = new AbortController()
+  /** The runs of this process, by the names of the mirrors. */
+  const runs = new Map<string, { readonly begun: Promise<void>; readonly ended: Promise<void> }>()
+
+  async function found(name: string): Promise<StoredMirror> {
+    const mirror = await store.mirrors.get(name)
+    if (!mirror) throw new Failure('not_found', `There is no mirror ${name}.`)
+    return mirror
+  }
+
+  function started(name: string): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
+    const running = runs.get(name)
+    if (running) return running
+    const begun = Promise.withResolvers<void>()
+    const ended = options.run(name, stop.signal, begun.resolve).finally(() => runs.delete(name))
+    ended.catch(() => {})
+    const run = { begun: Promise.race([begun.promise, ended]), ended }
+    run.begun.catch(() => {})
+    runs.set(name, run)
+    return run
+  }
+
+  async function due(): Promise<StoredMirror[]> {
+    const now = clock()
+    // A time of next run that is implausibly late was set under a clock that has since been set back.
+    return (await store.mirrors.list()).filter(({ next_at, every_s }) => {
+      const left = Date.parse(next_at) - now
+      return left <= 0 || left > every_s * 1000 + 86_400_000
+    })
+  }
+
+  /** Removes the entries of a mirror that nobody owns, and frees the others from it. */
+  async function erase(name: string): Promise<{ removed: number; left: number }> {
+    const counts = { removed: 0, left: 0 }
+    let after: string | undefined
+    for (;;) {
+      const items = await store.mirrors.items(name, {
+        limit: eraseSize,
+        ...(after !== undefined && { after }),
+      })
+      if (items.length === 0) return counts
+      after = items.at(-1)?.key
+      const entries = await store.read.entries(items.map(({ entry_id }) => entry_id))
+      const own = entries.filter(({ origin }) => origin?.source === name)
+      const unowned = own.filter(({ owner }) => owner === null)
+      const at = new Date(clock()).toISOString()
+      const { revision } = await store.write(async (writer) => {
+        const audit = { actor: null, action: 'remove_mirror', reason: name }
+        for (const { id } of own) {
+          const entry = await writer.entry({ id })
+          if (!entry || entry.origin?.source !== name) continue
+          const suspended = entry.origin.removed ? null : entry.suspended
+          const next = entry.owner ? { ...entry, origin: null, suspended } : { ...entry, deleted: true }
+          await writer.put({ ...next, updated_at: at }, audit)
+        }
+      })
+      await applied(revision)
+      await store.retention.erase(
+        unowned.map(({ id }) => id),
+        unowned.flatMap((entry) => textHashes(entry)),
+      )
+      counts.removed += unowned.length
+      counts.left += own.length - unowned.length
+    }
+  }
+
+  return {
+    async add(input, signal) {
+      const preset = input.source === 'official' ? official : undefined
+      const url = preset?.url ?? checkedUrl(input.source, options.own_origins())
+      const kind = input.kind ?? preset?.kind ?? (await options.kindAt(url, signal))
+      const at = new Date(clock()).toISOString()
+      const mirror: StoredMirror = {
+        name: input.name ?? (preset ? 'official' : nameOf(url)),
+        kind,
+        url,
+        every_s: input.every_s,
+        filter: input.filter,
+        license: input.license ?? preset?.license ?? null,
+        attribution: input.attribution ?? preset?.attribution ?? new URL(url).host,
+        takedown: input.takedown ?? preset?.takedown ?? null,
+        created_at: at,
+        status: 'waiting',
+        run: 0,
+        mode: null,
+        started_at: null,
+        finished_at: null,
+        next_at: at,
+        counts: { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: 0 },
+        rejections: [],
+        error: null,
+        phase: 'done',
+        cursor: null,
+        since: null,
+        complete_until: null,
+        all_read_at: null,
+        failures: 0,
+      }
+      if (!(await store.mirrors.add(mirror))) {
+        throw new Failure('conflict', `There is a mirror ${mirror.name} already.`, {
+          hint: 'Give this one another name, or remove the other.',
+        })
+      }
+      return Mirror.parse(mirror)
+    },
+    list: async () => (await store.mirrors.list()).map((mirror) => Mirror.parse(mirror)),
+    async start(name) {
+      await found(name)
+      const { begun, ended } = started(name)
+      ended.catch(options.onError)
+      await begun
+      return Mirror.parse(await found(name))
+    },
+    ended: async (name) => await runs.get(name)?.ended,
+    async remove(name) {
+      const mirror = await found(name)
+      // A run that is under way finds no mirror for its next page, and ends.
+      await store.mirrors.put({
+        ...mirror,
+        run: mirror.run + 1,
+        next_at: new Date(clock() + 86_400_000).toISOString(),
+      })
+      await runs.get(name)?.ended.catch(() => {})
+      const counts = await erase(name)
+      await store.mirrors.remove(name)
+      await store.retention.vacuum()
+      await options.saveSnapshots()
+      return counts
+    },
+    isDue: async () => (await due()).length > 0,
+    async run() {
+      const mirrors = await due()
+      await Promise.all(mirrors.map(({ name }) => started(name).ended.catch(options.onError)))
+      return mirrors.length
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await Promise.allSettled([...runs.values()].map(({ ended }) => ended))
+    },
+  }
+}
+
+/** Throws Failure `invalid_request`. */
+function checkedUrl(source: string, own: readonly string[]): string {
+  const invalid = (detail: string) =>
+    new Failure('invalid_request', `${source} cannot be mirrored.`, {
+      errors: [{ pointer: '/source', detail }],
+      hint: 'Give the word official, or the https URL of a registry or a list.',
+    })
+  if (!URL.canParse(source) || !/^https?:/i.test(source)) throw invalid('It is no http or https URL.')
+  if (own.includes(new URL(source).origin)) throw invalid('It is this gateway.')
+  return source
+}
+
+/** The host and the path in one word. */
+function nameOf(url: string): string {
+  const { host, pathname } = new URL(url)
+  const path = pathname.replace(/\/v0(\.\d+)?\/?$/, '')
+  return slug(`${host}${path}`)
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/-+$/, '')
+}

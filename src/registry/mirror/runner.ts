@@ -1,0 +1,275 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Clock } from '../../common/clock.ts'
+import { backoff } from '../../common/retry.ts'
+import { sortableTime } from '../../common/sortable-time.ts'
+import type { Store, StoredMirror, Writer } from '../../store/store.ts'
+import { type Applied, type ApplyContext, applyAgents, hideAgent } from './apply-agents.ts'
+import { applyServers } from './apply-servers.ts'
+import { passes } from './filter.ts'
+import type { AgentItem, ServerItem } from './source-items.ts'
+import type { Source, SourcePage } from './sources/source.ts'
+
+interface RunnerOptions {
+  readonly store: Store
+  readonly clock: Clock
+  readonly createId: () => string
+  readonly sourceOf: (mirror: Pick<StoredMirror, 'kind' | 'url'>) => Source
+  /** Identifies this process among those that share the store. */
+  readonly holder: string
+  /** Resolves once the index has applied a revision, so that a crawl does not run ahead of it. */
+  readonly applied: (revision: number) => Promise<void>
+  readonly onPage?: (mirror: string, counts: Readonly<Record<string, number>>) => void
+}
+
+const minute = 60_000
+const day = 24 * 60 * minute
+/** A source may commit a change some time after the change's own time. */
+const overlap = 5 * minute
+/** After this time everything is read anew, since a source may remove agents without a trace. */
+const maxAgeOfAll = 7 * day
+/** A process that ended without a word is replaced after this time. */
+const lease_ms = 30_000
+const beat_ms = 10_000
+const sweepSize = 100
+const maxRejections = 20
+const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
+
+/**
+ * Runs mirrors: reads the pages of a source and writes each in one transaction with the position after it, so that a
+ * run that ends between two pages, however it ends, goes on with the next one.
+ */
+export function createMirrorRunner(options: RunnerOptions) {
+  const { store, clock, holder, sourceOf } = options
+  const iso = () => new Date(clock()).toISOString()
+
+  async function holdLease(name: string): Promise<void> {
+    const isHolder = await store.leases.take(`mirror:${name}`, holder, clock(), clock() + lease_ms)
+    if (isHolder) return
+    throw new Failure('conflict', `Another process runs the mirror ${name}.`, {
+      hint: 'If that process has ended, try again in half a minute.',
+    })
+  }
+
+  /** The mirror at the start of a run, or where the last one ended. */
+  function begun(mirror: StoredMirror, source: Source): StoredMirror {
+    const at = iso()
+    if (mirror.phase !== 'done' && (source.resumes || mirror.phase === 'sweep')) {
+      return { ...mirror, status: 'running' }
+    }
+    const isFresh = mirror.all_read_at !== null && clock() - Date.parse(mirror.all_read_at) < maxAgeOfAll
+    const isOfChanges = source.knows_changes && isFresh && mirror.complete_until !== null
+    const since = isOfChanges ? Date.parse(mirror.complete_until as string) - overlap : undefined
+    return {
+      ...mirror,
+      status: 'running',
+      phase: 'pages',
+      cursor: null,
+      run: mirror.run + 1,
+      mode: isOfChanges ? 'changes' : 'all',
+      since: since === undefined ? null : new Date(since).toISOString(),
+      started_at: at,
+      counts: { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: 0 },
+      rejections: [],
+    }
+  }
+
+  /** Writes a page and the position after it. */
+  async function writePage(before: StoredMirror, page: SourcePage): Promise<StoredMirror> {
+    await holdLease(before.name)
+    const context = contextOf(before)
+    const selected = page.items.filter((item) => passes(item, before.filter))
+    const { result: mirror, revision } = await store.write(async (writer) => {
+      const current = unchanged(before, await writer.mirror(before.name))
+      const servers = await applyServers(writer, context, selected.filter(isServer))
+      const agents = await applyAgents(writer, context, selected.filter(isAgent))
+      const listed = [...page.rejected, ...servers.rejected, ...agents.rejected]
+      const present = await writer.mirrored(
+        before.name,
+        listed.flatMap(({ key }) => [key, key.split(' ', 1)[0] ?? key]),
+      )
+      const still = [...present].map(([key, entry_id]) => ({ key, entry_id }))
+      await writer.putMirrored(before.name, before.run, [...still, ...servers.found, ...agents.found])
+      const next = afterPage(current, page, [servers, agents], listed, clock())
+      await writer.putMirror(next)
+      return next
+    })
+    await options.applied(revision)
+    options.onPage?.(mirror.name, difference(mirror.counts, before.counts))
+    return mirror
+  }
+
+  function contextOf({ name, kind, url, license, attribution, takedown }: StoredMirror): ApplyContext {
+    const at = iso()
+    return {
+      source: name,
+      origin: { source: name, kind, url, license, attribution, takedown },
+      at,
+      time: sortableTime(at) ?? at,
+      createId: options.createId,
+      audit: { actor: null, action: 'mirror', reason: name },
+    }
+  }
+
+  /** Hides the agents that a run over everything did not find. */
+  async function sweep(before: StoredMirror, signal: AbortSignal): Promise<StoredMirror> {
+    let mirror = before
+    let after: string | undefined
+    for (;;) {
+      signal.throwIfAborted()
+      await holdLease(before.name)
+      const items = await store.mirrors.items(before.name, {
+        run: before.run,
+        limit: sweepSize,
+        ...(after !== undefined && { after }),
+      })
+      if (items.length === 0) return mirror
+      after = items.at(-1)?.key
+      const { result, revision } = await store.write(async (writer) => {
+        const removed = await hideAll(
+          writer,
+          mirror,
+          items.map(({ entry_id }) => entry_id),
+        )
+        const counts = { ...mirror.counts, removed: mirror.counts.removed + removed }
+        const next = { ...unchanged(before, await writer.mirror(before.name)), counts }
+        await writer.putMirror(next)
+        return next
+      })
+      await options.applied(revision)
+      mirror = result
+    }
+  }
+
+  async function hideAll(writer: Writer, mirror: StoredMirror, ids: readonly string[]): Promise<number> {
+    let removed = 0
+    for (const id of ids) {
+      const entry = await writer.entry({ id })
+      if (!entry) continue
+      const { outcome } = await hideAgent(writer, contextOf(mirror), entry, null)
+      if (outcome === 'removed') removed += 1
+    }
+    return removed
+  }
+
+  function finished(mirror: StoredMirror): StoredMirror {
+    const { mode, started_at, complete_until, all_read_at } = mirror
+    return {
+      ...mirror,
+      status: 'waiting',
+      phase: 'done',
+      cursor: null,
+      failures: 0,
+      error: null,
+      finished_at: iso(),
+      next_at: new Date(clock() + mirror.every_s * 1000).toISOString(),
+      complete_until: started_at ?? complete_until,
+      all_read_at: mode === 'all' ? started_at : all_read_at,
+    }
+  }
+
+  async function failed(name: string, fault: Failure): Promise<void> {
+    const mirror = await store.mirrors.get(name)
+    if (!mirror) return
+    const failures = mirror.failures + 1
+    const requested = (fault.details.retry_after_s ?? 0) * 1000
+    const pause = Math.max(requested, Math.min(backoff(failures, pauses), mirror.every_s * 1000))
+    await store.mirrors.put({
+      ...mirror,
+      status: 'failing',
+      failures,
+      next_at: new Date(clock() + pause).toISOString(),
+      error: { code: fault.code, message: fault.message, at: iso() },
+    })
+  }
+
+  async function readAll(name: string, signal: AbortSignal, onBegun: () => void): Promise<void> {
+    const stored = await store.mirrors.get(name)
+    if (!stored) throw new Failure('not_found', `There is no mirror ${name}.`)
+    const source = sourceOf(stored)
+    let mirror = begun(stored, source)
+    await store.mirrors.put(mirror)
+    onBegun()
+    if (mirror.phase === 'pages') {
+      const { cursor, since, filter } = mirror
+      for await (const page of source.pages({ cursor, since, latest: filter.includes('latest'), signal })) {
+        signal.throwIfAborted()
+        mirror = await writePage(mirror, page)
+      }
+    }
+    if (mirror.mode === 'all') mirror = await sweep(mirror, signal)
+    await store.mirrors.put(finished(mirror))
+  }
+
+  /**
+   * Runs a mirror to its end; `onBegun` is called when it has begun. Throws Failure: `conflict` if another process runs it, `cancelled` when the signal ends
+   * it or the mirror is removed; the failures of the source are also stored with it.
+   */
+  return async (name: string, signal: AbortSignal, onBegun: () => void): Promise<void> => {
+    await holdLease(name)
+    const beat = setInterval(() => void holdLease(name).catch(() => {}), beat_ms).unref()
+    try {
+      await readAll(name, signal, onBegun)
+    } catch (fault) {
+      if (signal.aborted)
+        throw new Failure('cancelled', `The run of the mirror ${name} was ended.`, {}, fault)
+      if (fault instanceof Failure && !isOfRunner.has(fault.code)) await failed(name, fault)
+      throw fault
+    } finally {
+      clearInterval(beat)
+      await store.leases.release(`mirror:${name}`, holder)
+    }
+  }
+}
+
+/** Codes of failures that are not the source's. */
+const isOfRunner = new Set(['cancelled', 'conflict'])
+
+/** Throws Failure `cancelled` if the mirror was removed, or a later run has begun. */
+function unchanged({ name, run }: StoredMirror, current: StoredMirror | undefined): StoredMirror {
+  if (!current || current.run > run) throw new Failure('cancelled', `The mirror ${name} was removed.`)
+  return current
+}
+
+function isServer(item: SourcePage['items'][number]): item is ServerItem {
+  return item.kind === 'server'
+}
+
+function isAgent(item: SourcePage['items'][number]): item is AgentItem {
+  return item.kind === 'agent'
+}
+
+function afterPage(
+  mirror: StoredMirror,
+  page: SourcePage,
+  applied: readonly Applied[],
+  rejections: StoredMirror['rejections'],
+  now: number,
+): StoredMirror {
+  const sum = (of: (result: Applied) => number) => applied.reduce((total, result) => total + of(result), 0)
+  const { counts, started_at } = mirror
+  // The source's clock may be behind ours: what it changes during the run must not be older than the next run's start.
+  const start = Math.min(Date.parse(started_at ?? new Date(now).toISOString()), page.source_time ?? now)
+  return {
+    ...mirror,
+    started_at: mirror.cursor === null ? new Date(start).toISOString() : started_at,
+    phase: page.next === null ? 'sweep' : 'pages',
+    cursor: page.next,
+    failures: 0,
+    error: null,
+    counts: {
+      created: counts.created + sum(({ created }) => created),
+      updated: counts.updated + sum(({ updated }) => updated),
+      unchanged: counts.unchanged + sum(({ unchanged }) => unchanged),
+      removed: counts.removed + sum(({ removed }) => removed),
+      rejected: counts.rejected + rejections.length,
+    },
+    rejections: [...mirror.rejections, ...rejections].slice(-maxRejections),
+  }
+}
+
+function difference(
+  now: Readonly<Record<string, number>>,
+  before: Readonly<Record<string, number>>,
+): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)]))
+}

@@ -1,0 +1,97 @@
+import type { Kysely } from 'kysely'
+import { chunksOf } from '../../common/chunks.ts'
+import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+import { type MirroredItem, type MirrorStore, StoredMirror } from '../store.ts'
+
+type Database = Kysely<Tables>
+
+export function createMirrorStore(reader: Database, transact: Transact): MirrorStore {
+  return {
+    async list() {
+      const rows = await reader.selectFrom('mirror').selectAll().orderBy('name').execute()
+      return rows.map(({ document }) => parse(document))
+    },
+    get: (name) => findMirror(reader, name),
+    add: (mirror) =>
+      transact(async (db) => {
+        const added = await db
+          .insertInto('mirror')
+          .values({ name: mirror.name, document: JSON.stringify(mirror) })
+          .onConflict((conflict) => conflict.doNothing())
+          .returning('name')
+          .executeTakeFirst()
+        return added !== undefined
+      }),
+    put: (mirror) => transact((db) => putMirror(db, mirror)),
+    remove: (name) =>
+      transact(async (db) => {
+        await db.deleteFrom('mirrored').where('mirror', '=', name).execute()
+        await db.deleteFrom('server').where('mirror', '=', name).execute()
+        await db.deleteFrom('mirror').where('name', '=', name).execute()
+      }),
+    async items(name, { run, after, limit }) {
+      let select = reader.selectFrom('mirrored').select(['key', 'entry_id']).where('mirror', '=', name)
+      if (run !== undefined) select = select.where('run', '<', run)
+      if (after !== undefined) select = select.where('key', '>', after)
+      return await select.orderBy('key').limit(limit).execute()
+    },
+  }
+}
+
+function parse(document: string): StoredMirror {
+  return StoredMirror.parse(JSON.parse(document))
+}
+
+export async function findMirror(db: Database, name: string): Promise<StoredMirror | undefined> {
+  const row = await db.selectFrom('mirror').selectAll().where('name', '=', name).executeTakeFirst()
+  return row && parse(row.document)
+}
+
+/** Replaces a mirror that exists: one that was removed meanwhile stays so. */
+export async function putMirror(db: Database, mirror: StoredMirror): Promise<void> {
+  await db
+    .updateTable('mirror')
+    .set({ document: JSON.stringify(mirror) })
+    .where('name', '=', mirror.name)
+    .execute()
+}
+
+/** The entries of a mirror, by their keys at the source. */
+export async function mirrored(
+  db: Database,
+  mirror: string,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const chunk of chunksOf(keys, maxRowsPerStatement)) {
+    const rows = await db
+      .selectFrom('mirrored')
+      .select(['key', 'entry_id'])
+      .where('mirror', '=', mirror)
+      .where('key', 'in', chunk)
+      .execute()
+    for (const { key, entry_id } of rows) found.set(key, entry_id)
+  }
+  return found
+}
+
+/** Notes that a run has found agents. */
+export async function putMirrored(
+  db: Database,
+  mirror: string,
+  run: number,
+  items: readonly MirroredItem[],
+): Promise<void> {
+  for (const chunk of chunksOf(items, maxRowsPerStatement)) {
+    await db
+      .insertInto('mirrored')
+      .values(chunk.map(({ key, entry_id }) => ({ mirror, key, entry_id, run })))
+      .onConflict((conflict) =>
+        conflict
+          .columns(['mirror', 'key'])
+          .doUpdateSet((row) => ({ entry_id: row.ref('excluded.entry_id'), run: row.ref('excluded.run') })),
+      )
+      .execute()
+  }
+}
