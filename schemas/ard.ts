@@ -14,7 +14,7 @@ export function typeOfProtocol(protocol: string): string {
 }
 
 const identifier = /^urn:air:([a-zA-Z0-9.-]+)((?::[a-zA-Z0-9._-]+)+)$/
-export const maxIdentifier = 500
+const maxIdentifier = 500
 
 /** The parts of an identifier: the publisher's domain, and the name below it. */
 interface AirIdentifier {
@@ -47,9 +47,19 @@ export function partIdentifier(publisher: string, part: 'registry' | 'catalog', 
   return `urn:air:${publisher}:dragoman:${part}:${segment(name)}`
 }
 
-/** The publisher that stands for a web address: its host name. */
+const domain = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i
+
+/** True for a publisher that is a domain, as identifiers must have; clients refuse a page that has another. */
+export function isDomain(publisher: string): boolean {
+  return domain.test(publisher)
+}
+
+/** The publisher that stands for a web address: its host, or a name below `localhost` for a host that is no domain. */
 export function publisherOf(address: string): string {
-  return segment(URL.parse(address)?.hostname.replace(/^\[|\]$/g, '') ?? '').replaceAll('_', '-')
+  const { hostname = '', port = '' } = URL.parse(address) ?? {}
+  if (isDomain(hostname)) return hostname
+  const name = `${hostname}${port && `-${port}`}`.replaceAll(/[^a-zA-Z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
+  return `${name.slice(-63).replace(/^-/, '')}.localhost`
 }
 
 function segment(text: string): string {

@@ -1,4 +1,4 @@
-import { maxIdentifier, readIdentifier } from '../../../schemas/ard.ts'
+import { isDomain, readIdentifier } from '../../../schemas/ard.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { hidesCharacters, withoutHidden } from '../../../schemas/text.ts'
@@ -15,7 +15,7 @@ const maxTag = 50
 
 /**
  * The results in the answer of another registry to `POST /search`, at most `max`. Results without a valid identifier
- * are left out, and so is everything that a result does not need: the text of strangers is data. Throws Failure
+ * or a card are left out, and so is everything that a result does not need: the text of strangers is data. Throws Failure
  * `upstream_invalid` for an answer that is none.
  */
 export function readResults(body: Uint8Array, source: string, max: number): ForeignResult[] {
@@ -37,8 +37,7 @@ function parsed(body: Uint8Array): unknown {
 function readResult(result: unknown, source: string): ForeignResult[] {
   if (!isRecord(result)) return []
   const { identifier } = result
-  if (typeof identifier !== 'string' || identifier.length > maxIdentifier || !readIdentifier(identifier))
-    return []
+  if (typeof identifier !== 'string' || !isDomain(readIdentifier(identifier)?.publisher ?? '')) return []
   const stated = textsOf(result)
   const texts = [stated.name, stated.description, stated.type, stated.version, ...stated.tags]
   const isHiding = texts.some((text) => text !== undefined && hidesCharacters(text))
@@ -54,15 +53,17 @@ function readResult(result: unknown, source: string): ForeignResult[] {
   ]
   const [type, version, url] = [cleaned(stated.type), cleaned(stated.version), webAddress(result.url)]
   const updatedAt = timeIn(result.updatedAt)
+  // Clients refuse a page with an entry that has no card.
+  if (!type || url === undefined) return []
   return [
     {
       source,
       identifier,
       ...shown,
       score: scoreIn(result.score),
-      ...(type && { type }),
+      type,
+      url,
       ...(version && { version }),
-      ...(url !== undefined && { url }),
       ...(updatedAt !== undefined && { updated_at: updatedAt }),
       ...(flags.length > 0 && { content_flags: flags }),
     },

@@ -135,7 +135,7 @@ describe('a search with federation', () => {
     const { host } = new URL(far.url)
     expect(json.referrals).toEqual([
       {
-        identifier: `urn:air:127.0.0.1:dragoman:registry:${host.replace(':', '-')}-ard`,
+        identifier: `urn:air:${host.replaceAll(/[.:]/g, '-')}.localhost:dragoman:registry:${host.replace(':', '-')}-ard`,
         displayName: `${host}/ard`,
         type: 'application/ai-registry+json',
         url: far.url,

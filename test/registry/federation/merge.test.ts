@@ -10,6 +10,8 @@ const found = (...names: string[]) =>
     source,
     identifier: `urn:air:other.example:${name}`,
     name,
+    type: 'application/mcp-server-card+json',
+    url: `https://other.example/${name}`,
     description: '',
     tags: [],
     score: 50,
@@ -49,20 +51,18 @@ describe('the answer of another registry', () => {
     return readResults(new TextEncoder().encode(text), source, 3)
   }
   const identifier = 'urn:air:other.example:tools:weather'
-  const plain = { source, identifier, name: 'weather', description: '', tags: [], score: 0 }
+  const card = { type: 'application/mcp-server-card+json', url: 'https://other.example/card' }
+  const plain = { source, identifier, ...card, name: 'weather', description: '', tags: [], score: 0 }
 
   test.each<[string, unknown, object]>([
-    ['an identifier alone', {}, plain],
+    ['an identifier and a card', {}, plain],
     ['a score beyond 100', { score: 1e9 }, { ...plain, score: 100 }],
     ['a score below 0', { score: -4 }, { ...plain, score: 0 }],
     ['a score with a fraction', { score: 61.5 }, { ...plain, score: 62 }],
     ['a score that is a text', { score: '90' }, plain],
-    ['texts of other types', { displayName: 7, description: [], tags: 'x', type: {}, version: 1 }, plain],
+    ['texts of other types', { displayName: 7, description: [], tags: 'x', version: 1 }, plain],
     ['tags of which some are texts', { tags: ['sea', 4, null, 'air'] }, { ...plain, tags: ['sea', 'air'] }],
     ['long texts', { description: 'd'.repeat(9000) }, { ...plain, description: 'd'.repeat(500) }],
-    ['an address', { url: 'https://other.example/card' }, { ...plain, url: 'https://other.example/card' }],
-    ['an address of a script', { url: 'javascript:alert(1)' }, plain],
-    ['an address with a password', { url: 'https://a:b@other.example/' }, plain],
     ['a time', { updatedAt: '2026-01-31' }, { ...plain, updated_at: '2026-01-31T00:00:00.000Z' }],
     ['a time that is none', { updatedAt: 'soon' }, plain],
     [
@@ -91,16 +91,38 @@ describe('the answer of another registry', () => {
       },
     ],
   ])('with %s is read', (_, members, expected) => {
-    expect(read({ results: [{ identifier, ...(members as object) }] })).toEqual([expected])
+    expect(read({ results: [{ identifier, ...card, ...(members as object) }] })).toEqual([expected])
+  })
+
+  test.each([
+    { url: undefined },
+    { url: 'javascript:alert(1)' },
+    { url: 'https://a:b@other.example/' },
+    { url: 7 },
+    { url: `https://other.example/${'x'.repeat(3000)}` },
+    { type: {} },
+    { type: '' },
+    { identifier: 'urn:air:localhost:weather' },
+    { identifier: 'urn:air:127.0.0.1:weather' },
+    { identifier: `urn:air:other.example:${'x'.repeat(3000)}` },
+  ])('is read without a result with %j', (members) => {
+    expect(read({ results: [{ identifier, ...card, ...members }] })).toEqual([])
   })
 
   test('is read without results that have no identifier, and up to a limit', () => {
-    const wrong = [null, 4, 'x', [], {}, { identifier: 4 }, { identifier: 'urn:other:x:y' }]
+    const wrong = [null, 4, 'x', [], {}, { ...card, identifier: 4 }, { ...card, identifier: 'urn:other:x:y' }]
     for (const result of wrong) expect(read({ results: [result] })).toEqual([])
-    const many = Array.from({ length: 50 }, (_, index) => ({ identifier: `urn:air:other.example:n${index}` }))
+    const many = Array.from({ length: 50 }, (_, index) => ({
+      ...card,
+      identifier: `urn:air:other.example:n${index}`,
+    }))
     expect(read({ results: many })).toHaveLength(3)
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
-    expect(read(`{"results":[{"identifier":"${identifier}","metadata":${deep}}]}`)).toEqual([plain])
+    expect(
+      read(
+        `{"results":[{"identifier":"${identifier}","type":"${card.type}","url":"${card.url}","metadata":${deep}}]}`,
+      ),
+    ).toEqual([plain])
   })
 
   test.each(['<html>', '', 'null', '[]', '{}', '{"results":{}}', '{"items":[]}', '\ufeff\ufeff{}'])(

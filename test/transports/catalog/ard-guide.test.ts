@@ -24,16 +24,19 @@ afterAll(async () => {
   await other[Symbol.asyncDispose]()
 })
 
+/** The example as it is for the port of this test. */
+const here = (text: string) =>
+  text
+    .replaceAll('http://127.0.0.1:8080', home.url)
+    .replaceAll('127-0-0-1-8080', `127-0-0-1-${new URL(home.url).port}`)
+
 test('docs/catalogs.md: the requests of ARD are answered as it says', async () => {
   const requests = examples.filter(({ info }) => info === 'sh')
   const answers = examples.filter(({ info }) => info === 'json')
   expect([sections.length, requests.length, answers.length]).toEqual([2, 4, 4])
   for (const [index, { code }] of requests.entries()) {
-    const text = await shell(
-      code.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('curl ', 'curl -sS '),
-    )
-    const expected = (answers[index]?.code ?? '')
-      .replaceAll('http://127.0.0.1:8080', home.url)
+    const text = await shell(here(code).replaceAll('curl ', 'curl -sS '))
+    const expected = here(answers[index]?.code ?? '')
       .replaceAll('"source": "https://registry.example/ard"', `"source": "${other.origin}/ard"`)
       .replaceAll('"url": "https://registry.example/ard"', `"url": "${other.origin}/ard"`)
     expect(JSON.parse(text), code).toMatchObject(JSON.parse(expected))

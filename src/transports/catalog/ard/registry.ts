@@ -88,8 +88,8 @@ function foreignResult(agent: ForeignAgent): object {
   return {
     identifier,
     displayName: name,
-    ...(type !== undefined && { type }),
-    ...(url !== undefined && { url }),
+    type,
+    url,
     ...(description !== '' && { description }),
     ...(tags.length > 0 && { tags }),
     ...(version !== undefined && { version }),
