@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
@@ -284,4 +285,29 @@ export function readConfig(environment: Record<string, string | undefined> = pro
 /** True for a wildcard address, which means all addresses of the machine; callers cannot use it. */
 export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
+}
+
+/** The folders of the user of this process, in which other programs have their configuration. */
+export interface UserFolders {
+  readonly home: string
+  /** XDG_CONFIG_HOME, or ~/.config. */
+  readonly config: string
+  /** %APPDATA%, or what it usually is. */
+  readonly roaming: string
+  /** CODEX_HOME, if it is set. */
+  readonly codex: string | undefined
+  /** CLAUDE_CONFIG_DIR, if it is set. */
+  readonly claude: string | undefined
+}
+
+/** Reads the folders of the user from the environment. */
+export function readUserFolders(environment: Record<string, string | undefined> = process.env): UserFolders {
+  const home = environment.HOME || environment.USERPROFILE || homedir()
+  return {
+    home,
+    config: environment.XDG_CONFIG_HOME || join(home, '.config'),
+    roaming: environment.APPDATA || join(home, 'AppData', 'Roaming'),
+    codex: environment.CODEX_HOME || undefined,
+    claude: environment.CLAUDE_CONFIG_DIR || undefined,
+  }
 }

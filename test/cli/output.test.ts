@@ -64,6 +64,17 @@ const answer = {
   offers: [
     { package_name: hostile, from: { subject: hostile }, to: { subject: hostile }, offered_at: hostile },
   ],
+  endpoints: [
+    {
+      protocol: 'mcp',
+      url: 'https://a.example.com/',
+      headers: [{ name: 'X', is_required: true, description: hostile }],
+    },
+  ],
+  packages: [{ registry_type: hostile, identifier: hostile }],
+  callable: hostile,
+  manifest_url: 'https://a.example.com/card.json',
+  deprecated: null,
   key: hostile,
   revoked: hostile,
   url: hostile,
@@ -114,6 +125,7 @@ const lines = [
   ['resolve', 'x'],
   ['call', 'x', 'y'],
   ['publish', '{file}'],
+  ['install', 'x', '--host', 'json'],
   ['import', '{file}'],
   ['validate', '{file}'],
   ['verify', 'x'],

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
+import type { Package } from '../../schemas/package.ts'
 import type { TestGateway } from './gateway.ts'
 
 export interface Listed {
@@ -8,6 +9,7 @@ export interface Listed {
   readonly description?: string
   readonly endpoints?: readonly Endpoint[]
   readonly capabilities?: readonly Capability[]
+  readonly packages?: readonly Package[]
   readonly manifest_url?: string
 }
 

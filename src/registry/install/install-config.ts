@@ -20,6 +20,8 @@ import { tomlTable, yamlMember } from './texts.ts'
 export interface InstallQuery {
   readonly host?: HostId | undefined
   readonly target?: string | undefined
+  /** Name of the server in the configurations, in the place of the agent's own. */
+  readonly name?: string | undefined
 }
 
 /**
@@ -27,7 +29,7 @@ export interface InstallQuery {
  * Failure `not_installable` if nothing can be installed, and `invalid_request` for a target that the agent lacks.
  */
 export function installConfigOf(entry: Installed, baseUrl: string, query: InstallQuery = {}): InstallConfig {
-  const name = serverNameOf(entry.package_name)
+  const name = query.name ?? serverNameOf(entry.package_name)
   const all = targetsOf(entry, baseUrl)
   const chosen = query.target === undefined ? all : all.filter(({ id }) => id === query.target)
   if (all.length > 0 && chosen.length === 0) throw unknownTarget(all)

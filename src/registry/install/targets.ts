@@ -128,7 +128,12 @@ function gatewayTarget({ package_name, name, state }: Installed, baseUrl: string
 
 /** An MCP endpoint of this gateway, which takes a token of its own. */
 export function gatewayLaunch(url: string, needs: Needs): Launch {
-  const token = needs.gatewayToken()
+  const token = needs.own(
+    'DRAGOMAN_TOKEN',
+    'Token of the gateway; dragoman token create makes one.',
+    true,
+    'header',
+  )
   return {
     kind: 'streamable-http',
     url: [url],

@@ -76,17 +76,10 @@ export class Needs {
     return need
   }
 
-  /** The token of the gateway itself, under the name that its own programs use. */
-  gatewayToken(): Need {
-    const need: Need = {
-      id: `${this.#server}-dragoman-token`,
-      variable: 'DRAGOMAN_TOKEN',
-      part: 'header',
-      name: 'Authorization',
-      description: 'Token of the gateway; dragoman token create makes one.',
-      secret: true,
-      required: true,
-    }
+  /** A value of the gateway's own programs, under the variable that they read. */
+  own(variable: string, description: string, required: boolean, part: Need['part'] = 'environment'): Need {
+    const id = `${this.#server}-${variable.toLowerCase().replaceAll('_', '-')}`
+    const need: Need = { id, variable, part, name: variable, description, secret: true, required }
     this.needs.push(need)
     return need
   }

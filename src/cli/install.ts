@@ -1,0 +1,122 @@
+import { createInterface } from 'node:readline/promises'
+import { Failure } from '../../schemas/failure.ts'
+import { type ConfigFile, HostId, hostIds } from '../../schemas/install.ts'
+import { readConfig, readUserFolders } from '../app/config.ts'
+import { type HostFile, pathOf, readHostFile, writeHostFile } from './install/host-file.ts'
+import { formats } from './install/host-text.ts'
+import { lineDiff } from './install/line-diff.ts'
+import { hostOf, nameOfServer, type Plan, planOf } from './install/plan.ts'
+import { print, say } from './output.ts'
+
+interface InstallFlags {
+  readonly host?: string
+  readonly target?: string
+  readonly name?: string
+  readonly scope?: string
+  readonly dryRun?: boolean
+  readonly remove?: boolean
+  readonly replace?: boolean
+  readonly yes?: boolean
+}
+
+interface Outcome {
+  readonly changed: boolean
+  readonly written: boolean
+  readonly backup: string | null
+}
+
+/** Gives a host an agent, or this gateway: shows the change of the host's file, asks, and writes it. */
+export async function install(agent: string | undefined, flags: InstallFlags, json: boolean): Promise<void> {
+  const { host, scope, name } = readFlags(flags)
+  const choice = { agent, host, target: flags.target, name }
+  const row = hostOf(host)
+  if (flags.remove) {
+    const file = await fileOf(host, scope)
+    const server = nameOfServer(choice)
+    const text = formats[row.format].remove(file.text, file.path, row.key, server)
+    return report(file, server, await change(file, text, flags, json), [], json)
+  }
+  const plan = await planOf(choice, readConfig())
+  const { install, marks } = plan
+  if (install.config === null || row.files.length === 0) return printPiece(plan, json)
+  const file = await fileOf(host, scope)
+  const edit = formats[row.format].add(file.text, file.path, plan.name, install.config, marks)
+  if (edit.replaces && !flags.replace) throw taken(file, plan.name)
+  const outcome = await change(file, edit.text, flags, json)
+  const notes = [...(install.note === null ? [] : [install.note]), ...plan.notes]
+  report(file, plan.name, outcome, notes, json)
+}
+
+function readFlags({ host, scope = 'user', name }: InstallFlags) {
+  const { success, data } = HostId.safeParse(host)
+  if (!success) throw wrong(`--host takes ${hostIds.join(', ')}.`)
+  if (scope !== 'user' && scope !== 'project') throw wrong('--scope takes user or project.')
+  if (name !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(name)) {
+    throw wrong('--name takes up to 40 letters, digits, dashes and underscores.')
+  }
+  return { host: data, scope, name } as const
+}
+
+function wrong(message: string): Failure {
+  return new Failure('invalid_request', message)
+}
+
+async function fileOf(host: HostId, scope: ConfigFile['scope']): Promise<HostFile> {
+  const { files, title } = hostOf(host)
+  const path = pathOf(files, scope, readUserFolders())
+  if (path !== undefined) return await readHostFile(path, scope)
+  throw wrong(
+    files.length === 0 ? `${title} have no file that is known here.` : `${title} has no file of a project.`,
+  )
+}
+
+function taken({ path }: HostFile, name: string): Failure {
+  return new Failure('conflict', `${path} has another server ${name}.`, {
+    hint: '--replace replaces it; --name gives the new one another name.',
+  })
+}
+
+/** Shows the change and writes it, unless the user does not want it. */
+async function change(file: HostFile, text: string, flags: InstallFlags, json: boolean): Promise<Outcome> {
+  const outcome = { changed: text !== file.text, written: false, backup: null }
+  if (!outcome.changed) return outcome
+  if (!json) print(lineDiff(file.text, text, file.path))
+  if (flags.dryRun || !(flags.yes || (await confirmed(file.path)))) return outcome
+  return { changed: true, written: true, backup: await writeHostFile(file, text) }
+}
+
+async function confirmed(path: string): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw wrong('Nobody can be asked here: give --yes to write, or --dry-run to look.')
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await asking.question(`Write this to ${path}? [y/N] `)
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    asking.close()
+  }
+}
+
+function report(
+  file: HostFile,
+  name: string,
+  outcome: Outcome,
+  notes: readonly string[],
+  json: boolean,
+): void {
+  const { changed, written, backup } = outcome
+  if (json) print({ file: file.path, name, changed, written, backup, notes })
+  if (json) return
+  if (!changed) say(`Nothing to change in ${file.path}.`)
+  else if (!written) say('Nothing was written.')
+  else say(backup === null ? `Wrote ${file.path}.` : `Wrote ${file.path}; the file as it was is ${backup}.`)
+  for (const note of notes) say(note)
+}
+
+/** For hosts whose file is not known here, and for what the user installs by hand. */
+function printPiece({ name, install, notes }: Plan, json: boolean): void {
+  const { text, command, note, config } = install
+  const all = note === null ? notes : [note, ...notes]
+  print(json ? { file: null, name, config, command, notes: all } : (text ?? command ?? '').trimEnd())
+  if (!json) for (const line of all) say(line)
+}

@@ -1,0 +1,115 @@
+import type { HostInstall } from '../../../schemas/install.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { tomlTable, yamlMember } from '../../registry/install/texts.ts'
+import { JsonFile } from './json-edit.ts'
+import { TomlFile } from './toml-edit.ts'
+import { YamlFile } from './yaml-edit.ts'
+
+/** The text of a host's file before and after a change. */
+export interface Edit {
+  readonly text: string
+  /** True if another server stood under the name. */
+  readonly replaces: boolean
+}
+
+interface Format {
+  /** The text with the server; the piece as `install_config` gives it. `marks`: stand for values of the user. */
+  add(
+    text: string,
+    file: string,
+    name: string,
+    piece: Readonly<Record<string, unknown>>,
+    marks: readonly string[],
+  ): Edit
+  remove(text: string, file: string, key: string, name: string): string
+}
+
+/** How the files of each format are changed. */
+export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format>> = {
+  json: {
+    add(text, file, name, { inputs, ...servers }, marks) {
+      const json = new JsonFile(text, file)
+      const [key = '', server] = serverIn(servers, name)
+      const before = json.get([key, name])
+      const value = withOwn(withFilled(server, before, marks), before)
+      for (const prompt of Array.isArray(inputs) ? inputs : []) json.setItem(['inputs'], prompt)
+      json.set([key, name], value)
+      return { text: json.text, replaces: before !== undefined && json.text !== text }
+    },
+    remove(text, file, key, name) {
+      const json = new JsonFile(text, file)
+      const removed = JSON.stringify(json.get([key, name]) ?? null)
+      json.remove([key, name])
+      const left = JSON.stringify(json.get([key]) ?? null)
+      const isOwn = (id: string) => removed.includes(`\${input:${id}}`) && !left.includes(`\${input:${id}}`)
+      json.removeItems(['inputs'], (id) => id !== '' && isOwn(id))
+      return json.text
+    },
+  },
+  toml: {
+    add(text, file, name, servers) {
+      const toml = new TomlFile(text, file)
+      const [key = '', server] = serverIn(servers, name)
+      const [block, before] = [tomlTable([key, name], server), toml.get([key, name])]
+      if (holds(before, block)) return { text, replaces: false }
+      return { text: toml.with([key, name], block), replaces: before !== undefined }
+    },
+    remove: (text, file, key, name) => new TomlFile(text, file).with([key, name], undefined),
+  },
+  yaml: {
+    add(text, file, name, servers) {
+      const yaml = new YamlFile(text, file)
+      const [key = '', server] = serverIn(servers, name)
+      const [block, before] = [yamlMember(name, server, '  '), yaml.get(key, name)]
+      if (holds(before, block)) return { text, replaces: false }
+      return { text: yaml.with(key, name, block), replaces: before !== undefined }
+    },
+    remove: (text, file, key, name) => new YamlFile(text, file).with(key, name, undefined),
+  },
+}
+
+function serverIn(
+  servers: Readonly<Record<string, unknown>>,
+  name: string,
+): [string, Record<string, unknown>] {
+  const [[key, members] = ['', {}]] = Object.entries(servers)
+  const server = isRecord(members) ? members[name] : undefined
+  return [key, isRecord(server) ? server : {}]
+}
+
+/** True if every line of the block is there: the user may have added others. */
+function holds(before: string | undefined, block: string): boolean {
+  const lines = new Set(before?.split('\n').map((line) => line.trim()))
+  return block.split('\n').every((line) => line.trim() === '' || lines.has(line.trim()))
+}
+
+/** The server with the members that the user has added to the same server, and to its variables and headers. */
+function withOwn(server: Record<string, unknown>, before: unknown): Record<string, unknown> {
+  if (!isRecord(before) || before.command !== server.command || before.url !== server.url) return server
+  const inner = ['env', 'headers'].filter((name) => isRecord(before[name]))
+  const merged = inner.map((name) => [
+    name,
+    { ...(before[name] as object), ...(server[name] as object | undefined) },
+  ])
+  return { ...before, ...server, ...Object.fromEntries(merged) }
+}
+
+/** The value, with what the user has put in the place of marks. */
+function withFilled<Value>(value: Value, before: unknown, marks: readonly string[]): Value {
+  return filled(value, before, marks) as Value
+}
+
+function filled(value: unknown, before: unknown, marks: readonly string[]): unknown {
+  if (typeof value === 'string') {
+    return typeof before === 'string' && marks.some((mark) => value.includes(mark)) ? before : value
+  }
+  if (Array.isArray(value)) {
+    const items = Array.isArray(before) && before.length === value.length ? before : []
+    return value.map((item, index) => filled(item, items[index], marks))
+  }
+  if (!isRecord(value)) return value
+  const members = isRecord(before) ? before : {}
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, filled(member, members[name], marks)]),
+  )
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { Callable } from '../../../schemas/callable.ts'
+import { EntryDetail } from '../../../schemas/card.ts'
+import { State } from '../../../schemas/entry-parts.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import type { HostId, HostInstall, InstallTarget } from '../../../schemas/install.ts'
+import { packageNameOf } from '../../../schemas/names.ts'
+import { command } from '../../app/assets.ts'
+import type { Config } from '../../app/config.ts'
+import { type Host, hosts } from '../../registry/install/hosts.ts'
+import { hostInstall, installConfigOf } from '../../registry/install/install-config.ts'
+import type { Launch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
+import { serverNameOf } from '../../registry/install/server-name.ts'
+import { gatewayLaunch } from '../../registry/install/targets.ts'
+import { Needs } from '../../registry/install/template.ts'
+import { openClient } from '../client.ts'
+
+/** What a host gets: the server's name, and the piece of its file. */
+export interface Plan {
+  readonly name: string
+  readonly install: HostInstall
+  /** What the user has to know or to do. */
+  readonly notes: readonly string[]
+  /** The values that the user gives, by the marks that stand for them. */
+  readonly marks: readonly string[]
+}
+
+interface Choice {
+  readonly agent: string | undefined
+  readonly host: HostId
+  readonly target: string | undefined
+  readonly name: string | undefined
+}
+
+export const ownName = 'dragoman'
+
+export function hostOf(id: HostId): Host {
+  const host = hosts.find((row) => row.id === id)
+  if (host) return host
+  throw new Failure('invalid_request', `There is no host ${id}.`)
+}
+
+/** The name that an agent's server has, without asking for its entry. */
+export function nameOfServer({ agent, name }: Pick<Choice, 'agent' | 'name'>): string {
+  return name ?? (agent === undefined ? ownName : serverNameOf(packageNameOf(agent)))
+}
+
+/** What to write for an agent, or for this gateway itself. Its texts are checked here, whoever the gateway is. */
+export async function planOf(choice: Choice, config: Config): Promise<Plan> {
+  return choice.agent === undefined ? ownPlan(choice, config) : await agentPlan(choice.agent, choice, config)
+}
+
+const Installed = EntryDetail.pick({
+  package_name: true,
+  name: true,
+  endpoints: true,
+  packages: true,
+  card: true,
+  manifest_url: true,
+  deprecated: true,
+}).extend({
+  // A newer gateway may have more words for these.
+  state: State.catch('STAGE'),
+  callable: Callable.catch('stated'),
+})
+
+async function agentPlan(agent: string, choice: Choice, config: Config): Promise<Plan> {
+  await using client = await openClient(config)
+  const answer = await client.send({ to: 'svc.registry', action: 'get_agent', params: { agent } })
+  const { success, data, error } = Installed.safeParse(answer)
+  if (!success) {
+    throw new Failure(
+      'upstream_invalid',
+      'The gateway gives an entry that this version cannot read.',
+      {},
+      z.treeifyError(error),
+    )
+  }
+  const { host, target, name } = choice
+  const found = installConfigOf(data, baseUrlOf(config), { host, target, name })
+  const usable = found.targets.find(({ hosts: [row] }) => row?.reason === null)
+  const [install] = usable?.hosts ?? []
+  if (!usable || !install) throw unusable(found.targets)
+  const { start, notes } = usable
+  const refused = found.refused.map(({ target, pointer, reason }) => `Not ${target}: ${pointer}: ${reason}`)
+  return {
+    name: found.name,
+    install,
+    notes: [...notes, ...(start === null ? [] : [`Start it first: ${start}`]), ...refused],
+    marks: usable.needs.map(({ variable }) => `<${variable}>`),
+  }
+}
+
+function unusable(targets: readonly InstallTarget[]): Failure {
+  const reasons = targets.map(({ target, hosts: [row] }) => ({
+    pointer: `/${target}`,
+    detail: row?.reason ?? '',
+  }))
+  return new Failure('not_installable', 'The host can run none of the targets of the agent.', {
+    errors: reasons,
+  })
+}
+
+function baseUrlOf({ DRAGOMAN_URL: url, DRAGOMAN_BASE_URL: base, HOST: host, PORT: port }: Config): string {
+  return url ?? base ?? `http://${host}:${port}`
+}
+
+/** This gateway: its MCP address if DRAGOMAN_URL names it, else the process that serves the data folder. */
+function ownPlan({ host: id, name = ownName, target }: Choice, config: Config): Plan {
+  if (target !== undefined) {
+    throw new Failure(
+      'invalid_request',
+      'The gateway itself has no targets. Give the name of an agent, or no --target.',
+    )
+  }
+  const host = hostOf(id)
+  const needs = new Needs(name)
+  const launch = ownLaunch(host, config, needs)
+  const install = hostInstall(host, { name, title: 'Dragoman', launch, needs: needs.needs })
+  if (install.reason !== null) throw new Failure('not_installable', install.reason)
+  const hasToken = needs.needs.some(({ variable }) => variable === 'DRAGOMAN_TOKEN')
+  const tokens = 'Calls of agents need a token: dragoman token create --sub NAME makes one.'
+  return {
+    name,
+    install,
+    notes: hasToken ? [tokens] : [`${tokens} Put it into the file as DRAGOMAN_TOKEN.`],
+    marks: needs.needs.map(({ variable }) => `<${variable}>`),
+  }
+}
+
+/** Hosts in which a variable that is not set counts as empty. */
+const takesUnset = new Set<HostId>(['vscode', 'vscode-insiders', 'claude-code', 'codex'])
+
+function ownLaunch(host: Host, config: Config, needs: Needs): Launch {
+  const { DRAGOMAN_URL: url, DATABASE_URL: database, data } = config
+  if (url !== undefined) {
+    const launch = gatewayLaunch(`${url}/mcp`, needs)
+    if (host.kinds.includes(launch.kind)) return launch
+    const [token] = needs.needs
+    const env: NamedTemplate[] = token ? [{ name: token.variable, value: [token] }] : []
+    return dragoman(['connect', `${url}/mcp`], env)
+  }
+  const env: NamedTemplate[] = [{ name: 'DRAGOMAN_DATA', value: [data] }]
+  if (config.DRAGOMAN_CONTACT !== undefined)
+    env.push({ name: 'DRAGOMAN_CONTACT', value: [config.DRAGOMAN_CONTACT] })
+  if (database !== undefined)
+    env.push({
+      name: 'DATABASE_URL',
+      value: [needs.own('DATABASE_URL', 'PostgreSQL database of the gateway.', true)],
+    })
+  if (takesUnset.has(host.id)) {
+    env.push({
+      name: 'DRAGOMAN_TOKEN',
+      value: [needs.own('DRAGOMAN_TOKEN', 'Token for calls of agents.', false)],
+    })
+  }
+  return dragoman(['mcp'], env)
+}
+
+/** The running Node is named, since the host's own may be too old. */
+function dragoman(args: readonly string[], env: readonly NamedTemplate[]): ProcessLaunch {
+  return { kind: 'stdio', command: process.execPath, args: [[command], ...args.map((text) => [text])], env }
+}

@@ -1,0 +1,350 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts put values in the place of such texts
+import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parse as parseToml } from 'smol-toml'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { command, run, temporaryFolder } from '../support/command.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+let home: TestGateway
+beforeAll(async () => {
+  home = await startGateway()
+  await list(home, {
+    package_name: 'com.example.weather',
+    endpoints: [{ protocol: 'mcp', url: 'https://weather.example.com/mcp' }],
+    packages: [
+      {
+        registry_type: 'npm',
+        identifier: '@example/weather',
+        version: '1.2.3',
+        environment_variables: [{ name: 'WEATHER_KEY', is_required: true, is_secret: true }],
+      },
+    ],
+  })
+  await list(home, {
+    package_name: 'com.example.hostile',
+    capabilities: [{ name: 'act', description: 'Acts.' }],
+    packages: [
+      {
+        registry_type: 'npm',
+        identifier: 'x',
+        environment_variables: [{ name: 'NODE_OPTIONS', value: '-r x' }],
+      },
+    ],
+  })
+})
+afterAll(() => home?.[Symbol.asyncDispose]())
+
+/** A user's home with files in it, and the command line of that user. */
+async function user(files: Record<string, string> = {}, settings: Record<string, string> = {}) {
+  const folder = await temporaryFolder()
+  const at = (path: string) => join(folder.path, path)
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(at(path)), { recursive: true })
+    await writeFile(at(path), text)
+  }
+  return {
+    at,
+    read: (path: string) => readFile(at(path), 'utf8'),
+    files: async () =>
+      (await readdir(folder.path, { recursive: true, withFileTypes: true }))
+        .filter((entry) => !entry.isDirectory())
+        .map(({ name }) => name),
+    install: (...args: string[]) =>
+      run(['install', ...args], { HOME: folder.path, DRAGOMAN_URL: home.url, ...settings }),
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  }
+}
+
+const weather = ['com.example.weather', '--host']
+const paths = {
+  vscode: '.config/Code/User/mcp.json',
+  'vscode-insiders': '.config/Code - Insiders/User/mcp.json',
+  cursor: '.cursor/mcp.json',
+  'claude-code': '.claude.json',
+  'claude-desktop': '.config/Claude/claude_desktop_config.json',
+  codex: '.codex/config.toml',
+  'gemini-cli': '.gemini/settings.json',
+  'lm-studio': '.lmstudio/mcp.json',
+  goose: '.config/goose/config.yaml',
+}
+const readers: Partial<Record<string, (text: string) => unknown>> = { codex: parseToml, goose: parseYaml }
+
+describe('install', () => {
+  test.each(Object.entries(paths))(
+    '%s: writes its file, a second run changes nothing, --remove takes the server out',
+    async (host, path) => {
+      await using ada = await user()
+      const read = readers[host] ?? JSON.parse
+      const first = await ada.install(...weather, host, '--yes')
+      expect([first.code, first.stdout]).toEqual([0, expect.stringContaining(`+++ ${ada.at(path)}`)])
+      const written = await ada.read(path)
+      expect(JSON.stringify(read(written))).toContain(
+        host === 'claude-desktop' ? '@example/weather@1.2.3' : 'https://weather.example.com/mcp',
+      )
+      const second = await ada.install(...weather, host, '--yes')
+      expect([second.code, second.stdout, second.stderr]).toEqual([
+        0,
+        '',
+        expect.stringContaining('Nothing to change'),
+      ])
+      expect([await ada.read(path), (await ada.files()).length]).toEqual([written, 1])
+      const removed = await ada.install(...weather, host, '--remove', '--yes')
+      expect([removed.code, await ada.read(path)]).toEqual([0, expect.not.stringContaining('weather')])
+      read(await ada.read(path))
+      expect(await ada.read(`${path}.dragoman-backup`)).toBe(written)
+      expect((await ada.install(...weather, host, '--remove', '--yes')).stderr).toContain('Nothing to change')
+    },
+  )
+
+  test('--dry-run shows the change and writes nothing', async () => {
+    await using ada = await user()
+    const { code, stdout, stderr } = await ada.install(...weather, 'cursor', '--dry-run')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Nothing was written')])
+    expect(stdout).toBe(
+      [
+        `--- ${ada.at('.cursor/mcp.json')}`,
+        `+++ ${ada.at('.cursor/mcp.json')}`,
+        '@@ -0,0 +1,7 @@',
+        '+{',
+        '+  "mcpServers": {',
+        '+    "weather": {',
+        '+      "url": "https://weather.example.com/mcp"',
+        '+    }',
+        '+  }',
+        '+}',
+        '',
+      ].join('\n'),
+    )
+    expect(await ada.files()).toEqual([])
+  })
+
+  test('without --yes and without a terminal nothing is written', async () => {
+    await using ada = await user()
+    const { code, stderr } = await ada.install(...weather, 'cursor')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('give --yes')])
+    expect(await ada.files()).toEqual([])
+  })
+
+  test('keeps comments, order and all other members as they stand', async () => {
+    const before =
+      '// mine\r\n{\r\n\t"z": 1.0, // last letter\r\n\t"servers": {\r\n\t\t"other": { "command": "x", "args": [] }, // old\r\n\t\t/* end */\r\n\t},\r\n\t"a": 12345678901234567890,\r\n}\r\n'
+    await using ada = await user({ [paths.vscode]: before })
+    expect((await ada.install(...weather, 'vscode', '--target', 'package', '--yes')).code).toBe(0)
+    const after = await ada.read(paths.vscode)
+    for (const line of before.split('\r\n')) expect(after).toContain(line)
+    expect(after.replaceAll('\r\n', '')).not.toContain('\n')
+    expect(after).toContain('\t\t"weather": {\r\n\t\t\t"type": "stdio",')
+    expect((await ada.install(...weather, 'vscode', '--target', 'package', '--yes')).stderr).toContain(
+      'Nothing to change',
+    )
+    await ada.install(...weather, 'vscode', '--remove', '--yes')
+    // The comma after the last member goes with what followed it.
+    const prompts = '890,\r\n\t"inputs": []\r\n}'
+    const expected = before.replace('890,\r\n}', prompts).replace('}, // old', '} // old')
+    expect(await ada.read(paths.vscode)).toBe(expected)
+  })
+
+  test('removes only the prompts that no other server uses', async () => {
+    await using ada = await user()
+    await ada.install(...weather, 'vscode', '--target', 'package', '--yes')
+    const file = JSON.parse(await ada.read(paths.vscode))
+    expect(file.inputs.map(({ id }: { id: string }) => id)).toEqual(['weather-weather-key'])
+    file.inputs.push({ id: 'mine', type: 'promptString' })
+    file.servers.other = { command: '${input:weather-weather-key}' }
+    await writeFile(ada.at(paths.vscode), JSON.stringify(file))
+    await ada.install(...weather, 'vscode', '--remove', '--yes')
+    expect(JSON.parse(await ada.read(paths.vscode))).toEqual({
+      inputs: file.inputs,
+      servers: { other: file.servers.other },
+    })
+  })
+
+  test('a file of TOML and a file of YAML keep their comments and their other tables', async () => {
+    const toml =
+      'model = "x" # mine\n\n[mcp_servers.other]\ncommand = "a"\nargs = [\n  ["b"]\n]\n\n# profiles\n[profiles.one]\nmodel = "y"\n'
+    const yaml =
+      'GOOSE_MODE: auto # mine\nextensions:\n    # built in\n    developer:\n        enabled: true\n\n# end\nlast: 1\n'
+    await using ada = await user({ [paths.codex]: toml, [paths.goose]: yaml })
+    for (const host of ['codex', 'goose']) await ada.install(...weather, host, '--target', 'package', '--yes')
+    const [codex, goose] = [await ada.read(paths.codex), await ada.read(paths.goose)]
+    expect(codex.startsWith(toml)).toBe(true)
+    expect(parseToml(codex)).toMatchObject({
+      mcp_servers: { other: {}, weather: { env_vars: ['WEATHER_KEY'] } },
+      profiles: {},
+    })
+    expect(parseYaml(goose)).toMatchObject({
+      last: 1,
+      extensions: { developer: { enabled: true }, weather: { cmd: 'npx', env_keys: ['WEATHER_KEY'] } },
+    })
+    for (const line of yaml.split('\n')) expect(goose).toContain(line)
+    for (const host of ['codex', 'goose']) {
+      expect((await ada.install(...weather, host, '--target', 'package', '--yes')).stderr).toContain(
+        'Nothing to change',
+      )
+      await ada.install(...weather, host, '--remove', '--yes')
+    }
+    expect([(await ada.read(paths.codex)).trim(), await ada.read(paths.goose)]).toEqual([toml.trim(), yaml])
+  })
+
+  test.each([
+    ['codex', 'x = """\n[mcp_servers.weather]\n"""\n', 'several lines'],
+    ['codex', 'mcp_servers = { weather = { command = "x" } }\n', 'another form'],
+    ['codex', '[mcp_servers]\nweather = { command = "x" }\n', 'another form'],
+    ['codex', 'mcp_servers.weather.command = "x"\n', 'another form'],
+    ['goose', 'extensions: { a: { enabled: true } }\n', 'not a mapping of lines'],
+    ['goose', 'a: 1\n---\nb: 2\n---\nc: 3\n', 'several documents'],
+    ['cursor', '{ "mcpServers": [] }\n', 'not an object'],
+    ['cursor', '[]\n', 'not an object'],
+    ['cursor', '{ "a": 1\n', 'not JSON: line 2'],
+    ['cursor', '{ "a": 1 /* \n', 'not JSON: line 1'],
+    ['cursor', '\u0000\ufffd', 'not JSON'],
+  ] as const)('%s: a file that cannot be changed safely stays as it is: %j', async (host, text, reason) => {
+    await using ada = await user({ [paths[host]]: text })
+    const { code, stderr } = await ada.install(...weather, host, '--yes')
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+    expect([await ada.read(paths[host]), (await ada.files()).length]).toEqual([text, 1])
+  })
+
+  test('refuses symbolic links, read-only files and bytes that are no text', async () => {
+    await using ada = await user({ 'real.json': '{}', '.cursor/mcp.json': '{}', '.lmstudio/mcp.json': '' })
+    await mkdir(ada.at('.gemini'))
+    await symlink(ada.at('real.json'), ada.at('.gemini/settings.json'))
+    await symlink(ada.at('nowhere'), ada.at('.claude.json'))
+    await chmod(ada.at('.cursor/mcp.json'), 0o444)
+    await writeFile(ada.at('.lmstudio/mcp.json'), Buffer.from([0x7b, 0xff, 0x7d]))
+    for (const [host, reason] of [
+      ['gemini-cli', 'is a symbolic link'],
+      ['claude-code', 'is a symbolic link'],
+      ['cursor', 'is read-only'],
+      ['lm-studio', 'is not text in UTF-8'],
+    ] as const) {
+      const { code, stderr } = await ada.install(...weather, host, '--yes')
+      expect([code, stderr]).toEqual([1, expect.stringContaining(reason)])
+    }
+    expect([await ada.read('real.json'), await ada.read('.cursor/mcp.json')]).toEqual(['{}', '{}'])
+    expect((await ada.files()).filter((name) => name.includes('dragoman') || name.includes('part'))).toEqual(
+      [],
+    )
+  })
+
+  test('the mode of the file stays, and the backup has it too', async () => {
+    for (const mode of [0o600, 0o644]) {
+      await using ada = await user({ '.cursor/mcp.json': '{}' })
+      await chmod(ada.at('.cursor/mcp.json'), mode)
+      await ada.install(...weather, 'cursor', '--yes')
+      for (const path of ['.cursor/mcp.json', '.cursor/mcp.json.dragoman-backup']) {
+        expect((await lstat(ada.at(path))).mode & 0o777).toBe(mode)
+      }
+      expect(await ada.read('.cursor/mcp.json.dragoman-backup')).toBe('{}')
+    }
+  })
+
+  test('another server of the name is replaced only on request', async () => {
+    await using ada = await user({ '.cursor/mcp.json': '{"mcpServers": {"weather": {"command": "mine"}}}' })
+    const refused = await ada.install(...weather, 'cursor', '--yes')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another server weather')])
+    expect((await ada.install(...weather, 'cursor', '--name', 'weather2', '--yes')).code).toBe(0)
+    expect((await ada.install(...weather, 'cursor', '--replace', '--yes')).code).toBe(0)
+    const url = 'https://weather.example.com/mcp'
+    expect(JSON.parse(await ada.read('.cursor/mcp.json')).mcpServers).toEqual({
+      weather: { url },
+      weather2: { url },
+    })
+  })
+
+  test('what the user has filled in and added stays', async () => {
+    await using ada = await user()
+    await ada.install(...weather, 'claude-desktop', '--yes')
+    const path = paths['claude-desktop']
+    const file = JSON.parse(await ada.read(path))
+    expect(file.mcpServers.weather.env).toEqual({ WEATHER_KEY: '<WEATHER_KEY>' })
+    Object.assign(file.mcpServers.weather, { env: { WEATHER_KEY: 'secret', MORE: '1' }, disabled: true })
+    await writeFile(ada.at(path), JSON.stringify(file))
+    const again = await ada.install(...weather, 'claude-desktop', '--yes')
+    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing to change')])
+    expect(JSON.parse(await ada.read(path))).toEqual(file)
+  })
+
+  test('a host gets the first target that it can run, or the one that is asked for', async () => {
+    await using ada = await user()
+    const target = async (...more: string[]) =>
+      JSON.parse((await ada.install(...weather, 'json', '--json', ...more)).stdout).config.mcpServers.weather
+    expect(await target()).toMatchObject({ url: 'https://weather.example.com/mcp' })
+    expect(await target('--target', 'package')).toMatchObject({ command: 'npx' })
+    expect(await target('--target', 'gateway')).toMatchObject({
+      url: `${home.url}/mcp/agents/com.example.weather`,
+      headers: { Authorization: 'Bearer <DRAGOMAN_TOKEN>' },
+    })
+    const none = await ada.install(...weather, 'claude-desktop', '--target', 'remote', '--yes')
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('connector')])
+  })
+
+  test.each([
+    [['com.example.hostile', '--host', 'cursor'], 1, 'NODE_OPTIONS'],
+    [['com.example.absent', '--host', 'cursor'], 4, 'not_found'],
+    [['com.example.weather', '--host', 'emacs'], 2, '--host takes'],
+    [['com.example.weather', '--host', 'cursor', '--scope', 'world'], 2, '--scope takes'],
+    [['com.example.weather', '--host', 'cursor', '--name', '-x y'], 2, '--name takes'],
+    [['com.example.weather', '--host', 'lm-studio', '--scope', 'project'], 2, 'no file of a project'],
+    [['--host', 'cursor', '--target', 'remote'], 2, 'no targets'],
+    [['com.example.weather'], 2, '--host'],
+  ] as const)('%j ends with %i', async (args, code, reason) => {
+    await using ada = await user()
+    const ended = await ada.install(...args, '--yes')
+    expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, '', expect.stringContaining(reason)])
+    expect(await ada.files()).toEqual([])
+  })
+
+  test('--json prints what was done', async () => {
+    await using ada = await user()
+    const { stdout } = await ada.install(...weather, 'cursor', '--yes', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      file: ada.at('.cursor/mcp.json'),
+      name: 'weather',
+      changed: true,
+      written: true,
+      backup: null,
+    })
+  })
+})
+
+describe('install without a name', () => {
+  test('gives the process that serves the data folder', async () => {
+    await using ada = await user({}, { DRAGOMAN_URL: '' })
+    const data = ada.at('data')
+    const settings = {
+      HOME: ada.at(''),
+      DRAGOMAN_DATA: data,
+      DATABASE_URL: 'postgresql://me:secret@db.example/x',
+    }
+    const { code, stdout } = await run(['install', '--host', 'claude-code', '--yes'], settings)
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('secret')])
+    expect(JSON.parse(await ada.read('.claude.json')).mcpServers).toEqual({
+      dragoman: {
+        type: 'stdio',
+        command: process.execPath,
+        args: [command, 'mcp'],
+        env: { DRAGOMAN_DATA: data, DATABASE_URL: '${DATABASE_URL}', DRAGOMAN_TOKEN: '${DRAGOMAN_TOKEN:-}' },
+      },
+    })
+  })
+
+  test('gives the running gateway that DRAGOMAN_URL names, by a bridge where the host only starts servers', async () => {
+    await using ada = await user({}, { DRAGOMAN_TOKEN: 'drg_mine_secret' })
+    await ada.install('--host', 'cursor', '--yes')
+    await ada.install('--host', 'claude-desktop', '--yes')
+    expect(JSON.parse(await ada.read('.cursor/mcp.json')).mcpServers).toEqual({
+      dragoman: { url: `${home.url}/mcp`, headers: { Authorization: 'Bearer ${env:DRAGOMAN_TOKEN}' } },
+    })
+    expect(JSON.parse(await ada.read(paths['claude-desktop'])).mcpServers).toEqual({
+      dragoman: {
+        command: process.execPath,
+        args: [command, 'connect', `${home.url}/mcp`],
+        env: { DRAGOMAN_TOKEN: '<DRAGOMAN_TOKEN>' },
+      },
+    })
+  })
+})
