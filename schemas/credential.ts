@@ -1,9 +1,23 @@
 import { z } from 'zod'
+import type { Endpoint } from './entry-parts.ts'
+import { fixedValue } from './package.ts'
 import { agentReference } from './publication.ts'
 
 /** Header fields of the connection, and fields that the gateway sets itself. */
 const notOurs =
   /^(host|cookie|connection|keep-alive|proxy-.*|content-.*|transfer-.*|trailer|accept(-.*)?|via|te|upgrade|expect|user-agent|forwarded|x-forwarded-.*|last-event-id|sec-.*|dragoman-.*|a2a-.*|mcp-.*)$/
+
+const headerName = /^[a-z0-9-]{1,60}$/
+/** Visible ASCII, with spaces between. */
+const headerValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
+
+/** The headers of an endpoint whose values its publisher fixes, by their names in lower case. */
+export function fixedHeaders({ headers = [] }: Pick<Endpoint, 'headers'>): Readonly<Record<string, string>> {
+  const fixed = headers.map((header) => [header.name.toLowerCase(), fixedValue(header) ?? ''] as const)
+  return Object.fromEntries(
+    fixed.filter(([name, value]) => headerName.test(name) && !notOurs.test(name) && headerValue.test(value)),
+  )
+}
 
 /** The credential that the gateway sends to one agent on behalf of one caller. */
 export const CredentialInput = z.strictObject({
@@ -11,13 +25,13 @@ export const CredentialInput = z.strictObject({
   header: z
     .string()
     .toLowerCase()
-    .regex(/^[a-z0-9-]{1,60}$/, 'A header field is letters, digits and dashes.')
+    .regex(headerName, 'A header field is letters, digits and dashes.')
     .refine((name) => !notOurs.test(name), 'This header field is not a credential.')
     .default('authorization')
     .describe('Header field that carries the credential.'),
   value: z
     .string()
-    .regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/, 'This must be visible ASCII.')
+    .regex(headerValue, 'This must be visible ASCII.')
     .describe('The whole value of that field, such as `Bearer TOKEN`. It is never returned.'),
 })
 export type CredentialInput = z.output<typeof CredentialInput>

@@ -16,6 +16,7 @@ export function addMirror(mirrors: MirrorsPort): Action<MirrorInput, Mirror> {
     input: input(MirrorInput),
     output: output(Mirror),
     effect: 'write',
+    deadline_ms: 60_000,
     run: (request, { signal }) => mirrors.add(request, signal),
   })
 }

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import { MirrorInput } from '../../schemas/mirror.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
@@ -43,6 +44,13 @@ function readNumbers<Name extends string>(
   })
   if (wrong) context.addIssue(`${wrong.join('=')} is not one of these numbers: ${textOf(standard)}.`)
   return { ...standard, ...Object.fromEntries(stated.map(([name, number]) => [name, Number(number)])) }
+}
+
+/** A mirror as the setting names it: `official`, its URL, or `name=url`. */
+export function mirrorOf(text: string): MirrorInput | undefined {
+  const [, name, source = text] = /^([a-z0-9-]+)=(.+)$/.exec(text) ?? []
+  if (source !== 'official' && !/^https?:/.test(source)) return undefined
+  return MirrorInput.safeParse({ source, ...(name !== undefined && { name }) }).data
 }
 
 /** Every setting: environment variable → [schema, what it is for]. `doctor` and the README list them from here. */
@@ -164,6 +172,12 @@ export const settings = {
   DRAGOMAN_FEDERATION: [
     registries.default([]),
     'Other registries that searches may ask (docs/catalogs.md): bases of ARD APIs such as https://registry.example/ard, comma-separated.',
+  ],
+  DRAGOMAN_MIRRORS: [
+    list.default([]).refine((sources) => sources.every((source) => mirrorOf(source) !== undefined), {
+      error: 'Give official, URL or NAME=URL, comma-separated.',
+    }),
+    'Registries and lists whose agents are listed here: official, URL or NAME=URL, comma-separated.',
   ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),

@@ -49,6 +49,7 @@ export function openLiveness(
     onError,
     random,
     timeout_ms,
+    probes_mirrored: config.DRAGOMAN_PROBE === 'on',
     throttle: createPerOriginThrottle(gap_ms, wait),
     detail: (stored) => detail(stored, null),
   })

@@ -1,5 +1,7 @@
 import type { Agent } from '../../schemas/action.ts'
+import { reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import { fixedHeaders } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { createAssert } from '../auth/assertion.ts'
 import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
@@ -70,7 +72,7 @@ export function readServerBy(connect: Remotes['at']): ReadServer {
     await using agent = connect(endpoint)
     if (!agent?.read)
       throw new Failure('not_callable', `${endpoint.url} is not the address of an MCP server.`)
-    return await agent.read({ signal, headers: {} })
+    return await agent.read({ signal, headers: fixedHeaders(endpoint) })
   }
 }
 
@@ -83,7 +85,7 @@ export function probeableBy(remotes: Remotes): (entry: EntryDetail) => Probeable
       url: connected.endpoint.url,
       async ask(signal) {
         await using agent = connected.agent
-        return await agent.probe({ signal, headers: {} })
+        return await agent.probe({ signal, headers: fixedHeaders(connected.endpoint) })
       },
     }
   }
@@ -127,7 +129,9 @@ export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentP
     async headers({ entry, url, principal }) {
       const assertion = assert(url, principal)
       const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}
-      return { ...own, 'dragoman-assertion': await assertion }
+      const endpoint = reachableEndpoints(entry).find((candidate) => candidate.url === url)
+      const fixed = endpoint ? fixedHeaders(endpoint) : {}
+      return { ...fixed, ...own, 'dragoman-assertion': await assertion }
     },
   })
   return { agentOf, credentials }

@@ -1,6 +1,7 @@
+import { Failure } from '../../schemas/failure.ts'
 import { command, version } from '../app/assets.ts'
-import { type Config, isWildcard, readConfig, storeLocation } from '../app/config.ts'
-import { openGateway } from '../app/gateway.ts'
+import { type Config, isWildcard, mirrorOf, readConfig, storeLocation } from '../app/config.ts'
+import { type Gateway, openGateway } from '../app/gateway.ts'
 import { startServer } from '../app/server.ts'
 import { nameOf } from '../store/open-store.ts'
 import { databaseAddress } from '../store/postgres/redact-url.ts'
@@ -15,6 +16,8 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready
   await using server = await startServer(gateway)
+  const stop = new AbortController()
+  const adding = addConfiguredMirrors(gateway, stop.signal)
   await using _jobs = startJobs(gateway)
   const store = nameOf(storeLocation(config))
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
@@ -27,7 +30,30 @@ export async function serve(json: boolean): Promise<void> {
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
   if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
+  if (await isEmpty(gateway)) {
+    say(
+      'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',
+    )
+  }
   await ending
+  stop.abort()
+  await adding
+}
+
+/** Adds the mirrors of the configuration that do not exist yet. */
+async function addConfiguredMirrors({ mirrors, config, log }: Gateway, signal: AbortSignal): Promise<void> {
+  for (const input of config.DRAGOMAN_MIRRORS.flatMap((text) => mirrorOf(text) ?? [])) {
+    await mirrors.add(input, signal).catch((fault) => {
+      const isThere = fault instanceof Failure && fault.code === 'conflict'
+      if (!isThere && !signal.aborted) log.warn({ err: fault }, 'mirror')
+    })
+  }
+}
+
+/** True if nothing is listed but the agents that this gateway hosts, and nothing is mirrored. */
+async function isEmpty({ store, agents, mirrors }: Gateway): Promise<boolean> {
+  if ((await mirrors.list()).length > 0) return false
+  return (await store.read.listedNames('', agents.length + 1)).length <= agents.length
 }
 
 /**

@@ -28,6 +28,8 @@ interface ProberOptions extends ProbeOptions {
   readonly onCard: (id: string, signal: AbortSignal) => Promise<void>
   /** Called for faults that the agent does not cause. */
   readonly onError: (fault: unknown) => void
+  /** Whether mirrored agents without an owner are probed unasked; false when absent. */
+  readonly probes_mirrored?: boolean
   /** Milliseconds after which a run starts no more probes; 60,000 when absent. */
   readonly budget_ms?: number
 }
@@ -43,8 +45,8 @@ const atOnce = 32
 const batch = 100
 
 export function createProber(options: ProberOptions): Prober {
-  const { store, clock, random, onCard, onError, budget_ms = 60_000 } = options
-  const watcher = createWatcher(store)
+  const { store, clock, random, onCard, onError, budget_ms = 60_000, probes_mirrored = false } = options
+  const watcher = createWatcher(store, probes_mirrored)
   const time = (later = 0) => new Date(clock() + later).toISOString()
 
   const due = (limit: number) => store.liveness.due(time(), time(2 * dayMilliseconds), limit)
@@ -73,7 +75,7 @@ export function createProber(options: ProberOptions): Prober {
   async function attempt(before: StoredLiveness, signal: AbortSignal): Promise<StoredLiveness | undefined> {
     try {
       const entry = await store.read.entry({ id: before.entry_id })
-      if (!entry || watchOf(entry).place !== before.place) return undefined
+      if (!entry || watchOf(entry, probes_mirrored).place !== before.place) return undefined
       return (await probeOne(entry, before, false, signal)).after
     } catch (fault) {
       if (signal.aborted) return undefined
@@ -104,7 +106,7 @@ export function createProber(options: ProberOptions): Prober {
   }
 
   async function check(entry: StoredEntry, signal: AbortSignal): Promise<Checked> {
-    await store.liveness.watch([watchOf(entry)])
+    await store.liveness.watch([watchOf(entry, probes_mirrored)])
     const before = await store.liveness.get(entry.id)
     if (!before) return { signals: [], revision: await store.read.revision() }
     const { after, signals } = await probeOne(entry, before, true, signal)

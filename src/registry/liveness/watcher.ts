@@ -9,14 +9,14 @@ const pageSize = 200
  * Updates the liveness store with new, moved and removed agents from the change log. The position in the log is a
  * setting in the store, so that any process continues from there.
  */
-export function createWatcher({ read, changes, settings, liveness }: Watched) {
+export function createWatcher({ read, changes, settings, liveness }: Watched, probesMirrored: boolean) {
   async function step(after: number): Promise<number | undefined> {
     const page = await changes(after, pageSize)
     const last = page.at(-1)
     if (!last) return undefined
     const ids = new Set(page.filter(({ kind }) => kind !== 'liveness').map((change) => change.entry_id))
     const found = await Promise.all([...ids].map((id) => read.entry({ id }).catch(() => undefined)))
-    const watches = found.flatMap((entry) => entry ?? []).map(watchOf)
+    const watches = found.flatMap((entry) => entry ?? []).map((entry) => watchOf(entry, probesMirrored))
     if (watches.length > 0) await liveness.watch(watches)
     await settings.set(note, String(last.revision))
     return last.revision
@@ -40,12 +40,20 @@ type Watched = Pick<Store, 'read' | 'changes' | 'settings'> & {
   readonly liveness: Pick<LivenessStore, 'watch'>
 }
 
-/** Whether an entry is probed, and at which address. */
-export function watchOf(entry: StoredEntry): Watch {
+/** Whether an entry is probed, and at which address. Nobody agreed that a mirrored agent without an owner is probed. */
+export function watchOf(entry: StoredEntry, probesMirrored: boolean): Watch {
   const { id, manifest_url, endpoints, hosted, deleted, state, suspended } = entry
   const isNowhere = manifest_url === null && endpoints.length === 0
   const address = hosted || deleted || isNowhere ? null : JSON.stringify([manifest_url, endpoints])
-  return { entry_id: id, place: address, active: state === 'ACTIVE' && !suspended }
+  return {
+    entry_id: id,
+    place: address,
+    active: state === 'ACTIVE' && !suspended && (probesMirrored || !isOnlyMirrored(entry)),
+  }
+}
+
+function isOnlyMirrored({ origin, owner }: StoredEntry): boolean {
+  return origin !== null && owner === null
 }
 
 /** The first origin that a probe of this address contacts. */

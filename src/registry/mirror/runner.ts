@@ -212,8 +212,9 @@ export function createMirrorRunner(options: RunnerOptions) {
     } catch (fault) {
       if (signal.aborted)
         throw new Failure('cancelled', `The run of the mirror ${name} was ended.`, {}, fault)
-      if (fault instanceof Failure && !isOfRunner.has(fault.code)) await failed(name, fault)
-      throw fault
+      const failure = Failure.from(fault)
+      if (!isOfRunner.has(failure.code)) await failed(name, failure)
+      throw failure
     } finally {
       clearInterval(beat)
       await store.leases.release(`mirror:${name}`, holder)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord } from '../../../schemas/json.ts'
 import { ServerStatus } from '../../../schemas/server.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { fieldsOf, readServer, type ServerDocument, type ServerFields } from '../catalog/server-json.ts'
@@ -89,17 +90,10 @@ export function readItems<Item extends SourceItem>(
   return { items, rejected }
 }
 
-/** What names a value that could not be read. */
+/** What names a value that could not be read: its name first. */
 function keyIn(value: unknown): string {
-  const Named = z.looseObject({ name: z.string().optional(), version: z.string().optional() })
-  const { data } = z.union([z.looseObject({ server: Named }), Named]).safeParse(value)
-  const { name, version } = z
-    .looseObject({ name: z.unknown(), version: z.unknown() })
-    .parse((data as { server?: object } | undefined)?.server ?? data ?? {})
-  return (
-    [name, version]
-      .filter((part) => typeof part === 'string')
-      .join(' ')
-      .slice(0, 300) || 'unnamed'
-  )
+  const stated = isRecord(value) ? (value.server ?? value) : undefined
+  const parts = isRecord(stated) ? [stated.name, stated.version] : []
+  const text = parts.filter((part) => typeof part === 'string').join(' ')
+  return text.slice(0, 300) || 'unnamed'
 }
