@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { readHostFile, writeHostFile } from '../../src/cli/install/host-file.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -239,6 +240,51 @@ describe('install', () => {
         expect((await lstat(ada.at(path))).mode & 0o777).toBe(mode)
       }
       expect(await ada.read('.cursor/mcp.json.dragoman-backup')).toBe('{}')
+    }
+  })
+
+  test('a file that changed after it was read is not written', async () => {
+    await using ada = await user({ 'a.json': '{}' })
+    const file = await readHostFile(ada.at('a.json'), 'user')
+    const absent = await readHostFile(ada.at('b.json'), 'user')
+    for (const name of ['a.json', 'b.json']) await writeFile(ada.at(name), '{"mine": 1}')
+    for (const stale of [file, absent]) {
+      await expect(writeHostFile(stale, '{"x": 1}')).rejects.toThrow('has changed in the meantime')
+    }
+    expect([await ada.read('a.json'), await ada.read('b.json')]).toEqual(['{"mine": 1}', '{"mine": 1}'])
+    expect((await ada.files()).toSorted()).toEqual(['a.json', 'b.json'])
+  })
+
+  test('--scope project writes into this folder, and not through a link of the project', async () => {
+    await using ada = await user({ 'elsewhere/mcp.json': '{}' })
+    await mkdir(ada.at('project'))
+    await symlink(ada.at('elsewhere'), ada.at('project/.cursor'))
+    const here = process.cwd()
+    process.chdir(ada.at('project'))
+    try {
+      expect((await ada.install(...weather, 'vscode', '--scope', 'project', '--yes')).code).toBe(0)
+      const linked = await ada.install(...weather, 'cursor', '--scope', 'project', '--yes')
+      expect([linked.code, linked.stderr]).toEqual([1, expect.stringContaining('is a symbolic link')])
+    } finally {
+      process.chdir(here)
+    }
+    expect(JSON.parse(await ada.read('project/.vscode/mcp.json')).servers.weather.url).toBeDefined()
+    expect(await ada.read('elsewhere/mcp.json')).toBe('{}')
+  })
+
+  test('folders that the environment names are used', async () => {
+    await using ada = await user()
+    const install = (host: string, settings: Record<string, string>) =>
+      run(['install', ...weather, host, '--yes'], {
+        HOME: ada.at('home'),
+        DRAGOMAN_URL: home.url,
+        ...settings,
+      })
+    await install('codex', { CODEX_HOME: ada.at('codex') })
+    await install('claude-code', { CLAUDE_CONFIG_DIR: ada.at('claude') })
+    await install('goose', { XDG_CONFIG_HOME: ada.at('config') })
+    for (const path of ['codex/config.toml', 'claude/.claude.json', 'config/goose/config.yaml']) {
+      expect(await ada.read(path)).toContain('weather.example.com')
     }
   })
 

@@ -64,8 +64,11 @@ export class JsonFile {
 
   /** Removes the items of an array for which the test holds. */
   removeItems(path: readonly string[], matches: (id: string) => boolean): void {
-    const find = () => this.#nodeAt(path)?.children?.find(({ node }) => matches(idOf(node.value)))
-    for (let child = find(); child; child = find()) this.#removeChild(this.#container(path, '['), child)
+    for (let left = this.#nodeAt(path)?.children?.length ?? 0; left > 0; left--) {
+      const array = this.#container(path, '[')
+      const child = array.children?.find(({ node }) => matches(idOf(node.value)))
+      if (child) this.#removeChild(array, child)
+    }
   }
 
   #nodeAt(path: readonly string[]): JsonNode | undefined {

@@ -10,6 +10,7 @@ import type {
 import { promptsOf } from './host-lines.ts'
 import { type Host, hosts, type Install } from './hosts.ts'
 import type { Launch } from './launch.ts'
+import { askPublisher, refuse } from './refuse.ts'
 import { type Server, wholeValues } from './server-forms.ts'
 import { serverNameOf } from './server-name.ts'
 import { startLine } from './shell.ts'
@@ -35,15 +36,33 @@ export function installConfigOf(entry: Installed, baseUrl: string, query: Instal
   if (all.length > 0 && chosen.length === 0) throw unknownTarget(all)
   const targets: InstallTarget[] = []
   const refused: RefusedTarget[] = []
+  let left = maxAnswerBytes
   for (const target of chosen) {
     try {
-      targets.push(installTarget(entry, name, target, query.host))
+      if (left <= 0) throw tooMuch()
+      const found = installTarget(entry, name, target, query.host)
+      left -= bytesOf(found)
+      if (left <= 0) throw tooMuch()
+      targets.push(found)
     } catch (thrown) {
       refused.push(refusedTarget(target, thrown))
     }
   }
   if (targets.length === 0) throw nothing(entry, refused)
   return { package_name: entry.package_name, name, targets, refused }
+}
+
+/** Three quarters of the longest answer of a transport. */
+const maxAnswerBytes = 768 * 1024
+/** Longer commands and links fail on the systems that take them. */
+const maxLaunchBytes = 16 * 1024
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}
+
+function tooMuch(): Failure {
+  return refuse('', 'The answer would be too large with it.', 'Ask for this target alone, and for one host.')
 }
 
 function installTarget(
@@ -55,6 +74,13 @@ function installTarget(
   const collected = new Needs(name)
   const { launch, notes } = target.launch(collected)
   const { needs, optional } = collected
+  if (bytesOf([launch, needs]) > maxLaunchBytes) {
+    throw refuse(
+      '',
+      'Its command and the values that it needs are too long for a configuration.',
+      askPublisher,
+    )
+  }
   const install = { name, title: entry.name, launch, needs }
   const start = launch.kind !== 'bundle' && launch.kind !== 'stdio' ? launch.start : undefined
   const replaced = entry.deprecated ? ['The agent is deprecated.'] : []

@@ -286,6 +286,33 @@ function attempt(entry: ReturnType<typeof remote>) {
   return { targets: targets.map(({ target }) => target), refused }
 }
 
+test('an entry of the largest size has an answer that every transport can send', () => {
+  const packages = Array.from({ length: 20 }, () => ({
+    registry_type: 'npm',
+    identifier: 'a',
+    environment_variables: Array.from({ length: 40 }, (_, index) => ({
+      name: `KEY_${index}`,
+      is_required: true,
+      description: 'é'.repeat(60),
+    })),
+  }))
+  const { targets, refused } = install(installed({ packages }))
+  expect(Buffer.byteLength(JSON.stringify({ targets, refused }))).toBeLessThan(1024 * 1024)
+  expect(targets.length).toBeGreaterThan(0)
+  expect(refused[0]).toMatchObject({
+    target: `package-${targets.length + 1}`,
+    hint: expect.stringContaining('alone'),
+  })
+  const [large] = packages.slice(0, 1).map((stated) => ({
+    ...stated,
+    package_arguments: [
+      { type: 'positional' as const, value: 'x'.repeat(4000) },
+      { type: 'positional' as const, value: 'y'.repeat(4000) },
+    ],
+  }))
+  expect(refusalOf(installed({ packages: large ? [large] : [] }))?.detail).toContain('too long')
+})
+
 test('a header cannot name a variable that the user has for something else', () => {
   const value = 'Bearer {AWS_SECRET_ACCESS_KEY}'
   const { text } = hostOf(remote({ headers: [{ name: 'Authorization', value }] }), 'claude-code')
