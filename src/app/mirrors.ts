@@ -1,7 +1,7 @@
-import { Failure } from '../../schemas/failure.ts'
 import type { MirrorKind } from '../../schemas/mirror.ts'
 import { createMirrors, type Mirrors } from '../registry/mirror/mirrors.ts'
 import { createMirrorRunner } from '../registry/mirror/runner.ts'
+import { createArdSource } from '../registry/mirror/sources/ard-source.ts'
 import { createCardsSource } from '../registry/mirror/sources/cards.ts'
 import { detectKind } from '../registry/mirror/sources/detect.ts'
 import { createLinesSource } from '../registry/mirror/sources/lines.ts'
@@ -28,8 +28,9 @@ const idleMilliseconds = 60_000
 
 type CreateSource = (url: string, read: ReadSource) => Source
 
-const sources: Readonly<Record<Exclude<MirrorKind, 'ard'>, CreateSource>> = {
+const sources: Readonly<Record<MirrorKind, CreateSource>> = {
   'mcp-registry': createMcpRegistrySource,
+  ard: createArdSource,
   cards: createCardsSource,
   lines: createLinesSource,
 }
@@ -48,10 +49,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     clock,
     createId,
     holder: createId(),
-    sourceOf({ kind, url }) {
-      if (kind === 'ard') throw new Failure('unavailable', 'ARD is not read yet.')
-      return sources[kind](url, read)
-    },
+    sourceOf: ({ kind, url }) => sources[kind](url, read),
     applied: (revision) => follower.caughtUp(revision),
     onPage: metrics.mirrored,
   })
