@@ -13,6 +13,7 @@ interface AgentNeeds {
   readonly webhooks: Parameters<typeof createRegistryAgent>[4]
   readonly quotas: Parameters<typeof createRegistryAgent>[5]
   readonly mirrors: Parameters<typeof createRegistryAgent>[6]
+  readonly logins: Parameters<typeof createRegistryAgent>[7]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -30,6 +31,7 @@ export function createAgents(needs: AgentNeeds): readonly Agent[] {
       needs.webhooks,
       needs.quotas,
       needs.mirrors,
+      needs.logins,
     ),
     createWiki(needs.wiki),
     createFinance(needs.finance),

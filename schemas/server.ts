@@ -121,3 +121,53 @@ export const ServerPage = z.object({
   }),
 })
 export type ServerPage = z.infer<typeof ServerPage>
+
+const ServerIssue = z.object({
+  type: z.enum(['json', 'schema', 'semantic', 'linter']),
+  path: z.string().describe('Such as `packages[0].transport.url`.'),
+  message: z.string(),
+  severity: z.enum(['error', 'warning', 'info']),
+  reference: z.string().describe('The rule.'),
+})
+export type ServerIssue = z.infer<typeof ServerIssue>
+
+export const ServerValidation = z.object({ valid: z.boolean(), issues: z.array(ServerIssue) })
+export type ServerValidation = z.infer<typeof ServerValidation>
+
+/** A server.json, whatever it holds: the validation says what is wrong. */
+export const AnyServer = z.looseObject({})
+export type AnyServer = z.infer<typeof AnyServer>
+export const ServerInput = z.strictObject({ server: AnyServer.describe('A server.json document.') })
+export type ServerInput = z.infer<typeof ServerInput>
+
+export const ServerStatusInput = z.strictObject({
+  name,
+  version: z.string().min(1).max(300).optional().describe('All versions when absent.'),
+  status: ServerStatus,
+  statusMessage: z.string().max(500).optional().describe('Why; not with the status active.'),
+})
+export type ServerStatusInput = z.output<typeof ServerStatusInput>
+
+export const ChangedServers = z.object({
+  updatedCount: z.int(),
+  servers: z.array(ListedServer).describe('The versions that were changed.'),
+})
+export type ChangedServers = z.infer<typeof ChangedServers>
+
+export const DomainLogin = z.strictObject({
+  method: z.enum(['dns', 'http', 'none']),
+  domain: z.string().max(253).optional().describe('With dns and http.'),
+  timestamp: z.iso.datetime({ offset: true }).optional().describe('The present time, to the second.'),
+  signed_timestamp: z
+    .string()
+    .max(400)
+    .optional()
+    .describe('Signature of the text of `timestamp` by the key in the record of the domain, in hex.'),
+})
+export type DomainLogin = z.output<typeof DomainLogin>
+
+export const RegistryToken = z.object({
+  registry_token: z.string(),
+  expires_at: z.int().describe('Seconds since the epoch.'),
+})
+export type RegistryToken = z.infer<typeof RegistryToken>

@@ -17,6 +17,7 @@ import { deletePersonalData, getPersonalData } from './personal-data.ts'
 import type {
   Changes,
   CredentialsPort,
+  DomainLogins,
   IdentityPort,
   MirrorsPort,
   QuotasPort,
@@ -30,7 +31,15 @@ import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
 import { revoke } from './revoke.ts'
 import { search, searchAgents } from './search-agents.ts'
-import { getServer, listServers, listServerVersions } from './servers.ts'
+import {
+  getServer,
+  listServers,
+  listServerVersions,
+  logInByDomain,
+  publishServer,
+  setServerStatus,
+  validateServer,
+} from './servers.ts'
 import { suspend } from './suspend.ts'
 import { acceptTransfer, listTransfers, transfer } from './transfers.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
@@ -51,6 +60,7 @@ export function createRegistryAgent(
   webhooks: WebhooksPort,
   quotas: QuotasPort,
   mirrors: MirrorsPort,
+  logins: DomainLogins,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -112,6 +122,10 @@ export function createRegistryAgent(
       listMirrors(mirrors),
       runMirror(mirrors),
       removeMirror(mirrors),
+      validateServer(registry.servers),
+      publishServer(registry.servers),
+      setServerStatus(registry.servers),
+      logInByDomain(logins),
     ],
   })
 }

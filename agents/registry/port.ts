@@ -17,7 +17,17 @@ import type {
   SearchOutput,
   SearchQuery,
 } from '../../schemas/search.ts'
-import type { ListedServer, ListServersInput, ServerPage } from '../../schemas/server.ts'
+import type {
+  AnyServer,
+  ChangedServers,
+  DomainLogin,
+  ListedServer,
+  ListServersInput,
+  RegistryToken,
+  ServerPage,
+  ServerStatusInput,
+  ServerValidation,
+} from '../../schemas/server.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
@@ -144,6 +154,17 @@ export interface ServersPort {
   versions(name: string, includeDeleted: boolean): Promise<ServerPage>
   /** Throws Failure `not_found`. */
   get(name: string, version: string, includeDeleted: boolean): Promise<ListedServer>
+  validate(document: AnyServer): ServerValidation
+  /** Throws as `publish` and `goLive` do, and Failure `conflict` for a version that exists. */
+  publish(document: AnyServer, caller: Principal): Promise<ListedServer>
+  /** Throws Failure `not_found`, `forbidden`, and `wrong_state` if nothing would change. */
+  setStatus(input: ServerStatusInput, caller: Principal): Promise<ChangedServers>
+}
+
+/** Short tokens for who signs with the key in the record of a domain. */
+export interface DomainLogins {
+  /** Throws Failure `unauthenticated`, `invalid_request` and `not_configured`. */
+  logIn(login: DomainLogin, signal: AbortSignal): Promise<RegistryToken>
 }
 
 /** Results of the lines of an import; line numbers count from 1. */

@@ -1,15 +1,22 @@
 import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import {
+  ChangedServers,
+  DomainLogin,
   GetServerInput,
   ListedServer,
   ListServersInput,
+  RegistryToken,
+  ServerInput,
   ServerPage,
+  ServerStatusInput,
+  ServerValidation,
   ServerVersionsInput,
 } from '../../schemas/server.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
-import type { ServersPort } from './port.ts'
+import { requirePrincipal } from './caller.ts'
+import type { DomainLogins, ServersPort } from './port.ts'
 
 const reads = { access: 'public', effect: 'read', advertised: false } as const
 
@@ -57,5 +64,60 @@ export function getServer(servers: ServersPort): Action<z.output<typeof GetServe
     input: input(GetServerInput),
     output: output(ListedServer),
     run: ({ name, version, include_deleted }) => servers.get(name, version, include_deleted),
+  })
+}
+
+export function validateServer(servers: ServersPort): Action<ServerInput, ServerValidation> {
+  return defineAction({
+    ...reads,
+    name: 'validate_server',
+    title: 'Validate a server.json',
+    description: 'Every problem of a server.json document, for who would publish it. Nothing is stored.',
+    input: input(ServerInput),
+    output: output(ServerValidation),
+    run: async ({ server }) => servers.validate(server),
+  })
+}
+
+const writes = { access: { scope: 'agents:publish' }, effect: 'write', advertised: false } as const
+
+export function publishServer(servers: ServersPort): Action<ServerInput, ListedServer> {
+  return defineAction({
+    ...writes,
+    name: 'publish_server',
+    title: 'Publish an MCP server',
+    description:
+      'Publishes a version of an agent by its server.json, as the API of the MCP registry does. It is live at once. Versions are immutable.',
+    input: input(ServerInput),
+    output: output(ListedServer),
+    run: ({ server }, { principal }) => servers.publish(server, requirePrincipal(principal)),
+  })
+}
+
+export function setServerStatus(servers: ServersPort): Action<ServerStatusInput, ChangedServers> {
+  return defineAction({
+    ...writes,
+    name: 'set_server_status',
+    title: 'Set the status of an MCP server',
+    description: 'Makes a version, or all versions of a name, active, deprecated or deleted.',
+    input: input(ServerStatusInput),
+    output: output(ChangedServers),
+    run: (change, { principal }) => servers.setStatus(change, requirePrincipal(principal)),
+  })
+}
+
+export function logInByDomain(logins: DomainLogins): Action<DomainLogin, RegistryToken> {
+  return defineAction({
+    name: 'log_in_by_domain',
+    title: 'Log in by a domain',
+    description:
+      'A token of five minutes for the namespace of a domain, for who signs the present time with the key in the MCP record of the domain.',
+    input: input(DomainLogin),
+    output: output(RegistryToken),
+    access: 'public',
+    effect: 'write',
+    advertised: false,
+    deadline_ms: 20_000,
+    run: (login, { signal }) => logins.logIn(login, signal),
   })
 }

@@ -9,13 +9,14 @@ import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import type { Store } from '../store/store.ts'
 import { extractWorker } from './assets.ts'
 import type { Config } from './config.ts'
+import { openDomainLogins } from './domain-logins.ts'
 import type { Identity } from './identity.ts'
 import type { Outbound } from './outbound.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
 import { openUsage } from './usage.ts'
 
-interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
+interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 'verification'> {
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity
@@ -28,7 +29,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes'> {
 /** Makes the hosted agents, each with the parts of the gateway and the ways out that it needs. */
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
-  const { store, outbound, identity, credentials, mirrors, registry, changes, hosted } = ports
+  const { store, outbound, identity, credentials, mirrors, registry, changes, hosted, verification } = ports
   const sessions = createSessions({
     store: store.sessions,
     clock,
@@ -44,6 +45,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     webhooks: changes.webhooks,
     quotas: openUsage(runtime, store),
     mirrors,
+    logins: openDomainLogins(runtime, identity, verification.proveLogin),
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),
       url: config.DRAGOMAN_WIKI_URL,

@@ -89,6 +89,10 @@ export const settings = {
     z.enum(['open', 'proof']).default('open'),
     'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof).',
   ],
+  DRAGOMAN_MCP_ANONYMOUS: [
+    z.enum(['on', 'off']).default('off'),
+    'Whether the API of the MCP registry lets everybody publish under io.modelcontextprotocol.anonymous.',
+  ],
   DRAGOMAN_PROTECTED_NAMES: [
     list.default([]),
     'Display names whose imitations are flagged and rank last: Google, or Google=google.com to exempt the domain.',

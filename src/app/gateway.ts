@@ -133,7 +133,7 @@ async function assemble(
     },
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
-  const ports = { store, outbound, identity, credentials, mirrors, registry, changes, hosted }
+  const ports = { store, outbound, identity, credentials, mirrors, registry, changes, hosted, verification }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
   await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))

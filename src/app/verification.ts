@@ -8,8 +8,10 @@ import { verifyCard } from '../registry/verification/card-signature.ts'
 import { claimToken, statement } from '../registry/verification/challenge.ts'
 import { Checker, type CheckerOptions } from '../registry/verification/checker.ts'
 import { isProvable } from '../registry/verification/domain.ts'
+import { createLoginProver, type ProveLogin } from '../registry/verification/domain-login.ts'
 import type { Prove } from '../registry/verification/proof.ts'
 import { createProver } from '../registry/verification/prove.ts'
+import { httpsOrigin } from '../registry/verification/site-text.ts'
 import type { Store } from '../store/store.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
@@ -17,6 +19,7 @@ import type { Runtime } from './runtime.ts'
 /** Proofs, signatures and checks behind the verification levels. */
 export interface Verification {
   readonly prove: Prove
+  readonly proveLogin: ProveLogin
   /** Secret of this installation, shared by all processes of its store; created at its first use. */
   readonly secret: () => Promise<Uint8Array>
   readonly checker: Checker
@@ -80,6 +83,7 @@ export function openVerification(
 
   return {
     prove,
+    proveLogin: createLoginProver({ resolveTxt, fetch, originOf: originOf ?? httpsOrigin, clock }),
     secret,
     domain,
     checker: new Checker({

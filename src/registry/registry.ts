@@ -3,12 +3,16 @@ import type { InstallConfig } from '../../schemas/install.ts'
 import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
+import { createPublishServer } from './catalog/publish-server.ts'
 import { createServerRenderer } from './catalog/render-server.ts'
+import { createServerStatus } from './catalog/server-status.ts'
 import { ServerCatalog } from './catalog/servers.ts'
+import { validateServer } from './catalog/validate-server.ts'
 import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
@@ -71,14 +75,17 @@ export function createRegistry(options: RegistryOptions) {
     livenessCache,
     markCredentials,
   })
-  const servers = new ServerCatalog({
+  const render = createServerRenderer(store, views, site)
+  const catalog = new ServerCatalog({
     servers: store.servers,
     search: (...call) => queries.search(...call),
-    render: createServerRenderer(store, views, site),
+    render,
   })
   const history = new VersionHistory(store, queries, views)
   const editor = new Editor(options)
   const deprecate = createDeprecate(editor)
+  const publishServer = createPublishServer({ ...options, editor })
+  const setServerStatus = createServerStatus(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const transfers = createTransfers(store, editor)
   const ownership = createOwnershipService(store, editor, options.clock)
@@ -104,7 +111,22 @@ export function createRegistry(options: RegistryOptions) {
     ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
     searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
-    servers,
+    servers: {
+      list: (...call: Parameters<ServerCatalog['list']>) => catalog.list(...call),
+      versions: (...call: Parameters<ServerCatalog['versions']>) => catalog.versions(...call),
+      get: (...call: Parameters<ServerCatalog['get']>) => catalog.get(...call),
+      validate: validateServer,
+      async publish(document: AnyServer, caller: Principal): Promise<ListedServer> {
+        const { revision, name, version } = await publishServer(document, caller)
+        await applied(revision)
+        return await catalog.get(name, version, true)
+      },
+      async setStatus(input: ServerStatusInput, caller: Principal): Promise<ChangedServers> {
+        const { rows, revision } = await setServerStatus(input, caller)
+        await applied(revision)
+        return { updatedCount: rows.length, servers: await render(rows.map((row) => ({ row }))) }
+      },
+    },
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
       return installConfigOf(await queries.get(agent, caller), site().base_url, query)

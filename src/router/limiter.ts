@@ -9,7 +9,7 @@ import type { Allowance, Call, RouterOptions } from './call.ts'
 export const classes = {
   read: { per_minute: 600, cost: 1 },
   /** An IDE asks for each of its servers at once when it starts. */
-  catalog: { per_minute: 3000, cost: 1 },
+  catalog: { per_minute: 900, cost: 1 },
   search: { per_minute: 120, cost: 10 },
   execute: { per_minute: 20, cost: 10 },
   session: { per_minute: 20, cost: 10 },
@@ -187,10 +187,11 @@ const probing = new Set([
   'update_webhook',
   'add_mirror',
   'run_mirror',
+  'log_in_by_domain',
 ])
 const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data'])
 
-const inCatalog = new Set(['list_servers', 'list_server_versions', 'get_server'])
+const inCatalog = new Set(['list_servers', 'list_server_versions', 'get_server', 'validate_server'])
 
 /** Each leaves rows that are kept for long, or rows that every process reads. */
 const writing = new Set([
@@ -212,6 +213,8 @@ const writing = new Set([
   'purge',
   'set_quota',
   'remove_mirror',
+  'publish_server',
+  'set_server_status',
 ])
 
 /** True if the action contacts name servers or sites of the caller's choice. */

@@ -51,6 +51,9 @@ test.each([
   ['reads of playground sessions', 'get_session', {}, playground, 120],
   ['streams of playground sessions', 'watch_session', {}, playground, 120],
   ['exports', 'export_session', {}, playground, 120],
+  ['look-ups in the catalog', 'get_server', {}, registry, 900],
+  ['lists of the catalog', 'list_servers', {}, registry, 900],
+  ['searches of the catalog', 'list_servers', { query: 'x' }, registry, 120],
   ['ends of playground sessions', 'delete_session', {}, playground, 600],
   ['writes', 'publish', {}, registry, 6],
   ['new API keys', 'create_key', {}, registry, 20],
@@ -82,7 +85,7 @@ test.each([
 
 test('every action of the registry that writes is limited as more than a read', () => {
   const port = {} as never
-  const { actions } = createRegistryAgent(port, port, port, port, port, port, port)
+  const { actions } = createRegistryAgent(port, port, port, port, port, port, port, port)
   const writes = actions.filter(({ effect }) => effect === 'write').map(({ name }) => name)
   const { ask } = limiter()
   const signedIn = { ...caller, principal: principal('ada') }

@@ -72,7 +72,7 @@ export class Editor {
       isIncomplete && manifest_url ? await this.#options.fetchCard(manifest_url, signal) : undefined
     const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
     assertTags(principal, facts.tags)
-    return await this.#commit({ action: 'publish' }, principal, async (reads) => {
+    return await this.commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts
       const [claims, taken, lookalikes] = await Promise.all([
         reads.claims(namespacesOver(package_name)),
@@ -96,7 +96,7 @@ export class Editor {
     assertMay: typeof assertMayChange = assertMayChange,
   ): Promise<Committed> {
     const principal = signedIn(caller)
-    return await this.#commit(action, principal, async (reads) => {
+    return await this.commit(action, principal, async (reads) => {
       const entry = await reads.entry(toReference(agent))
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
@@ -171,7 +171,8 @@ export class Editor {
     return { ...entry, check_at: isChecked(entry) ? at : null }
   }
 
-  async #commit(
+  /** Commits what `decide` decides, with the audit event of the action, within the quotas of the account. */
+  async commit(
     action: CallerAction,
     actor: Principal,
     decide: (reads: DecisionReads) => Promise<Pick<Decision, 'before' | 'entry'>>,
@@ -280,12 +281,14 @@ function updated(entry: StoredEntry, publication: Publication, at: string): Stor
   const { manifest_url } = values
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }
-  const next = { ...entry, ...(moves && unread), ...values, stated: statedFields }
+  // The document of an agent with an owner no longer says what its owner states.
+  const server = entry.owner === null ? entry.server : null
+  const next = { ...entry, ...(moves && unread), ...values, server, stated: statedFields }
   return withNewEndpoint(entry, moves ? afterMoving(next) : next, at)
 }
 
 /** What the owner states replaces what was read; a server at a new address is read at once. */
-function withNewEndpoint(before: StoredEntry, after: StoredEntry, at: string): StoredEntry {
+export function withNewEndpoint(before: StoredEntry, after: StoredEntry, at: string): StoredEntry {
   const { capabilities, reading } = after
   const isStated = capabilities !== before.capabilities && capabilities.length > 0
   const next = { ...after, reading: reading && { ...reading, lists: reading.lists && !isStated } }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord, type Json } from '../../../../schemas/json.ts'
 import type { Subtree } from '../../http/app.ts'
+import { readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
 import { matches } from '../../http/etag.ts'
 import { requestId } from '../../http/request-id.ts'
@@ -12,6 +14,7 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { Answer, AnswerCache } from './answers.ts'
 import { officialProblem } from './problem.ts'
 import { type CatalogRead, readAt, searchAt } from './request.ts'
+import { type CatalogWrite, writeAt } from './write.ts'
 
 /** Both versions of the API have the same paths and answers. */
 const prefixes = ['/v0.1/', '/v0/'] as const
@@ -71,7 +74,10 @@ export function mcpRegistrySubtrees(
     return answer
   }
 
-  async function dispatch({ action, params }: CatalogRead, { request, response, id }: Exchange) {
+  async function dispatch(
+    { action, params }: Pick<CatalogRead | CatalogWrite, 'action' | 'params'>,
+    { request, response, id }: Exchange,
+  ) {
     const call = {
       principal: await identify(context, request),
       signal: signalOf(response),
@@ -81,6 +87,29 @@ export function mcpRegistrySubtrees(
     return (await context.dispatch({ to: registry, action, params }, call)).output
   }
 
+  async function write(question: string, exchange: Exchange): Promise<void> {
+    const { request, response, id } = exchange
+    const [path] = split(question)
+    const body = await readJsonBody(request, await identify(context, request))
+    const output = path === 'auth/github-oidc' ? await exchanged(body) : await written(path, body, exchange)
+    const headers = { ...cors, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+    send(request, response, 200, JSON.stringify(output), { ...headers, 'X-Request-Id': id })
+  }
+
+  async function written(path: string, body: unknown, exchange: Exchange): Promise<Json> {
+    const found = writeAt(exchange.request.method ?? '', path, body)
+    if (!found) throw wrongMethod(exchange.request)
+    return found.show(await dispatch(found, exchange))
+  }
+
+  /** The token of a trusted issuer, such as that of a workflow on GitHub, is accepted as it is. */
+  async function exchanged(body: unknown): Promise<Json> {
+    const token = isRecord(body) ? body.oidc_token : undefined
+    if (typeof token !== 'string') throw new Failure('invalid_request', 'Give the oidc_token.')
+    const { expires_at = 0 } = await context.authenticate(token)
+    return { registry_token: token, expires_at }
+  }
+
   async function handle(question: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     try {
@@ -88,7 +117,7 @@ export function mcpRegistrySubtrees(
       if (caller instanceof Promise) await caller
       if (request.method === 'OPTIONS') return send(request, response, 204, '', { ...cors, ...preflight })
       if (redirects(question)) return redirect(request, response)
-      if (request.method !== 'GET' && request.method !== 'HEAD') throw wrongMethod(request)
+      if (!isRead(request)) return await write(question, { request, response, id })
       const answer = await answerOf(question, { request, response, id })
       const { bytes, etag, coding } = await answer.acceptedBy(request)
       const headers = {
@@ -101,7 +130,7 @@ export function mcpRegistrySubtrees(
       else send(request, response, 200, bytes, headers)
     } catch (thrown) {
       const failure = failureOf(context, thrown)
-      const body = officialProblem(failure, id)
+      const body = officialProblem(failure, id, isRead(request) ? 'query' : 'body')
       const headers = { ...cors, ...failureHeaders(context, request, failure, id) }
       const type = { 'Content-Type': 'application/problem+json' }
       send(request, response, body.status, JSON.stringify(body), { ...headers, ...type })
@@ -128,6 +157,10 @@ function split(question: string): [path: string, search: string] {
   return at < 0 ? [question, ''] : [question.slice(0, at), question.slice(at + 1)]
 }
 
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 function redirects(question: string): boolean {
   return split(question)[0].endsWith('/')
 }
@@ -140,5 +173,5 @@ function redirect(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function wrongMethod({ method, url }: IncomingMessage): Failure {
-  return new Failure('method_not_allowed', `${split(url ?? '')[0]} takes GET, not ${method}.`)
+  return new Failure('method_not_allowed', `${split(url ?? '')[0]} does not take ${method}.`)
 }

@@ -16,6 +16,7 @@ const titles: Readonly<Record<number, string>> = {
 export function officialProblem(
   failure: Failure,
   id: string,
+  place: 'query' | 'body',
 ): Readonly<Record<string, unknown>> & { readonly status: number } {
   const { errors, ...body } = problem(failure, id)
   const status = statusOf(failure)
@@ -24,7 +25,10 @@ export function officialProblem(
     title: titles[status] ?? body.title,
     status,
     ...(errors && {
-      errors: errors.map(({ pointer, detail }) => ({ message: detail, location: locationOf(pointer) })),
+      errors: errors.map(({ pointer, detail }) => ({
+        message: detail,
+        location: locationOf(pointer, place),
+      })),
     }),
   }
 }
@@ -36,7 +40,10 @@ function statusOf({ code, details }: Failure): number {
   return details.errors.every(({ pointer }) => readByHand.has(pointer)) ? 400 : 422
 }
 
-function locationOf(pointer: string): string {
-  const field = pointer.slice(1).replaceAll('/', '.')
-  return `query.${queryNames[field] ?? field}`
+function locationOf(pointer: string, place: 'query' | 'body'): string {
+  const field = pointer
+    .replace(/^\/server(?=\/|$)/, '')
+    .slice(1)
+    .replaceAll('/', '.')
+  return field === '' ? place : `${place}.${queryNames[field] ?? field}`
 }

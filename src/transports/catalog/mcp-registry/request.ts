@@ -14,19 +14,35 @@ export const queryNames = { query: 'search' } as Readonly<Record<string, string>
  * segment; two plain ones are accepted. Throws Failure `invalid_request` for a path that cannot be decoded.
  */
 export function readAt(path: string, search: string): CatalogRead | undefined {
-  const segments = path.split('/').map(decode)
-  if (segments[0] !== 'servers') return undefined
   const query = new URLSearchParams(search)
-  if (segments.length === 1) return { action: 'list_servers', params: listParams(query) }
-  const at = segments.indexOf('versions', 2)
-  const name = segments.slice(1, at).join('/')
-  if (at < 2 || at > 3 || segments.length > at + 2) return undefined
+  if (path === 'servers') return { action: 'list_servers', params: listParams(query) }
+  const place = nameIn(path)
+  if (!place?.hasVersions) return undefined
+  const { name, version } = place
   const deleted = flag(query.get('include_deleted'))
   const include_deleted = deleted === undefined ? {} : { include_deleted: deleted }
-  const version = segments[at + 1]
   return version === undefined
     ? { action: 'list_server_versions', params: { name, ...include_deleted } }
     : { action: 'get_server', params: { name, version, ...include_deleted } }
+}
+
+/**
+ * The server and the version in `servers/NAME`, `servers/NAME/versions` and `servers/NAME/versions/VERSION`. Throws
+ * Failure `invalid_request` for a path that cannot be decoded.
+ */
+export function nameIn(
+  path: string,
+): { readonly name: string; readonly version?: string; readonly hasVersions: boolean } | undefined {
+  const [first, ...segments] = path.split('/').map(decode)
+  if (first !== 'servers') return undefined
+  const at = segments.indexOf('versions', 1)
+  const names = at < 0 ? segments : segments.slice(0, at)
+  const name = names.join('/')
+  if (names.length < 1 || names.length > 2 || name === '') return undefined
+  if (at < 0) return { name, hasVersions: false }
+  const [version, ...rest] = segments.slice(at + 1)
+  if (rest.length > 0) return undefined
+  return { name, hasVersions: true, ...(version !== undefined && { version }) }
 }
 
 /** The read of a search by words and meaning; `search` or `q` states what is wanted. */
