@@ -41,6 +41,7 @@ export const BriefFound = z.object({
   ...shared,
   score: z.number().optional(),
   actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
+  alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
 })
 export type BriefFound = z.infer<typeof BriefFound>
 

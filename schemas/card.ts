@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Callable } from './callable.ts'
 import { Discovery } from './discovery.ts'
 import { Entry } from './entry.ts'
 import { Capability } from './entry-parts.ts'
@@ -40,9 +41,21 @@ export const Match = z.object({
 })
 export type Match = z.infer<typeof Match>
 
+/** An entry of another source that describes the same agent as a hit. */
+const Alternative = z.object({
+  package_name: z.string(),
+  callable: Callable,
+  source: z.string().nullable().describe('Name of the mirror; null for an agent of an imported file.'),
+})
+export type Alternative = z.infer<typeof Alternative>
+
 export const Found = Entry.extend({
   score: z.number().optional(),
   match: Match.optional(),
   discovery: Discovery.optional(),
+  alternatives: z
+    .array(Alternative)
+    .optional()
+    .describe('Entries of other sources that describe the same agent.'),
 })
 export type Found = z.infer<typeof Found>

@@ -23,6 +23,9 @@ export interface SearchDocument extends ListedValues {
   readonly deprecated?: boolean
   /** The name imitates that of another agent; false when absent. */
   readonly imitates_name?: boolean
+  /** Where the entry comes from, and what it shares with entries of other sources that describe the same agent. */
+  readonly source?: string | undefined
+  readonly agent_keys?: readonly string[]
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
@@ -73,6 +76,8 @@ export interface Hit {
   readonly score: number
   readonly why: Match
   readonly position: Position
+  /** Ids of entries of other sources that describe the same agent, the best first. */
+  readonly alternatives?: readonly string[]
 }
 
 /** Counts of the values in the whole result, the most frequent values first. */

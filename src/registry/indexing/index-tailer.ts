@@ -8,6 +8,7 @@ import type { EntryChange, SearchDocument, SearchIndex } from '../../search/sear
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import { callableOf } from '../entry/callable.ts'
 import { protocolOf, verifiedDomainOf } from '../entry/protocol.ts'
+import { agentKeysOf, sourceOf } from '../entry/same-agent.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** An index derived from the store, entry by entry. */
@@ -184,6 +185,8 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     verified_domain: verifiedDomainOf(entry),
     deprecated: entry.deprecated !== null,
     imitates_name: entry.content_flags.includes('imitates_name'),
+    source: sourceOf(entry),
+    agent_keys: agentKeysOf(entry),
   }
 }
 

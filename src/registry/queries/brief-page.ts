@@ -7,7 +7,7 @@ import {
   withSchemas,
 } from '../../../schemas/brief.ts'
 import { calledEndpoint } from '../../../schemas/callable.ts'
-import type { Match } from '../../../schemas/card.ts'
+import type { Alternative, Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import type { StoredEntry } from '../../store/store.ts'
@@ -22,6 +22,8 @@ export interface RankedEntry {
   >
   /** Absent if the search had no text. */
   readonly reasons?: { readonly score: number; readonly match: Match }
+  /** Entries of other sources that describe the same agent. */
+  readonly alternatives?: Alternative[]
 }
 
 const maxDescription = 160
@@ -34,7 +36,7 @@ interface BriefDraft {
   readonly characters: number
 }
 
-function draftOf({ view, entry, reasons }: RankedEntry): BriefDraft {
+function draftOf({ view, entry, reasons, alternatives }: RankedEntry): BriefDraft {
   const capabilities = actionsOf(entry.capabilities, calledEndpoint(entry)?.protocol)
   const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability) =>
     actionDraft(capability),
@@ -43,6 +45,7 @@ function draftOf({ view, entry, reasons }: RankedEntry): BriefDraft {
     ...briefFacts(view, maxDescription),
     ...(reasons && { score: Math.round(reasons.score * 100) / 100 }),
     ...(drafts.length > 0 && { actions: drafts.map(({ sketched }) => sketched) }),
+    ...(alternatives && { alternatives: alternatives.map(({ package_name }) => package_name) }),
   }
   return { found, drafts, characters: lengthOf(found) }
 }

@@ -1,5 +1,5 @@
 import { charactersPerToken } from '../../../schemas/brief.ts'
-import type { EntryDetail, Found } from '../../../schemas/card.ts'
+import type { Alternative, EntryDetail, Found } from '../../../schemas/card.ts'
 import { discoveryOf } from '../../../schemas/discovery.ts'
 import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
@@ -190,7 +190,9 @@ export class SearchService {
 
   /** The store, not the index, decides which entries this caller may see. */
   async #ranked(hits: readonly Hit[], caller: Caller, hasText: boolean): Promise<RankedEntry[]> {
-    const entries = await this.#reader.entries(hits.map((hit) => hit.id))
+    const entries = await this.#reader.entries(
+      hits.flatMap(({ id, alternatives = [] }) => [id, ...alternatives]),
+    )
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     const visible = hits.flatMap((hit) => {
       const entry = byId.get(hit.id)
@@ -201,13 +203,29 @@ export class SearchService {
     return visible.flatMap(({ hit, entry }, at) => {
       const view = views[at]
       if (!view) return []
-      return { view, entry, ...(hasText && { reasons: { score: hit.score, match: hit.why } }) }
+      const others = (hit.alternatives ?? []).flatMap((id) => byId.get(id) ?? [])
+      const alternatives = others.filter((other) => isVisible(other, null)).map(this.#alternative)
+      return {
+        view,
+        entry,
+        ...(hasText && { reasons: { score: hit.score, match: hit.why } }),
+        ...(alternatives.length > 0 && { alternatives }),
+      }
     })
   }
 
+  readonly #alternative = (entry: StoredEntry): Alternative => {
+    const { package_name, callable, origin } = this.#views.entry(entry, null)
+    return { package_name, callable, source: origin?.source ?? null }
+  }
+
   #fullPage(ranked: readonly RankedEntry[], maxCharacters: number, hasDiscovery = false): Found[] {
-    const shown = ranked.map(({ view, entry, reasons }) => {
-      const more = { ...reasons, ...(hasDiscovery && { discovery: discoveryOf(entry) }) }
+    const shown = ranked.map(({ view, entry, reasons, alternatives }) => {
+      const more = {
+        ...reasons,
+        ...(alternatives && { alternatives }),
+        ...(hasDiscovery && { discovery: discoveryOf(entry) }),
+      }
       return { found: { ...view, ...more }, characters: this.#lengthOf(view) + JSON.stringify(more).length }
     })
     return within(maxCharacters, shown).map(({ found }) => found)

@@ -2,6 +2,7 @@ import { listedValues } from '../../../schemas/entry-fields.ts'
 import { joinDoubles, joinIntegers, partOf } from '../../common/ragged.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
+import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
@@ -15,6 +16,8 @@ interface StoredDocument extends IndexedAttributes, WeighedStatus {
   readonly created_at: string
   /** The names of the capabilities. */
   readonly capabilities: readonly string[]
+  readonly source?: string
+  readonly agent_keys?: readonly string[]
 }
 
 export interface TableEntry {
@@ -33,6 +36,7 @@ export class DocumentTable {
   readonly #slots = new Map<string, number>()
   /** Factors of scores by slot; slots with the factor 1 are absent. */
   readonly weights = new Map<number, number>()
+  readonly groups = new AgentGroups()
   readonly #free: number[] = []
 
   /** Restores the parts that `save` returned. Throws for other content. */
@@ -74,6 +78,7 @@ export class DocumentTable {
       table.#slots.set(document.id, slot)
       table.#weigh(slot, document)
       table.attributes.add(slot, document)
+      table.#group(slot, document)
       return entryOf(document, text)
     })
     table.ordered = table.#order(sections.integers('order.newest'), sections.integers('order.name'))
@@ -120,6 +125,7 @@ export class DocumentTable {
     this.#entries[slot] = entryOf(toStored(document), this.texts.add(slot, document))
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
+    this.#group(slot, document)
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
   }
@@ -136,7 +142,12 @@ export class DocumentTable {
     this.#entries[slot] = undefined
     this.#slots.delete(id)
     this.weights.delete(slot)
+    this.groups.remove(slot)
     this.#free.push(slot)
+  }
+
+  #group(slot: number, { source, agent_keys }: Pick<SearchDocument, 'source' | 'agent_keys'>): void {
+    this.groups.add(slot, { source, keys: agent_keys })
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
@@ -160,6 +171,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
   const { liveness, callable, protocol, verified_domain, deprecated, imitates_name } = document
+  const { source, agent_keys = [] } = document
   return {
     id,
     name,
@@ -173,6 +185,7 @@ function toStored(document: SearchDocument): StoredDocument {
     ...(verified_domain && { verified_domain }),
     ...(deprecated && { deprecated }),
     ...(imitates_name && { imitates_name }),
+    ...(source !== undefined && agent_keys.length > 0 && { source, agent_keys }),
     capabilities: capabilities.map((capability) => capability.name),
   }
 }

@@ -1,6 +1,6 @@
 import type { Parts, Sections } from '../../common/sections.ts'
 import { readQuery } from '../query/query-terms.ts'
-import type { EntryChange, Filter, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
+import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
@@ -121,7 +121,13 @@ class MemoryIndex implements SearchIndex {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const lexical = fuse(board, maxScore, likeness, slotOf, this.#share, weights)
+    const fused = fuse(board, maxScore, likeness, slotOf, this.#share, weights)
+    const wordsOfRaised = new Map<number, number>()
+    const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
+    const describe = (slot: number) => this.#table.at(slot).document
+    const folded = this.#table.groups.fold(board, describe, (slot) =>
+      wordsOfRaised.set(slot, fused(slot, describe(slot).id)),
+    )
     if (min_score > 0) board.keepFrom(min_score)
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
@@ -139,6 +145,7 @@ class MemoryIndex implements SearchIndex {
         likeness?.near.get(position.id),
       ),
       position,
+      ...alternativesOf(folded.get(slot), describe),
     }))
     return {
       hits,
@@ -186,6 +193,13 @@ class MemoryIndex implements SearchIndex {
       return { degraded: 'Search by meaning is not available; these agents were found by their words.' }
     }
   }
+}
+
+function alternativesOf(
+  slots: readonly number[] | undefined,
+  describe: (slot: number) => { readonly id: string },
+): Pick<Hit, 'alternatives'> {
+  return slots ? { alternatives: slots.map((slot) => describe(slot).id) } : {}
 }
 
 /**

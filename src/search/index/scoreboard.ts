@@ -56,4 +56,16 @@ export class Scoreboard {
     }
     this.size = size
   }
+
+  /** Clears the scores of these slots. */
+  drop(dropped: ReadonlySet<number>): void {
+    const { slots, scores } = this
+    let size = 0
+    for (let index = 0; index < this.size; index++) {
+      const slot = slots[index] ?? 0
+      if (dropped.has(slot)) scores[slot] = 0
+      else slots[size++] = slot
+    }
+    this.size = size
+  }
 }

@@ -1,0 +1,116 @@
+import type { Callable } from '../../../schemas/callable.ts'
+import { compareAscii } from '../../common/compare.ts'
+import type { Scoreboard } from './scoreboard.ts'
+
+/** What tells that documents of different sources describe one agent. */
+export interface Grouped {
+  /** The source of the document; without one, or without keys, it is in no group. */
+  readonly source?: string | undefined
+  readonly keys?: readonly string[] | undefined
+}
+
+/** Members of groups that a search has folded into one hit, by the slot of the hit; the best one comes first. */
+export type Folded = ReadonlyMap<number, readonly number[]>
+
+interface Member {
+  readonly source: string
+  readonly keys: readonly string[]
+}
+
+/** Groups of slots whose documents come from different sources and describe one agent. */
+export class AgentGroups {
+  readonly #members = new Map<number, Member>()
+  readonly #byKey = new Map<string, Set<number>>()
+  /** Keys of more than one slot. */
+  readonly #shared = new Set<string>()
+  #groups: readonly (readonly number[])[] | undefined
+
+  add(slot: number, { source, keys = [] }: Grouped): void {
+    if (source === undefined || keys.length === 0) return
+    this.#members.set(slot, { source, keys })
+    for (const key of keys) {
+      const slots = this.#byKey.get(key) ?? new Set()
+      this.#byKey.set(key, slots.add(slot))
+      if (slots.size > 1) this.#change(key)
+    }
+  }
+
+  remove(slot: number): void {
+    for (const key of this.#members.get(slot)?.keys ?? []) {
+      const slots = this.#byKey.get(key)
+      slots?.delete(slot)
+      if (slots?.size === 0) this.#byKey.delete(key)
+      if (this.#shared.has(key)) this.#change(key)
+    }
+    this.#members.delete(slot)
+  }
+
+  /**
+   * Leaves one slot of each group on the board: the best one that can be called, with the highest score of the group.
+   * `before` is called with each slot before its score is raised.
+   */
+  fold(
+    board: Scoreboard,
+    describe: (slot: number) => { readonly id: string; readonly callable?: Callable | undefined },
+    before: (slot: number) => void,
+  ): Folded {
+    const folded = new Map<number, readonly number[]>()
+    const dropped = new Set<number>()
+    for (const group of this.#all()) {
+      const present = group.filter((slot) => board.scores[slot])
+      if (present.length < 2) continue
+      const score = (slot: number) => board.scores[slot] ?? 0
+      const [best = 0, ...others] = present.toSorted((left, right) => {
+        const [first, second] = [describe(left), describe(right)]
+        const byUse = useOf(first.callable) - useOf(second.callable)
+        return byUse || score(right) - score(left) || compareAscii(first.id, second.id)
+      })
+      before(best)
+      board.scores[best] = Math.max(...present.map(score))
+      folded.set(best, others)
+      for (const slot of others) dropped.add(slot)
+    }
+    if (dropped.size > 0) board.drop(dropped)
+    return folded
+  }
+
+  #change(key: string): void {
+    this.#groups = undefined
+    if ((this.#byKey.get(key)?.size ?? 0) > 1) this.#shared.add(key)
+    else this.#shared.delete(key)
+  }
+
+  /** A key that two documents of one source share names no single agent, so it joins nothing. */
+  #all(): readonly (readonly number[])[] {
+    if (this.#groups) return this.#groups
+    const groupOf = new Map<number, Set<number>>()
+    for (const key of [...this.#shared].sort()) {
+      const slots = [...(this.#byKey.get(key) ?? [])]
+      if (!this.#areOfDifferentSources(slots)) continue
+      const joined = new Set(slots.flatMap((slot) => [...(groupOf.get(slot) ?? [slot])]))
+      if (!this.#areOfDifferentSources([...joined])) continue
+      for (const slot of joined) groupOf.set(slot, joined)
+    }
+    this.#groups = [...new Set(groupOf.values())].map((group) => [...group])
+    return this.#groups
+  }
+
+  #areOfDifferentSources(slots: readonly number[]): boolean {
+    return new Set(slots.map((slot) => this.#members.get(slot)?.source)).size === slots.length
+  }
+}
+
+const uses: Readonly<Record<Callable, number>> = {
+  hosted: 0,
+  open: 0,
+  stated: 1,
+  needs_key: 2,
+  needs_sign_in: 3,
+  package: 4,
+  no: 5,
+}
+
+/** The lower, the sooner a caller can use it. */
+function useOf(callable: Callable = 'no'): number {
+  return uses[callable]
+}
