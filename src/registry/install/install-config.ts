@@ -74,7 +74,7 @@ function installTarget(
   const collected = new Needs(name)
   const { launch, notes } = target.launch(collected)
   const { needs, optional } = collected
-  if (bytesOf([launch, needs]) > maxLaunchBytes) {
+  if (bytesOf(launch) > maxLaunchBytes) {
     throw refuse(
       '',
       'Its command and the values that it needs are too long for a configuration.',
