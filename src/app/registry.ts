@@ -89,6 +89,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     createId,
     fetchCard,
     names: config.DRAGOMAN_NAMES,
+    allowOrigins: config.DRAGOMAN_ALLOW_ORIGINS,
     async saveSnapshots() {
       await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])
     },

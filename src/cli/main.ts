@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { filters } from '../../schemas/entry-fields.ts'
 import { version } from '../app/assets.ts'
+import { addInstalling } from './install-command.ts'
 import { fail, usageError } from './output.ts'
 import { addTrustCommands } from './trust-commands.ts'
 
@@ -177,36 +178,6 @@ function addAgents(program: Command, json: Json): void {
     .option('--live', 'go live at once')
     .description('create an agent, in STAGE')
     .action(async (file: string, options) => (await import('./publish.ts')).publish(file, options, json()))
-}
-
-/** Giving agents to the hosts of this machine. */
-function addInstalling(program: Command, json: Json): void {
-  program
-    .command('install')
-    .argument('[agent]', 'package name, A2A address or id; this gateway itself when left out')
-    .requiredOption(
-      '--host <host>',
-      'vscode, vscode-insiders, cursor, claude-code, claude-desktop, codex, gemini-cli, lm-studio, goose or json',
-    )
-    .option('--target <target>', 'remote, package or gateway; the first that the host can run when left out')
-    .option('--scope <scope>', "user, or project for the host's file in this folder", 'user')
-    .option('--name <name>', 'name of the server in the file')
-    .option('--dry-run', 'show the change and write nothing')
-    .option('--remove', 'remove the server from the file')
-    .option('--replace', 'replace another server of the same name')
-    .option('--yes', 'write without asking')
-    .description("give an agent to a host: show the change of the host's file, and write it")
-    .addHelpText(
-      'after',
-      `
-Examples:
-  dragoman install com.example.weather --host claude-code
-  dragoman install --host vscode --scope project --dry-run
-  dragoman install com.example.weather --host codex --remove --yes`,
-    )
-    .action(async (agent: string | undefined, options) =>
-      (await import('./install.ts')).install(agent, options, json()),
-    )
 }
 
 /** Access tokens and API keys. */

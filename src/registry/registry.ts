@@ -41,6 +41,8 @@ interface RegistryOptions extends EditorOptions {
   /** Search by meaning; without it, search is by words alone. */
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
+  /** Origins that the operator exempts from the rule of public addresses. */
+  readonly allowOrigins?: readonly string[]
   readonly signer: CardsOptions['signer']
   readonly agents: CardsOptions['agents']
   readonly prove: VerifierOptions['prove']
@@ -129,7 +131,11 @@ export function createRegistry(options: RegistryOptions) {
     },
     get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
-      return installConfigOf(await queries.get(agent, caller), site().base_url, query)
+      return installConfigOf(
+        await queries.get(agent, caller),
+        { base_url: site().base_url, allowed: options.allowOrigins ?? [] },
+        query,
+      )
     },
     federate: createFederate({ ...options.federation, reader: store.read, site }),
     markCredentials,

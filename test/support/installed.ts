@@ -35,8 +35,8 @@ export function remote(more: object = {}): Installed {
   return installed({ endpoints: [{ protocol: 'mcp', url: 'https://weather.example.com/mcp', ...more }] })
 }
 
-export function install(entry: Installed): InstallConfig {
-  return installConfigOf(entry, 'https://gateway.example')
+export function install(entry: Installed, allowed: readonly string[] = []): InstallConfig {
+  return installConfigOf(entry, { base_url: 'https://gateway.example', allowed })
 }
 
 /** What a host gets for the first target. */

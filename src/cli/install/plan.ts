@@ -11,7 +11,7 @@ import { type Host, hosts } from '../../registry/install/hosts.ts'
 import { hostInstall, installConfigOf } from '../../registry/install/install-config.ts'
 import type { Launch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
 import { serverNameOf } from '../../registry/install/server-name.ts'
-import { gatewayLaunch } from '../../registry/install/targets.ts'
+import { gatewayLaunch, type Surroundings } from '../../registry/install/targets.ts'
 import { Needs } from '../../registry/install/template.ts'
 import { openClient } from '../client.ts'
 
@@ -77,7 +77,7 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
     )
   }
   const { host, target, name } = choice
-  const found = installConfigOf(data, baseUrlOf(config), { host, target, name })
+  const found = installConfigOf(data, surroundingsOf(config), { host, target, name })
   const usable = found.targets.find(({ hosts: [row] }) => row?.reason === null)
   const [install] = usable?.hosts ?? []
   if (!usable || !install) throw unusable(found.targets)
@@ -101,8 +101,9 @@ function unusable(targets: readonly InstallTarget[]): Failure {
   })
 }
 
-function baseUrlOf({ DRAGOMAN_URL: url, DRAGOMAN_BASE_URL: base, HOST: host, PORT: port }: Config): string {
-  return url ?? base ?? `http://${host}:${port}`
+function surroundingsOf(config: Config): Surroundings {
+  const { DRAGOMAN_URL: url, DRAGOMAN_BASE_URL: base, HOST: host, PORT: port } = config
+  return { base_url: url ?? base ?? `http://${host}:${port}`, allowed: config.DRAGOMAN_ALLOW_ORIGINS }
 }
 
 /** This gateway: its MCP address if DRAGOMAN_URL names it, else the process that serves the data folder. */

@@ -10,30 +10,30 @@ import { checkHeaderName } from './variable-rules.ts'
 type Stated = Pick<Endpoint, 'url' | 'binding' | 'headers' | 'variables'>
 
 /**
- * How a host connects to an address. `reach`: an agent's address is public; a package that runs here answers on this
- * machine. Throws Failure `not_installable` for an address that a host must not be given.
+ * Where an address may be: an agent's is public, or one that the operator allows; a package that runs here answers on
+ * this machine.
  */
-export function httpLaunch(
-  stated: Stated,
-  pointer: string,
-  needs: Needs,
-  reach: 'public' | 'loopback',
-): HttpLaunch {
+export type Reach = 'loopback' | { readonly allowed: readonly string[] }
+
+/**
+ * How a host connects to an address. Throws Failure `not_installable` for an address that a host must not be given.
+ */
+export function httpLaunch(stated: Stated, pointer: string, needs: Needs, reach: Reach): HttpLaunch {
   const at = `${pointer}/url`
   const url = needs.fill(stated.url, stated.variables ?? {}, { part: 'url', name: 'url', pointer: at })
-  const { protocol } = checkAddress(url, at, reach)
+  const { protocol, origin } = checkAddress(url, at, reach)
   const headers = headersOf(stated.headers ?? [], `${pointer}/headers`, needs)
   const isSecret = headers.some(({ value }) =>
     value.some((piece) => typeof piece === 'object' && piece.secret),
   )
-  if (reach === 'public' && protocol === 'http:' && isSecret) {
+  if (reach !== 'loopback' && protocol === 'http:' && isSecret && !isAllowed(origin, reach.allowed)) {
     throw refuse(at, 'It asks for a secret over http, which everybody on the way can read.', askPublisher)
   }
   return { kind: stated.binding === 'sse' ? 'sse' : 'streamable-http', url, headers }
 }
 
 /** The address, with a word in the place of each value of the user. */
-function checkAddress(url: Template, pointer: string, reach: 'public' | 'loopback'): URL {
+function checkAddress(url: Template, pointer: string, reach: Reach): URL {
   const first = url[0]
   const sample = url.map((piece) => (typeof piece === 'string' ? piece : (piece.default ?? '0'))).join('')
   if (typeof first !== 'string' || !/^https?:\/\//i.test(first) || !URL.canParse(sample)) {
@@ -59,7 +59,8 @@ function checkAddress(url: Template, pointer: string, reach: 'public' | 'loopbac
       askPublisher,
     )
   }
-  if (reach === 'public' && !isOpen && !(isIP(host) ? isPublicAddress(host) : !isLocalName(host))) {
+  const isTrusted = reach === 'loopback' || isAllowed(parsed.origin, reach.allowed)
+  if (!isTrusted && !isOpen && !(isIP(host) ? isPublicAddress(host) : !isLocalName(host))) {
     throw refuse(
       pointer,
       'The address is not public: a host would connect to your own network.',
@@ -67,6 +68,10 @@ function checkAddress(url: Template, pointer: string, reach: 'public' | 'loopbac
     )
   }
   return parsed
+}
+
+function isAllowed(origin: string, allowed: readonly string[]): boolean {
+  return allowed.some((url) => URL.canParse(url) && new URL(url).origin === origin)
 }
 
 function headersOf(stated: readonly NamedInput[], at: string, needs: Needs): NamedTemplate[] {

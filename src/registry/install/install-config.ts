@@ -14,7 +14,7 @@ import { askPublisher, refuse } from './refuse.ts'
 import { type Server, wholeValues } from './server-forms.ts'
 import { serverNameOf } from './server-name.ts'
 import { startLine } from './shell.ts'
-import { type Installed, type Target, targetsOf } from './targets.ts'
+import { type Installed, type Surroundings, type Target, targetsOf } from './targets.ts'
 import { Needs } from './template.ts'
 import { tomlTable, yamlMember } from './texts.ts'
 
@@ -29,9 +29,13 @@ export interface InstallQuery {
  * How to install an agent, for each host or for one. What must not be installed is listed with its reason. Throws
  * Failure `not_installable` if nothing can be installed, and `invalid_request` for a target that the agent lacks.
  */
-export function installConfigOf(entry: Installed, baseUrl: string, query: InstallQuery = {}): InstallConfig {
+export function installConfigOf(
+  entry: Installed,
+  surroundings: Surroundings,
+  query: InstallQuery = {},
+): InstallConfig {
   const name = query.name ?? serverNameOf(entry.package_name)
-  const all = targetsOf(entry, baseUrl)
+  const all = targetsOf(entry, surroundings)
   const chosen = query.target === undefined ? all : all.filter(({ id }) => id === query.target)
   if (all.length > 0 && chosen.length === 0) throw unknownTarget(all)
   const targets: InstallTarget[] = []

@@ -31,15 +31,22 @@ export interface Target {
   launch(needs: Needs): { readonly launch: Launch; readonly notes: readonly string[] }
 }
 
+/** The gateway that the entry is in. */
+export interface Surroundings {
+  readonly base_url: string
+  /** Origins that its operator exempts from the rule of public addresses. */
+  readonly allowed: readonly string[]
+}
+
 /** Everything that an entry offers, the most direct first. */
-export function targetsOf(entry: Installed, baseUrl: string): Target[] {
+export function targetsOf(entry: Installed, { base_url, allowed }: Surroundings): Target[] {
   const remotes = entry.callable === 'hosted' ? [] : entry.endpoints.flatMap(remoteOf)
   const targets = [
-    ...remotes.map((remote, index) => remoteTarget(entry, remote, index)),
+    ...remotes.map((remote, index) => remoteTarget(entry, remote, index, allowed)),
     ...entry.packages.map((_, index) => packageTarget(entry, index)),
   ]
   const isCalled = entry.callable === 'hosted' || calledEndpoint(entry) !== undefined
-  return isCalled ? [...targets, gatewayTarget(entry, baseUrl)] : targets
+  return isCalled ? [...targets, gatewayTarget(entry, base_url)] : targets
 }
 
 interface Remote {
@@ -51,14 +58,19 @@ function remoteOf(endpoint: Endpoint, at: number): Remote[] {
   return endpoint.protocol === 'mcp' ? [{ endpoint, at }] : []
 }
 
-function remoteTarget(entry: Installed, { endpoint, at }: Remote, index: number): Target {
+function remoteTarget(
+  entry: Installed,
+  { endpoint, at }: Remote,
+  index: number,
+  allowed: readonly string[],
+): Target {
   return {
     id: numbered('remote', index),
     kind: 'remote',
     title: `${entry.name} at ${endpoint.url}`,
     launch(needs) {
       const stated = keyed(endpoint, entry.callable)
-      const launch = httpLaunch(stated, `/endpoints/${at}`, needs, 'public')
+      const launch = httpLaunch(stated, `/endpoints/${at}`, needs, { allowed })
       return { launch, notes: [...notesOf(entry.callable, stated !== endpoint)] }
     },
   }

@@ -313,6 +313,16 @@ test('an entry of the largest size has an answer that every transport can send',
   expect(refusalOf(installed({ packages: large ? [large] : [] }))?.detail).toContain('too long')
 })
 
+test('an address that the operator allows is installed, and no other of its network', () => {
+  const url = 'http://10.0.0.1:3000/mcp'
+  const entry = remote({ url, headers: [{ name: 'X-Key', is_required: true }] })
+  const kindsOf = (origin: string) => install(entry, [origin]).targets.map(({ kind }) => kind)
+  expect([kindsOf('http://10.0.0.1:3000'), kindsOf('http://10.0.0.1')]).toEqual([
+    ['remote', 'gateway'],
+    ['gateway'],
+  ])
+})
+
 test('a header cannot name a variable that the user has for something else', () => {
   const value = 'Bearer {AWS_SECRET_ACCESS_KEY}'
   const { text } = hostOf(remote({ headers: [{ name: 'Authorization', value }] }), 'claude-code')

@@ -1,0 +1,29 @@
+import type { Command } from 'commander'
+import { hostIds } from '../../schemas/install.ts'
+
+/** The command that gives agents to the hosts of this machine. */
+export function addInstalling(program: Command, json: () => boolean): void {
+  program
+    .command('install')
+    .argument('[agent]', 'package name, A2A address or id; this gateway itself when left out')
+    .requiredOption('--host <host>', `the program: ${hostIds.join(', ')}`)
+    .option('--target <target>', 'remote, package or gateway; the first that the host can run when left out')
+    .option('--scope <scope>', "user, or project for the host's file in this folder", 'user')
+    .option('--name <name>', 'name of the server in the file')
+    .option('--dry-run', 'show the change and write nothing')
+    .option('--remove', 'remove the server from the file')
+    .option('--replace', 'replace another server of the same name')
+    .option('--yes', 'write without asking')
+    .description("give an agent to a host: show the change of the host's file, and write it")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  dragoman install com.example.weather --host claude-code
+  dragoman install --host vscode --scope project --dry-run
+  dragoman install com.example.weather --host codex --remove --yes`,
+    )
+    .action(async (agent: string | undefined, options) =>
+      (await import('./install.ts')).install(agent, options, json()),
+    )
+}
