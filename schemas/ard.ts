@@ -1,3 +1,6 @@
+import { derivedName } from './derived-name.ts'
+import { isUnder } from './names.ts'
+
 /**
  * Agentic Resource Discovery 0.91 (ARD): the identifiers and media types of catalogs of agents
  * (https://github.com/ards-project/ard-spec).
@@ -29,17 +32,48 @@ export function readIdentifier(text: string): AirIdentifier | undefined {
   return { publisher: publisher.toLowerCase(), names: path.slice(1).split(':') }
 }
 
-/**
- * The identifier of an agent of this registry: its package name below its proved domain, or below the domain of the
- * registry. The slash of a package name is a colon.
- */
-export function identifierOf(publisher: string, packageName: string): string {
-  return `urn:air:${publisher}:${packageName.replace('/', ':')}`
+/** What the identifier of an agent follows from. */
+interface Identified {
+  readonly package_name: string
+  readonly verified_domain: string | null
+  readonly origin: { readonly name: string } | null
 }
 
-/** The package name in an identifier that this registry may have made; undefined for other identifiers. */
-export function packageNameIn({ names }: AirIdentifier): string | undefined {
-  return names.length <= 2 ? names.join('/') : undefined
+/**
+ * The identifier of an agent that is listed here. One that was mirrored keeps the identifier of its origin. Others have
+ * their package name below their proved domain, or below the publisher of this registry; its slash is a colon.
+ */
+export function identifierOf(agent: Identified, own: string): string {
+  const { package_name, verified_domain, origin } = agent
+  if (verified_domain === null && origin && publishedBy(origin.name)) return origin.name
+  return `urn:air:${verified_domain ?? own}:${package_name.replace('/', ':')}`
+}
+
+/** The publisher in the identifier of an agent; null if it is this registry. */
+export function publisherIn({ verified_domain, origin }: Identified): string | null {
+  return verified_domain ?? publishedBy(origin?.name ?? '')?.publisher ?? null
+}
+
+/** The parts of an identifier whose publisher is a domain; undefined for all others. */
+export function publishedBy(text: string): AirIdentifier | undefined {
+  const identifier = readIdentifier(text)
+  return identifier && isDomain(identifier.publisher) ? identifier : undefined
+}
+
+/** The package names that an agent with this identifier may have here: its own, and that of a mirrored agent. */
+export function packageNamesFor(identifier: AirIdentifier): string[] {
+  const own = identifier.names.length <= 2 ? [identifier.names.join('/').toLowerCase()] : []
+  return [...new Set([...own, mirroredName(identifier)])]
+}
+
+/**
+ * The package name of a mirrored agent: the names below the publisher where they begin with its reversed domain, else
+ * its reversed domain and the names.
+ */
+export function mirroredName({ publisher, names }: AirIdentifier): string {
+  const reversed = publisher.split('.').reverse().join('.')
+  const own = names.join('/').toLowerCase()
+  return derivedName(isUnder(own, reversed) ? own : `${reversed}/${names.join('-')}`)
 }
 
 /** The identifier of a part of a registry itself. Package names have no third part, so it is never that of an agent. */
@@ -50,7 +84,7 @@ export function partIdentifier(publisher: string, part: 'registry' | 'catalog', 
 const domain = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/i
 
 /** True for a publisher that is a domain, as identifiers must have; clients refuse a page that has another. */
-export function isDomain(publisher: string): boolean {
+function isDomain(publisher: string): boolean {
   return domain.test(publisher)
 }
 

@@ -180,14 +180,16 @@ export const entryFields = {
       option: ['--protocol <protocol...>', 'one of these protocols: a2a, mcp or envelope'],
     },
   },
-  verified_domain: {
+  publisher: {
     filter: {
       compare: 'any',
       schema: z
         .array(z.string().toLowerCase().min(1).max(253))
         .max(20)
-        .describe('Agents with a proof of one of these domains; `none`: agents without a proof.'),
-      facet: 'verified_domains',
+        .describe(
+          'Agents of one of these domains: proved, or in the identifier at the origin of a mirrored agent; `none`: all others.',
+        ),
+      facet: 'publishers',
     },
   },
   live: {

@@ -1,3 +1,4 @@
+import { publisherOf } from '../../schemas/ard.ts'
 import type { MirrorKind } from '../../schemas/mirror.ts'
 import { createMirrors, type Mirrors } from '../registry/mirror/mirrors.ts'
 import { createMirrorRunner } from '../registry/mirror/runner.ts'
@@ -26,7 +27,8 @@ interface MirrorPorts {
 /** Registries may take half a minute to their first byte. */
 const idleMilliseconds = 60_000
 
-type CreateSource = (url: string, read: ReadSource) => Source
+/** `own`: the publisher of this registry in identifiers of ARD. */
+type CreateSource = (url: string, read: ReadSource, own: string) => Source
 
 const sources: Readonly<Record<MirrorKind, CreateSource>> = {
   'mcp-registry': createMcpRegistrySource,
@@ -49,7 +51,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     clock,
     createId,
     holder: createId(),
-    sourceOf: ({ kind, url }) => sources[kind](url, read),
+    sourceOf: ({ kind, url }) => sources[kind](url, read, publisherOf(site().base_url)),
     applied: (revision) => follower.caughtUp(revision),
     onPage: metrics.mirrored,
   })

@@ -18,7 +18,7 @@ export interface SearchDocument extends ListedValues {
   /** Without a rank of its own when absent. */
   readonly callable?: Callable
   readonly protocol?: Protocol | null
-  readonly verified_domain?: string | null
+  readonly publisher?: string | null
   /** False when absent. */
   readonly deprecated?: boolean
   /** The name imitates that of another agent; false when absent. */

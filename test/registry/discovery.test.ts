@@ -40,9 +40,9 @@ describe('filters for catalogs', () => {
   })
 
   test('select agents without a proved domain', async () => {
-    const { json } = await home.request('GET', '/public/agents?verified_domain=none&facets=true')
-    expect(json.facets.verified_domains).toEqual({ none: json.total })
-    const other = await home.request('GET', '/public/agents?verified_domain=example.com')
+    const { json } = await home.request('GET', '/public/agents?publisher=none&facets=true')
+    expect(json.facets.publishers).toEqual({ none: json.total })
+    const other = await home.request('GET', '/public/agents?publisher=example.com')
     expect(other.json.total).toBe(0)
   })
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { derivedName } from '../../../schemas/derived-name.ts'
 import { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
@@ -6,7 +7,6 @@ import { Input, PublishedPackage } from '../../../schemas/package.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut } from '../cards/manifest.ts'
-import { derivedName } from '../import/derived-name.ts'
 
 /**
  * The server.json documents of the MCP registry, as fields of an entry and back. Schema 2025-12-11,

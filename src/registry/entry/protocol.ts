@@ -20,6 +20,12 @@ export function protocolOf(entry: Facts): Protocol | null {
   return card === null ? null : 'a2a'
 }
 
+/** What the ARD identifier of an entry follows from. */
+export function identified(entry: Facts & Pick<StoredEntry, 'package_name' | 'origin'>) {
+  const { package_name, origin } = entry
+  return { package_name, origin, verified_domain: verifiedDomainOf(entry) }
+}
+
 /** The domain that the owner has proved, or the gateway for its own agents. */
 export function verifiedDomainOf({ verification_level, proof }: Facts): string | null {
   return verification_level === 'domain_verified' ? (proof?.domain ?? null) : null

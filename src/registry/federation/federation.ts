@@ -1,4 +1,4 @@
-import { identifierOf, packageNameIn, publisherOf, readIdentifier } from '../../../schemas/ard.ts'
+import { identifierOf, packageNamesFor, publishedBy, publisherOf } from '../../../schemas/ard.ts'
 import { charactersPerToken, lengthOf } from '../../../schemas/brief.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { FederationMode, UpstreamReport } from '../../../schemas/federation.ts'
@@ -8,7 +8,7 @@ import type { Wait } from '../../common/clock.ts'
 import type { AskUpstream } from '../../common/upstream.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Reader } from '../../store/store.ts'
-import { verifiedDomainOf } from '../entry/protocol.ts'
+import { identified } from '../entry/protocol.ts'
 import type { Site } from '../entry/site.ts'
 import { type ForeignResult, merge } from './merge.ts'
 import { type Question, questionFor } from './question.ts'
@@ -125,7 +125,8 @@ async function askOne(
       report: { url, status: 'answered', results: 0 },
     }
   } catch (thrown) {
-    const { code, message } = Failure.from(thrown)
+    if (!(thrown instanceof Failure)) throw signal.aborted ? Failure.cancelled(signal) : thrown
+    const { code, message } = thrown
     const status = code === 'upstream_timeout' ? 'late' : 'failed'
     return { results: [], report: { url, status, results: 0, detail: message } }
   }
@@ -152,12 +153,14 @@ async function foreignOf(
 /** True for an identifier below the own domain, and for that of an agent that is listed here. */
 async function isOwn({ reader, site }: FederationOptions, text: string): Promise<boolean> {
   const own = publisherOf(site().base_url)
-  const identifier = readIdentifier(text)
+  const identifier = publishedBy(text)
   if (!identifier || identifier.publisher === own) return true
-  const name = packageNameIn(identifier)?.toLowerCase()
-  const entry = name === undefined ? undefined : await reader.entry({ package_name: name })
-  if (!entry || !isListed(entry)) return false
-  return identifierOf(verifiedDomainOf(entry) ?? own, entry.package_name) === text
+  for (const package_name of packageNamesFor(identifier)) {
+    const entry = await reader.entry({ package_name })
+    const isListedHere = entry !== undefined && isListed(entry)
+    if (isListedHere && identifierOf(identified(entry), own) === text) return true
+  }
+  return false
 }
 
 function within<Item>(characters: number, items: readonly Item[]): readonly Item[] {

@@ -14,12 +14,12 @@ export function questionFor(input: SearchQuery, ownUrl: string): Question | stri
   if (cursor !== undefined) return 'Further pages are of this registry alone.'
   if (sort !== 'relevance') return 'Only a list by relevance can be merged.'
   if (min_score !== undefined) return 'Scores of different registries do not compare.'
-  const { protocol, labels, tags, verified_domain, ...others } = filters
+  const { protocol, labels, tags, publisher, ...others } = filters
   const [local] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
   if (local !== undefined) return `Other registries do not know the filter ${local}.`
   if (tags && tags.length + (labels?.length ?? 0) > 1)
     return 'Other registries take one of the tags, not all.'
-  const publishers = verified_domain?.filter((domain) => domain !== 'none' && domain !== publisherOf(ownUrl))
+  const publishers = publisher?.filter((domain) => domain !== 'none' && domain !== publisherOf(ownUrl))
   if (publishers?.length === 0) return 'The publisher is this registry.'
   return {
     text: query,

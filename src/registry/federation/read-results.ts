@@ -1,4 +1,4 @@
-import { isDomain, readIdentifier } from '../../../schemas/ard.ts'
+import { publishedBy } from '../../../schemas/ard.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { hidesCharacters, withoutHidden } from '../../../schemas/text.ts'
@@ -37,7 +37,7 @@ function parsed(body: Uint8Array): unknown {
 function readResult(result: unknown, source: string): ForeignResult[] {
   if (!isRecord(result)) return []
   const { identifier } = result
-  if (typeof identifier !== 'string' || !isDomain(readIdentifier(identifier)?.publisher ?? '')) return []
+  if (typeof identifier !== 'string' || !publishedBy(identifier)) return []
   const stated = textsOf(result)
   const texts = [stated.name, stated.description, stated.type, stated.version, ...stated.tags]
   const isHiding = texts.some((text) => text !== undefined && hidesCharacters(text))

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { derivedName, slug } from '../../../schemas/derived-name.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
-import { derivedName, slug } from './derived-name.ts'
 
 /** The fields that an imported line states. */
 export type Facts = Pick<

@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { publisherIn } from '../../../schemas/ard.ts'
 import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { type Liveness, unseen } from '../../../schemas/liveness.ts'
@@ -7,7 +8,7 @@ import { backoff } from '../../common/retry.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import { callableOf } from '../entry/callable.ts'
-import { protocolOf, verifiedDomainOf } from '../entry/protocol.ts'
+import { identified, protocolOf } from '../entry/protocol.ts'
 import { agentKeysOf, sourceOf } from '../entry/same-agent.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
@@ -182,7 +183,7 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     liveness: liveness.status,
     callable: callableOf(entry, liveness).callable,
     protocol: protocolOf(entry),
-    verified_domain: verifiedDomainOf(entry),
+    publisher: publisherIn(identified(entry)),
     deprecated: entry.deprecated !== null,
     imitates_name: entry.content_flags.includes('imitates_name'),
     source: sourceOf(entry),

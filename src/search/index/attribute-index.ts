@@ -20,7 +20,7 @@ import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 /** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'protocol' | 'verified_domain' | 'deprecated'
+  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'protocol' | 'publisher' | 'deprecated'
 >
 
 type Value = AttributeValue<keyof Filter>
@@ -51,8 +51,8 @@ const values: {
     ofFilter: (tags) => distinct(tags).map((tag) => tag?.toLowerCase()),
   },
   protocol: { ofDocument: ({ protocol }) => [protocol ?? 'none'], ofFilter: distinct },
-  verified_domain: {
-    ofDocument: ({ verified_domain }) => [verified_domain ?? 'none'],
+  publisher: {
+    ofDocument: ({ publisher }) => [publisher ?? 'none'],
     ofFilter: (domains) => distinct(domains).map((domain) => domain?.toLowerCase()),
   },
   live: {

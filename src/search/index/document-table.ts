@@ -170,7 +170,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
-  const { liveness, callable, protocol, verified_domain, deprecated, imitates_name } = document
+  const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
   const { source, agent_keys = [] } = document
   return {
     id,
@@ -182,7 +182,7 @@ function toStored(document: SearchDocument): StoredDocument {
     ...(liveness && { liveness }),
     ...(callable && { callable }),
     ...(protocol && { protocol }),
-    ...(verified_domain && { verified_domain }),
+    ...(publisher && { publisher }),
     ...(deprecated && { deprecated }),
     ...(imitates_name && { imitates_name }),
     ...(source !== undefined && agent_keys.length > 0 && { source, agent_keys }),

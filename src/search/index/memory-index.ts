@@ -213,7 +213,7 @@ function toVectorFilter({
   callable: ___,
   labels: ____,
   protocol: _____,
-  verified_domain: ______,
+  publisher: ______,
   ...filter
 }: Filter): AttributeFilter {
   return filter satisfies {

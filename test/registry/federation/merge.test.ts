@@ -143,7 +143,7 @@ describe('a search', () => {
       { tags: ['a', 'b'], type: ['application/mcp-server-card+json'] },
     ],
     [{ tags: ['a'] }, { tags: ['a'] }],
-    [{ verified_domain: ['none', 'a.example'] }, { publisher: ['a.example'] }],
+    [{ publisher: ['none', 'a.example'] }, { publisher: ['a.example'] }],
     [{}, {}],
   ])('with the filters %j is passed on', (filters, filter) => {
     expect(questionFor({ ...search, filters }, own)).toEqual({ text: 'weather', filter })
@@ -157,7 +157,7 @@ describe('a search', () => {
     ['a filter that others do not know', { filters: { callable: ['open' as const] } }],
     ['own agents', { filters: { mine: true } }],
     ['two tags of which all count', { filters: { tags: ['a', 'b'] } }],
-    ['the publisher that is this registry', { filters: { verified_domain: ['own.example', 'none'] } }],
+    ['the publisher that is this registry', { filters: { publisher: ['own.example', 'none'] } }],
   ])('with %s stays here', (_, part) => {
     const { query, ...rest } = { ...search, ...part }
     expect(questionFor({ ...rest, ...(query !== undefined && { query }) }, own)).toBeTypeOf('string')

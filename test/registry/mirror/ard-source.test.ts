@@ -222,7 +222,11 @@ describe('an ARD source', () => {
 
 describe('the agents of an ARD source', () => {
   async function pageOf(...entries: unknown[]) {
-    const source = createArdSource(site, answering({ '/.well-known/ard.json': { entries } }).read)
+    const source = createArdSource(
+      site,
+      answering({ '/.well-known/ard.json': { entries } }).read,
+      'own.example',
+    )
     const pages = await collect(source.pages({ cursor: null, since: null, latest: false, signal }))
     expect(pages.at(-1)?.next).toBeNull()
     return {
@@ -300,6 +304,7 @@ describe('the agents of an ARD source', () => {
     ['no type', { type: undefined }],
     ['a type that is no agent', { type: 'application/ai-skill' }],
     ['no identifier', { identifier: undefined }],
+    ['an identifier of this registry', { identifier: 'urn:air:own.example:com.example.a' }],
     ['an identifier without a letter', { identifier: '::' }],
     ['a reserved name', { identifier: 'urn:air:registry.svc:a' }],
     ['hidden characters', { description: 'Fine.\u202e' }],
@@ -330,7 +335,10 @@ test('a mirror of another gateway by ARD lists its agents under their own names'
       capabilities: [{ name: 'read', description: `Reads the ${name}.` }],
     })
   }
-  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: far.url })
+  await using home = await startGateway({
+    DRAGOMAN_ALLOW_ORIGINS: far.url,
+    DRAGOMAN_FEDERATION: `${far.url}/ard`,
+  })
   await operate(home.gateway, 'add_mirror', { source: `${far.url}/ard`, name: 'far', kind: 'ard' })
   const run = await runToEnd(home.gateway, 'far')
   expect(run).toMatchObject({ error: null, counts: { created: 6 } })
@@ -342,6 +350,20 @@ test('a mirror of another gateway by ARD lists its agents under their own names'
     origin: { source: 'far', name: 'urn:air:far.example:com.example.tide' },
     manifest_url: 'http://far.example/mcp/agents/com.example.tide/server-card',
   })
+  const identifier = 'urn:air:far.example:com.example.tide'
+  const shown = await home.request('GET', `/ard/agents/${encodeURIComponent(identifier)}`)
+  expect(shown.json).toMatchObject({
+    identifier,
+    metadata: { origin: { url: `${far.url}/ard`, name: identifier } },
+  })
+  const filter = { publisher: ['far.example'] }
+  const found = await home.request('POST', '/ard/search', { body: { query: { text: 'tide', filter } } })
+  expect(found.json.results[0].identifier).toBe(identifier)
+  const federated = await home.request('POST', '/ard/search', { body: { query: { text: 'tide' } } })
+  const tides = federated.json.results.filter(
+    (result: { identifier: string }) => result.identifier === identifier,
+  )
+  expect(tides).toMatchObject([{ source: `${home.url}/ard` }])
   expect((await runToEnd(home.gateway, 'far')).counts).toMatchObject({ created: 0, unchanged: 6 })
 })
 
@@ -356,7 +378,7 @@ test.skipIf(files.length === 0)(
       const document = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'))
       const { read } = answering({ '/.well-known/ai-catalog.json': document })
       expect(await itemsOf(read)).toHaveLength(document.entries.length)
-      const source = createArdSource(site, read)
+      const source = createArdSource(site, read, 'own.example')
       const pages = await collect(source.pages({ cursor: null, since: null, latest: false, signal }))
       const rejected = pages.flatMap((page) => page.rejected)
       counts.push([pages.flatMap(({ items }) => items).length, rejected.length])

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { isDomain, readIdentifier, serverCardType } from '../../../../schemas/ard.ts'
+import { mirroredName, publishedBy, serverCardType } from '../../../../schemas/ard.ts'
+import { slug } from '../../../../schemas/derived-name.ts'
 import { type Capability, Endpoint } from '../../../../schemas/entry-parts.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
-import { isUnder, PackageName, Tag } from '../../../../schemas/names.ts'
+import { PackageName, Tag } from '../../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../../schemas/text.ts'
 import {
   cut,
@@ -14,7 +15,6 @@ import {
   maxTags,
   readCard,
 } from '../../cards/manifest.ts'
-import { derivedName, slug } from '../../import/derived-name.ts'
 import type { Facts } from '../../import/read-line.ts'
 import { type AgentItem, readItems, type SourceItem } from '../source-items.ts'
 import { type ArdItem, type ArdLimits, mediaTypeOf, readArd } from './ard.ts'
@@ -23,8 +23,11 @@ import type { Source, SourcePage } from './source.ts'
 
 const pageItems = 100
 
-/** An ARD registry, or the catalogs of a site (ARD 0.91, AI Catalog 1.0). The cards of the agents are not fetched. */
-export function createArdSource(url: string, read: ReadSource, limits?: ArdLimits): Source {
+/**
+ * An ARD registry, or the catalogs of a site (ARD 0.91, AI Catalog 1.0). The cards of the agents are not fetched.
+ * Agents of the publisher `own`, this registry, are not listed: the source mirrors us.
+ */
+export function createArdSource(url: string, read: ReadSource, own: string, limits?: ArdLimits): Source {
   return {
     knows_changes: false,
     resumes: false,
@@ -32,18 +35,21 @@ export function createArdSource(url: string, read: ReadSource, limits?: ArdLimit
       let items: ArdItem[] = []
       for await (const item of readArd({ read, url, signal, ...(limits && { limits }) })) {
         if (items.length === pageItems) {
-          yield pageOf(items, url)
+          yield pageOf(items, url, own)
           items = []
         }
         items.push(item)
       }
-      yield { ...pageOf(items, url), next: null }
+      yield { ...pageOf(items, url, own), next: null }
     },
   }
 }
 
-function pageOf(values: readonly ArdItem[], url: string): SourcePage {
-  const pages = values.map((item) => ({ item, ...readItems<SourceItem>([item], () => agentOf(item, url)) }))
+function pageOf(values: readonly ArdItem[], url: string, own: string): SourcePage {
+  const pages = values.map((item) => ({
+    item,
+    ...readItems<SourceItem>([item], () => agentOf(item, url, own)),
+  }))
   return {
     items: pages.flatMap(({ items }) => items),
     rejected: pages.flatMap(({ item, rejected }) =>
@@ -53,7 +59,10 @@ function pageOf(values: readonly ArdItem[], url: string): SourcePage {
   }
 }
 
-function agentOf(item: ArdItem, url: string): AgentItem {
+function agentOf(item: ArdItem, url: string, own: string): AgentItem {
+  if (publishedBy(item.key)?.publisher === own) {
+    throw new Failure('invalid_request', 'It is an agent of this registry.')
+  }
   return { kind: 'agent', key: item.key, facts: factsOf(item, url) }
 }
 
@@ -114,25 +123,13 @@ function factsOf({ document, base }: ArdItem, sourceUrl: string): Facts {
   }
 }
 
-/**
- * The package name: the names below the publisher where they begin with its reversed domain, as those of this software
- * do, else its reversed domain and the names. AI Catalog allows any identifier: one without a publisher is below the
- * site of its catalog.
- */
+/** AI Catalog allows any identifier: one without a publisher is below the site of its catalog. */
 function packageNameOf(text: string, base: string): string {
-  const { publisher, names } = publishedBy(text) ?? { publisher: new URL(base).hostname, names: [text] }
-  const reversed = publisher.split('.').reverse().join('.')
-  const own = names.join('/').toLowerCase()
-  const name = derivedName(isUnder(own, reversed) ? own : `${reversed}/${names.join('-')}`)
+  const name = mirroredName(publishedBy(text) ?? { publisher: new URL(base).hostname, names: [text] })
   if (/^(custom\.|svc(?![a-z0-9]))/.test(name)) {
     throw new Failure('invalid_request', `${name} is a reserved name.`)
   }
   return PackageName.parse(name)
-}
-
-function publishedBy(text: string): ReturnType<typeof readIdentifier> {
-  const identifier = readIdentifier(text)
-  return identifier && isDomain(identifier.publisher) ? identifier : undefined
 }
 
 function tagsOf({ tags = [] }: Entry, isServer: boolean): string[] {

@@ -25,7 +25,7 @@ const maxDescription = 500
 export function ardEntry(entry: Entry, site: Site, discovery?: Discovery): ArdEntry {
   const isServer = entry.protocol === 'mcp'
   return {
-    identifier: identifierIn(site, entry),
+    identifier: identifierOf(entry, publisherOf(site.base_url)),
     displayName: entry.name,
     type: isServer ? serverCardType : agentCardType,
     url: isServer ? serverCardUrl(site, entry) : agentCardUrl(site, entry),
@@ -40,14 +40,6 @@ export function ardEntry(entry: Entry, site: Site, discovery?: Discovery): ArdEn
       trustManifest: trustManifest(entry, entry.verified_domain, site),
     }),
   }
-}
-
-/** The identifier that this registry gives to an entry. */
-export function identifierIn(
-  { base_url }: Pick<Site, 'base_url'>,
-  { package_name, verified_domain }: Pick<Entry, 'package_name' | 'verified_domain'>,
-): string {
-  return identifierOf(verified_domain ?? publisherOf(base_url), package_name)
 }
 
 /** The card of an MCP server, which names the address at this gateway. */
@@ -74,10 +66,21 @@ function metadataOf(entry: Entry, site: Site): object {
     ...(entry.protocol !== null && { protocol: entry.protocol }),
     ...(category !== null && { category }),
     ...(license !== null && { license }),
-    ...(origin && { origin: { url: origin.url, name: origin.name, license: origin.license } }),
+    ...(origin && { origin: originOf(origin) }),
     ...(!origin && source_url !== null && { origin: { url: source_url } }),
     ...(content_flags.length > 0 && { contentFlags: content_flags }),
     ...(entry.deprecated && { deprecated: true }),
+  }
+}
+
+/** Where a mirrored agent comes from, and on what terms. */
+function originOf({ url, name, license, attribution, takedown }: NonNullable<Entry['origin']>): object {
+  return {
+    url,
+    name,
+    ...(license !== null && { license }),
+    ...(attribution !== null && { attribution }),
+    ...(takedown !== null && { takedown }),
   }
 }
 

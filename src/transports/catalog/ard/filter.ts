@@ -24,7 +24,7 @@ interface FilterPath {
 const paths = {
   type: { filter: 'protocol', facet: 'protocols' },
   tags: { filter: 'labels', facet: 'tags' },
-  publisher: { filter: 'verified_domain', facet: 'verified_domains' },
+  publisher: { filter: 'publisher', facet: 'publishers' },
   'metadata.callable': { filter: 'callable', facet: 'callable' },
   'metadata.protocol': { filter: 'protocol', facet: 'protocols' },
   'metadata.category': { filter: 'category', facet: 'categories', isSingle: true },

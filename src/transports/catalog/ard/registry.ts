@@ -1,5 +1,6 @@
 import {
-  packageNameIn,
+  identifierOf,
+  packageNamesFor,
   publisherOf,
   readIdentifier,
   registryEntry,
@@ -14,7 +15,7 @@ import type { JsonObject } from '../../../../schemas/json.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Call } from '../../../router/call.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import { type ArdEntry, ardEntry, identifierIn, type Site } from './entry.ts'
+import { type ArdEntry, ardEntry, type Site } from './entry.ts'
 import { pathOf, readFilter, type SearchFilters } from './filter.ts'
 import { readListFilter } from './list-filter.ts'
 import { ExploreRequest, ListRequest, SearchRequest } from './requests.ts'
@@ -140,14 +141,17 @@ export async function lookUp(context: ArdContext, text: string, call: Call): Pro
   if (!identifier) {
     throw new Failure('invalid_request', 'This is not an identifier of the form urn:air:PUBLISHER:…:NAME.')
   }
-  const name = packageNameIn(identifier)
   const site = context.site()
-  const entry = name === undefined ? undefined : await entryOf(context, name, call)
-  const isListed = entry?.state === 'ACTIVE' && entry.suspended === null
-  if (!isListed) throw unknown()
-  const current = identifierIn(site, entry)
-  if (current !== text) throw unknown(`The agent ${entry.package_name} has the identifier ${current}.`)
-  return ardEntry(entry, site, discoveryOf(entry))
+  const own = publisherOf(site.base_url)
+  const found: EntryDetail[] = []
+  for (const name of packageNamesFor(identifier)) {
+    const entry = await entryOf(context, name, call)
+    if (entry?.state === 'ACTIVE' && entry.suspended === null) found.push(entry)
+  }
+  const entry = found.find((candidate) => identifierOf(candidate, own) === text)
+  if (entry) return ardEntry(entry, site, discoveryOf(entry))
+  const [other] = found
+  throw unknown(other && `The agent ${other.package_name} has the identifier ${identifierOf(other, own)}.`)
 }
 
 function unknown(hint?: string): Failure {
