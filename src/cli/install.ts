@@ -90,7 +90,8 @@ async function confirmed(path: string): Promise<boolean> {
     throw wrong('Nobody can be asked here: give --yes to write, or --dry-run to look.')
   const asking = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await asking.question(`Write this to ${path}? [y/N] `)
+    // Ctrl+C and Ctrl+D are a no.
+    const answer = await asking.question(`Write this to ${path}? [y/N] `).catch(() => '')
     return /^y(es)?$/i.test(answer.trim())
   } finally {
     asking.close()

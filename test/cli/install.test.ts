@@ -1,6 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts put values in the place of such texts
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
@@ -9,6 +12,7 @@ import { command, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
+const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script')
 let home: TestGateway
 beforeAll(async () => {
   home = await startGateway()
@@ -128,6 +132,27 @@ describe('install', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('give --yes')])
     expect(await ada.files()).toEqual([])
   })
+
+  test.skipIf(!hasTerminal).each([
+    ['y', ['mcp.json']],
+    ['n', []],
+    ['', []],
+  ])(
+    `at a terminal it asks, and %j writes %j${hasTerminal ? '' : ' (skipped: script is not here)'}`,
+    async (answer, files) => {
+      await using ada = await user()
+      const line = [process.execPath, command, 'install', ...weather, 'cursor']
+        .map((word) => `'${word}'`)
+        .join(' ')
+      const env = { PATH: process.env.PATH, HOME: ada.at(''), DRAGOMAN_URL: home.url }
+      const running = promisify(execFile)('script', ['-qec', line, '/dev/null'], { env })
+      running.child.stdin?.end(`${answer}\n`)
+      const { stdout } = await running
+      expect(stdout).toContain('Write this to')
+      expect(stdout).toContain(files.length > 0 ? 'Wrote' : 'Nothing was written')
+      expect(await ada.files()).toEqual(files)
+    },
+  )
 
   test('keeps comments, order and all other members as they stand', async () => {
     const before =
