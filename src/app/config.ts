@@ -13,11 +13,16 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
+function isApiBase(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(text)
+}
+
 /** Bases of ARD APIs, with or without `/search` at the end. */
 const registries = list
   .transform((urls) => [...new Set(urls.map((url) => url.replace(/\/+$/, '').replace(/\/search$/, '')))])
-  .refine((urls) => urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')), {
-    error: 'Give http or https URLs, such as https://registry.example/ard.',
+  .refine((urls) => urls.every(isApiBase), {
+    error: 'Give http or https URLs without a user name or a query, such as https://registry.example/ard.',
   })
   .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
 

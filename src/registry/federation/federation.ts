@@ -15,7 +15,10 @@ import { type Question, questionFor } from './question.ts'
 import { maxAnswerBytes, readResults } from './read-results.ts'
 
 /** Time within which all other registries must answer, in milliseconds. */
-export const budget_ms = 400
+const budget_ms = 400
+
+/** Maximum number of agents of each other registry: each is looked up here. */
+const maxResults = 20
 
 export interface FederationOptions {
   /** The bases of the ARD APIs of the other registries. */
@@ -51,7 +54,7 @@ export function createFederate(options: FederationOptions): Federate {
       return { ...(await find(limit)), upstreams: upstreams.map((url) => skipped(url, question)) }
     }
     using asking = linkSignals(signal)
-    const answers = askAll(options, question, limit, asking)
+    const answers = askAll(options, question, Math.min(limit, maxResults), asking)
     answers.catch(() => {})
     const found = await find(limit).catch((thrown: unknown) => {
       asking.abort(thrown)
@@ -142,12 +145,9 @@ async function foreignOf(
   results: readonly ForeignResult[],
   { type: types }: Question['filter'],
 ): Promise<readonly ForeignResult[]> {
-  const foreign: ForeignResult[] = []
-  for (const result of results) {
-    const isExcluded = types && result.type !== undefined && !types.includes(result.type)
-    if (!isExcluded && !(await isOwn(options, result.identifier))) foreign.push(result)
-  }
-  return foreign
+  const isOurs = await Promise.all(results.map(({ identifier }) => isOwn(options, identifier)))
+  const isExcluded = ({ type }: ForeignResult) => types !== undefined && !types.includes(type)
+  return results.filter((result, index) => !isOurs[index] && !isExcluded(result))
 }
 
 /** True for an identifier below the own domain, and for that of an agent that is listed here. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
+import { readConfig } from '../../../src/app/config.ts'
 import { systemWait } from '../../../src/common/clock.ts'
 import { serve } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -218,6 +219,24 @@ describe('a search with federation', () => {
     expect(json.others.length).toBeLessThan(4)
     expect(json.upstreams[0].results).toBe(json.others.length)
   })
+})
+
+test.each([
+  ['registry.example'],
+  ['ftp://registry.example/ard'],
+  ['https://user:secret@registry.example/ard'],
+  ['https://registry.example/ard?key=secret'],
+  [Array.from({ length: 11 }, (_, index) => `https://r${index}.example/ard`).join()],
+])('the setting refuses %s', (DRAGOMAN_FEDERATION) => {
+  expect(() => readConfig({ DRAGOMAN_FEDERATION })).toThrow('DRAGOMAN_FEDERATION')
+})
+
+test('the setting takes an address of a search for the base of its API, and each once', () => {
+  const text = 'https://a.example/ard/search, https://a.example/ard/,https://b.example'
+  expect(readConfig({ DRAGOMAN_FEDERATION: text }).DRAGOMAN_FEDERATION).toEqual([
+    'https://a.example/ard',
+    'https://b.example',
+  ])
 })
 
 describe('another registry that', () => {
