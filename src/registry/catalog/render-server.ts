@@ -28,13 +28,12 @@ export function createServerRenderer(
 
   async function render(hit: Hit, entry: StoredEntry | undefined): Promise<ListedServer> {
     const { row } = hit
-    const isShown = row.is_listed && entry !== undefined && isListed(entry)
-    const document = isShown ? await documentAt(row, entry) : undefined
+    const document = entry && isShown(row, entry) ? await documentAt(row, entry) : undefined
     // What its owner or an admin hid has no text any more; a mirror still learns that it is gone.
     if (!document || !entry) return { server: withdrawn(row), _meta: { [officialKey]: goneFacts(row) } }
     return {
       server: document as ListedServer['server'],
-      _meta: { [officialKey]: row.meta ?? factsOf(row), [ownKey]: ownFacts(hit, entry) },
+      _meta: { [officialKey]: statedFacts(row) ?? factsOf(row), [ownKey]: ownFacts(hit, entry) },
     }
   }
 
@@ -76,6 +75,17 @@ export function createServerRenderer(
       ...(match !== undefined && { match }),
     }
   }
+}
+
+/** What its origin deleted is shown to who asks for deleted versions, as the origin does. */
+function isShown(row: ServerVersion, entry: StoredEntry): boolean {
+  if (row.mirror !== null && row.status === 'deleted' && entry.origin?.removed) return true
+  return row.is_listed && isListed(entry)
+}
+
+/** What the origin states; a version that was published here may be the latest one since. */
+function statedFacts({ meta, is_latest }: ServerVersion): Record<string, unknown> | null {
+  return meta && 'isLatest' in meta ? { ...meta, isLatest: is_latest } : meta
 }
 
 /** True if the entry still is what it was in this version. */
