@@ -142,6 +142,9 @@ describe('a search with federation', () => {
         url: far.url,
       },
     ])
+    const skills = { text: 'weather', filter: { type: ['application/ai-skill'] } }
+    const other = await ardSearch(home, { query: skills, federation: 'referrals' })
+    expect(other.json).toEqual({ results: [], referrals: json.referrals })
     expect((await action(home, { federation: 'referrals' })).json.upstreams).toEqual([
       { url: far.url, status: 'not_asked', results: 0 },
     ])

@@ -59,7 +59,11 @@ export async function search(context: ArdContext, body: unknown, call: Call): Pr
     federation: mode,
     ...(pageToken && { cursor: pageToken }),
   }
-  const found = await searchAgents(context, params, call, readFilter(query.filter ?? {}, site))
+  const filters = readFilter(query.filter ?? {}, site)
+  const isForOthers = filters === 'nothing' && mode === 'referrals'
+  const found = isForOthers
+    ? { ...empty, ...othersOf(await searchAgents(context, { ...params, limit: 1 }, call)) }
+    : await searchAgents(context, params, call, filters)
   const { others = [], upstreams = [], next_cursor } = found
   const source = `${site.base_url}/ard`
   const results: object[] = found.agents.map((agent) => ({
@@ -73,6 +77,11 @@ export async function search(context: ArdContext, body: unknown, call: Call): Pr
     ...(mode === 'referrals' && { referrals: upstreams.map(({ url }) => registryEntry(url)) }),
     ...(next_cursor !== null && { pageToken: next_cursor }),
   }
+}
+
+/** The other registries alone: what this one cannot have, they may. */
+function othersOf({ upstreams }: SearchOutput): Pick<SearchOutput, 'upstreams'> {
+  return { upstreams }
 }
 
 /** Results carry what selection needs (section 7.2); the lookup has the whole entry. */
