@@ -66,6 +66,7 @@ function index(version: string, { base_url, site_url }: Site): unknown {
       mcp: `${base_url}/mcp`,
       mcp_websocket: `${base_url.replace(/^http/, 'ws')}/mcp/ws`,
       ard: `${base_url}/ard`,
+      mcp_registry: `${base_url}/v0.1/servers`,
     },
   }
 }
@@ -86,6 +87,7 @@ Call: POST ${base}/a2a/message {"to":"PACKAGE","action":"ACTION","params":{…}}
 MCP: ${base}/mcp (Streamable HTTP) and ${base.replace(/^http/, 'ws')}/mcp/ws (WebSocket, subprotocol mcp)
 A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON, tasks and streams; 0.3 over JSON-RPC; card at ${base}/a2a/v1/.well-known/agent-card.json)
 ARD 0.91: POST ${base}/ard/search {"query":{"text":"what you need"}}, catalog at ${base}/.well-known/ard.json
+API of the MCP registry: GET ${base}/v0.1/servers?search=what+you+need&version=latest
 JSON-RPC 2.0: POST ${base}/rpc, methods registry.search_agents, message.send …
 
 ## Hosted agents
