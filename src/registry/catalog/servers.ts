@@ -103,7 +103,9 @@ export class ServerCatalog {
 
 const Filters = ListServersInput.omit({ limit: true, cursor: true })
 type Filters = z.output<typeof Filters>
-const Position = z.union([z.string(), z.tuple([z.string(), z.string()])])
+/** No name holds NUL, which PostgreSQL refuses. */
+const part = z.string().refine((text) => !text.includes('\0'))
+const Position = z.union([z.string(), z.tuple([part, part])])
 
 /** By words and meaning, unless a version or a time is requested: then the name counts, as at the official registry. */
 function searchesByMeaning({ query, version, updated_since, include_deleted }: Filters): boolean {

@@ -29,6 +29,9 @@ const agents = [
   ['com.example.ledger', 'Keeps the books: invoices, payments and taxes.'],
 ] as const
 
+/** A cursor that nobody was given. */
+const cursorOf = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
+
 const ask = (path: string, headers: Record<string, string> = {}) => home.request('GET', path, { headers })
 const namesIn = (page: { servers: { server: { name: string } }[] }) =>
   page.servers.map(({ server }) => server.name)
@@ -142,6 +145,11 @@ describe('the API of the MCP registry, reading', () => {
     ['servers?updated_since=yesterday', 400, 'query.updated_since'],
     ['servers?updated_since=2020-01-01T00:00:00Z&include_deleted=false', 400, 'query.updated_since'],
     ['servers?cursor=com.example/weather:1.0.0', 400, 'query.cursor'],
+    ['servers?search=a%00b', 400, undefined],
+    [`servers?cursor=${cursorOf({ filters: {}, after: ['a', '\0'] })}`, 400, 'query.cursor'],
+    [`servers?cursor=${cursorOf({ filters: { limit: 1 }, after: ['a', 'b'] })}`, 400, 'query.cursor'],
+    [`servers?cursor=${cursorOf({ filters: { query: 'x' }, after: 'forged' })}`, 400, 'query.cursor'],
+    [`servers?search=${'x'.repeat(1001)}`, 422, 'query.search'],
     ['servers/com.example%2Fnothing/versions', 404, undefined],
     ['servers/com.example%2Fnothing/versions/latest', 404, undefined],
     ['servers/com.example%2Fweather/versions/9.9.9', 404, undefined],

@@ -77,7 +77,7 @@ export class AnswerCache {
   readonly #answers = new LRUCache<string, { readonly state: string; readonly answer: Answer }>({
     maxSize: maxBytes,
     // The compressed forms are smaller.
-    sizeCalculation: ({ answer }) => 2 * answer.plain.bytes.length + 500,
+    sizeCalculation: ({ answer }, question) => 2 * (answer.plain.bytes.length + question.length) + 500,
     ttl: maxAge,
   })
 

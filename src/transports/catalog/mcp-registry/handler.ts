@@ -63,6 +63,7 @@ export function mcpRegistrySubtrees(
     if (cached) return cached
     const refused = secretInAddress(exchange.request.url)
     if (refused) throw refused
+    if (question.includes('%00')) throw new Failure('invalid_request', 'The address holds a NUL.')
     const [path = '', search = ''] = split(question)
     const document = documents.get(path)
     if (document) return document
