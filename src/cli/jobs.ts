@@ -17,6 +17,9 @@ const deliveryInterval = 1000
  */
 const deliveryLease = 2 * runMilliseconds
 
+/** Each mirror has a lease of its own, so this one need not outlast a run. */
+const mirrorLease = 10_000
+
 /**
  * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
  * runs the job.
@@ -38,7 +41,7 @@ export function startJobs({
     { lease: 'checks', checker: verification.checker },
     { lease: 'retention', checker: sweep, beat_ms: sweepInterval },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
-    { lease: 'mirrors', checker: mirrors },
+    { lease: 'mirrors', checker: mirrors, lease_ms: mirrorLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
     ...(config.DRAGOMAN_PROBE === 'on' ? [surveys] : []),
   ]

@@ -92,7 +92,8 @@ function readable(stated: Readonly<Record<string, unknown>>): unknown {
 }
 
 function readableArgument(argument: unknown): unknown {
-  if (!isRecord(argument) || argument.type === 'positional') return argument
+  if (!isRecord(argument)) return argument
+  if (argument.type === 'positional' || argument.type === 'named') return withFormat(argument)
   return { ...withFormat(argument), type: String(argument.name).startsWith('-') ? 'named' : 'positional' }
 }
 

@@ -184,7 +184,11 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     isDue: async () => (await due()).length > 0,
     async run() {
       const mirrors = await due()
-      await Promise.all(mirrors.map(({ name }) => started(name).ended.catch(options.onError)))
+      const onFault = (fault: unknown) => {
+        const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
+        if (!isElsewhere && !stop.signal.aborted) options.onError(fault)
+      }
+      await Promise.all(mirrors.map(({ name }) => started(name).ended.catch(onFault)))
       return mirrors.length
     },
     async [Symbol.asyncDispose]() {

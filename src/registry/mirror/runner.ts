@@ -28,8 +28,8 @@ const overlap = 5 * minute
 /** After this time everything is read anew, since a source may remove agents without a trace. */
 const maxAgeOfAll = 7 * day
 /** A process that ended without a word is replaced after this time. */
-const lease_ms = 30_000
-const beat_ms = 10_000
+const lease_ms = 10_000
+const beat_ms = 3_000
 const sweepSize = 100
 const maxRejections = 20
 const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
@@ -46,7 +46,7 @@ export function createMirrorRunner(options: RunnerOptions) {
     const isHolder = await store.leases.take(`mirror:${name}`, holder, clock(), clock() + lease_ms)
     if (isHolder) return
     throw new Failure('conflict', `Another process runs the mirror ${name}.`, {
-      hint: 'If that process has ended, try again in half a minute.',
+      hint: 'If that process has ended, try again in ten seconds.',
     })
   }
 

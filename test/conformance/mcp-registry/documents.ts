@@ -69,7 +69,9 @@ export async function applyChanges(
   registry: OfficialRegistry,
   { changes, deletions, statuses }: { changes: number; deletions: number; statuses: number },
 ): Promise<void> {
-  const rows = (await readAll(registry.url)).filter(({ server }) => server.name.startsWith('example.made'))
+  const all = (await readAll(registry.url)).filter(({ server }) => server.name.startsWith('example.made'))
+  // One version of each name: two of them would be published under the same new version.
+  const rows = [...new Map(all.map((row) => [row.server.name, row])).values()]
   const step = Math.floor(rows.length / (changes + deletions + statuses))
   if (step === 0) throw new Error('It holds too few rows for so many changes.')
   const chosen = rows.filter((_, index) => index % step === 0)
