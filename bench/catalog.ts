@@ -1,7 +1,10 @@
 import { httpLoad, type Shot } from './support/load.ts'
 import { compare, type Row, startSubject } from './support/measure.ts'
 
-/** Reads of the API of the MCP registry against a bare node:http server that sends the same bytes. */
+/**
+ * Reads of the API of the MCP registry against a bare node:http server that serialises the same answer for each
+ * request, and against one that sends the same bytes each time.
+ */
 export async function catalog(): Promise<Row[]> {
   await using product = await startSubject(new URL('./support/product.ts', import.meta.url), ['1000'])
   const list = '/v0.1/servers?limit=30'
@@ -17,19 +20,21 @@ export async function catalog(): Promise<Row[]> {
   for (const [name, paths] of cases) {
     const shots = paths.map((path): Shot => ({ method: 'GET', path }))
     const answer = await fetch(`${product.url}${paths[0]}`, { headers: { 'Accept-Encoding': 'identity' } })
-    await using bare = await startSubject(new URL('./support/bare-bytes.ts', import.meta.url), [], {
-      BENCH_ANSWER: await answer.text(),
-    })
-    rows.push(
-      ...(await compare(
-        name,
-        { subject: product, load: httpLoad(product.url, shots) },
-        { subject: bare, load: httpLoad(bare.url, shots) },
-      )),
-    )
+    const text = await answer.text()
+    for (const [kind, module] of bareServers) {
+      await using bare = await startSubject(new URL(module, import.meta.url), [], { BENCH_ANSWER: text })
+      const ours = { subject: product, load: httpLoad(product.url, shots) }
+      const theirs = { subject: bare, load: httpLoad(bare.url, shots) }
+      rows.push(...(await compare(`${name}, to a server that ${kind}`, ours, theirs)))
+    }
   }
   return rows
 }
+
+const bareServers = [
+  ['serialises', './support/bare-http.ts'],
+  ['sends bytes', './support/bare-bytes.ts'],
+] as const
 
 interface ServerPage {
   readonly servers: readonly { readonly server: { readonly name: string } }[]

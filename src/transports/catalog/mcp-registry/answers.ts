@@ -27,7 +27,7 @@ export interface Written {
 /** An answer that every caller gets, and its compressed forms, each made when it is first requested. */
 export class Answer {
   readonly plain: Written
-  readonly #compressed = new Map<Coding, Promise<Written>>()
+  readonly #compressed = new Map<Coding, Written | Promise<Written>>()
 
   constructor(text: string) {
     const bytes = Buffer.from(text)
@@ -43,7 +43,7 @@ export class Answer {
     return coding ? this.#in(coding) : this.plain
   }
 
-  #in(coding: Coding): Promise<Written> {
+  #in(coding: Coding): Written | Promise<Written> {
     const made = this.#compressed.get(coding)
     if (made !== undefined) return made
     const { bytes, etag } = this.plain
@@ -53,7 +53,10 @@ export class Answer {
       coding,
     }))
     this.#compressed.set(coding, written)
-    return written
+    return written.then((done) => {
+      this.#compressed.set(coding, done)
+      return done
+    })
   }
 }
 
