@@ -3,6 +3,7 @@ import { Callable } from './callable.ts'
 import { type Capability, type Endpoint, VerificationLevel } from './entry-parts.ts'
 import { isRecord, type JsonSchema } from './json.ts'
 import { listedActions } from './names.ts'
+import { Package } from './package.ts'
 import { ContentFlag } from './trust.ts'
 
 /** The forms of an answer about agents. */
@@ -50,6 +51,10 @@ export const BriefEntry = z.object({
   ...shared,
   version: z.string().optional(),
   license: z.string().optional(),
+  packages: z
+    .array(Package.pick({ registry_type: true, identifier: true, version: true }))
+    .optional()
+    .describe('What installs the agent; install_config says how, for each host.'),
   actions: z.array(BriefAction),
   more_actions: z
     .int()

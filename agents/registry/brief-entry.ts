@@ -10,6 +10,7 @@ import {
 } from '../../schemas/brief.ts'
 import { calledEndpoint } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { Package } from '../../schemas/package.ts'
 
 const maxDescription = 800
 const maxActionDescription = 300
@@ -19,11 +20,12 @@ const maxActionDescription = 300
  * room, and the last actions are left out.
  */
 export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
-  const { version, license, capabilities } = entry
+  const { version, license, packages, capabilities } = entry
   const facts = {
     ...briefFacts(entry, maxDescription),
     ...(version !== null && { version }),
     ...(license !== null && { license }),
+    ...(packages.length > 0 && { packages: packages.map(namesOf) }),
   }
   const drafts = actionsOf(capabilities, calledEndpoint(entry)?.protocol).map((capability) =>
     actionDraft(capability, shortened(capability.description, maxActionDescription)),
@@ -41,4 +43,12 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
   }
+}
+
+function namesOf({
+  registry_type,
+  identifier,
+  version,
+}: Package): NonNullable<BriefEntry['packages']>[number] {
+  return { registry_type, identifier, ...(version !== undefined && { version }) }
 }

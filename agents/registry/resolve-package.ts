@@ -40,6 +40,8 @@ const FullOutput = EntryDetail.pick({
   callable: true,
   callable_reason: true,
   credential_stored: true,
+  endpoints: true,
+  packages: true,
   card: true,
 })
 const Output = z.union([FullOutput, BriefEntry])
@@ -91,7 +93,7 @@ function cached<Shown>(show: (found: EntryDetail) => Shown): (found: EntryDetail
 
 function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
   const { package_name, version, verification_level, manifest_url, license, deprecated, card } = found
-  const { callable, callable_reason, credential_stored } = found
+  const { callable, callable_reason, credential_stored, endpoints, packages } = found
   return {
     package_name,
     version,
@@ -102,6 +104,8 @@ function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
     callable,
     callable_reason,
     ...(credential_stored !== undefined && { credential_stored }),
+    endpoints,
+    packages,
     card,
   }
 }

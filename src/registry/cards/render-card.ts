@@ -36,6 +36,7 @@ function renderCard(stored: CardSource, site: Site): Card {
     defaultInputModes: ['application/json'],
     defaultOutputModes: ['application/json'],
     ...(endpoints.length > 0 && { endpoints }),
+    ...(stored.packages.length > 0 && { packages: stored.packages }),
     ...(stored.deprecated && { deprecated: stored.deprecated }),
     ...(stored.hosted ? security : { rendered_by: addressOf(registryPackage) }),
   }
