@@ -37,8 +37,8 @@ export async function listServers(db: Database, written: readonly WrittenEntry[]
   for (const { before, entry } of written.filter(hasOtherStatus)) await setStatus(db, before, entry, time)
 }
 
-function isServer({ hosted, packages, endpoints }: StoredEntry): boolean {
-  return hosted || packages.length > 0 || endpoints.length > 0
+function isServer({ hosted, packages, endpoints, server }: StoredEntry): boolean {
+  return hosted || server !== null || packages.length > 0 || endpoints.length > 0
 }
 
 function isMirrored({ origin, owner }: StoredEntry): boolean {
@@ -58,7 +58,8 @@ async function addVersions(db: Database, written: readonly WrittenEntry[], at: s
   )
   const rows = written.map(({ before, entry, revision }): ServerVersion => {
     const { packages, endpoints, hosted, version, deprecated, server } = entry
-    const speaksMcp = hosted || packages.length > 0 || endpoints.some(({ protocol }) => protocol === 'mcp')
+    const isServerHere = hosted || server !== null || packages.length > 0
+    const speaksMcp = isServerHere || endpoints.some(({ protocol }) => protocol === 'mcp')
     return {
       server_name: names.get(entry.id) ?? entry.package_name,
       version: version ?? `0.0.0-r.${revision}`,

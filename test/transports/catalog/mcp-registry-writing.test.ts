@@ -142,6 +142,16 @@ describe('publishing by server.json', () => {
     expect(json.server.version).toBe('1.10.0')
   })
 
+  test('takes a server that states neither a remote nor a package', async () => {
+    const { remotes: _, ...document } = documentOf('org.pub/embedded')
+    const { status, json, text } = await post('/v0/publish', document, await logIn('pub.org'))
+    expect(status, text).toBe(200)
+    expect(json).toMatchObject({
+      server: document,
+      _meta: { 'io.github.dragoman/registry': { is_bridged: false } },
+    })
+  })
+
   test('needs a token, the right to the name, and a document without problems', async () => {
     const token = await logIn('pub.org')
     expect((await post('/v0/publish', documentOf('org.pub/tool'))).status).toBe(401)
@@ -167,6 +177,49 @@ describe('publishing by server.json', () => {
     expect(json._meta['io.github.dragoman/registry'].package_name).toBe('org.dotted.tool')
     const { servers } = (await home.request('GET', '/v0/servers/org.dotted%2Ftool/versions')).json
     expect(servers).toHaveLength(2)
+  })
+})
+
+describe('an agent that is not listed', () => {
+  test('goes live with the version that its owner publishes, unless it is suspended', async () => {
+    const token = await logIn('stage.org')
+    const body = {
+      package_name: 'org.stage/tool',
+      name: 'Tool',
+      description: 'A tool.',
+      endpoints: [{ protocol: 'mcp', url: 'https://tool.stage.org/mcp' }],
+    }
+    const { json } = await post('/api/agents/publish', body, token)
+    expect(json.state).toBe('STAGE')
+    expect((await home.request('GET', '/v0/servers/org.stage%2Ftool/versions')).status).toBe(404)
+    const published = await post('/v0/publish', documentOf('org.stage/tool'), token)
+    expect(published.status, published.text).toBe(200)
+    const admin = await home.token('root', { scopes: ['admin'] })
+    const suspension = { suspended: true, reason: 'It is a test.' }
+    expect((await post(`/api/agents/${json.id}/suspend`, suspension, admin)).status).toBe(200)
+    const refused = await post('/v0/publish', documentOf('org.stage/tool', '2.0.0'), token)
+    expect(refused.json.code).toBe('suspended')
+    const status = await home.request('PATCH', '/v0/servers/org.stage%2Ftool/status', {
+      body: { status: 'deprecated' },
+      token,
+    })
+    expect(status.json.code).toBe('suspended')
+    const shown = await home.request('GET', '/v0/servers?search=org.stage&include_deleted=true')
+    expect(shown.json.servers).toMatchObject([{ server: { description: 'No longer listed.' } }])
+  })
+
+  test('that its owner changes by another API has a document made of its fields', async () => {
+    const token = await logIn('pub.org')
+    const name = 'org.pub/changed'
+    expect((await post('/v0/publish', documentOf(name), token)).status).toBe(200)
+    const change = { description: 'Counts planets.', version: '1.1.0' }
+    const { json } = await home.request('GET', '/public/agents/org.pub%2Fchanged')
+    const updated = await home.request('PUT', `/api/agents/${json.id}`, { body: change, token })
+    expect(updated.status, updated.text).toBe(200)
+    const latest = await home.request('GET', versionPath(name, 'latest'))
+    expect(latest.json.server).toMatchObject(change)
+    const first = await home.request('GET', versionPath(name, '1.0.0'))
+    expect(first.json.server).toEqual(documentOf(name))
   })
 })
 
