@@ -5,7 +5,7 @@ import { MirrorKind } from './mirror.ts'
 export const Origin = z.object({
   source: z.string().describe('Name of the mirror, or import for a file.'),
   kind: MirrorKind.describe('What the source is.'),
-  url: z.string().describe('Address of the registry or list.'),
+  url: z.string().describe('Address of the registry or list; empty for a file.'),
   name: z.string().describe('Exact name of the agent there.'),
   license: z.string().nullable().describe('Licence of the texts, as the source states it.'),
   attribution: z.string().nullable().describe('Whom to name when the texts are used.'),

@@ -26,6 +26,7 @@ export async function serve(json: boolean): Promise<void> {
     print(`Data: ${config.data}`)
     print(`Store: ${store}`)
     print(`MCP client configuration:\n${JSON.stringify(snippet(config), null, 2)}`)
+    say('To write it into the file of a host, such as Claude Code: dragoman install --host claude-code')
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')

@@ -107,6 +107,14 @@ test('a text of any length and depth ends, or is refused', () => {
   }
 })
 
+test('a text of many megabytes is read', () => {
+  for (const text of [`{"a": "${'x'.repeat(1e7)}"}`, `{${'\n'.repeat(1e7)}"a": 1}`]) {
+    const file = new JsonFile(text, 'f.json')
+    file.set(['mcpServers'], {})
+    expect(file.text.length).toBeGreaterThan(text.length)
+  }
+})
+
 test.each([
   ['extensions: {}\nz: 1\n', 'extensions:\n  a:\n    b: 1\nz: 1\n'],
   ['extensions:\nz: 1\n', 'extensions:\n  a:\n    b: 1\nz: 1\n'],

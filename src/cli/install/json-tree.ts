@@ -33,12 +33,12 @@ export function parseJson(text: string, file: string): JsonNode {
   }
 
   function readString(at: number): { end: number; value: string } {
-    const found = /"(?:[^"\\]|\\.)*"/y
-    found.lastIndex = at
-    const [token] = found.exec(text) ?? []
-    if (token === undefined) throw fault(at)
+    if (text[at] !== '"') throw fault(at)
+    // A regular expression overflows the stack on texts of several MB.
+    let end = at + 1
+    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
     try {
-      return { end: at + token.length, value: JSON.parse(token) }
+      return { end: end + 1, value: JSON.parse(text.slice(at, end + 1)) }
     } catch {
       throw fault(at)
     }
@@ -93,8 +93,19 @@ function valueFrom(children: readonly JsonChild[], isObject: boolean): unknown {
 
 /** The place after white space and comments; undefined for a comment that does not end. */
 export function afterTrivia(text: string, from: number): number | undefined {
-  const trivia = /(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y
-  trivia.lastIndex = from
-  trivia.exec(text)
-  return text.startsWith('/*', trivia.lastIndex) ? undefined : trivia.lastIndex
+  const placeOf = (mark: string, start: number) => {
+    const at = text.indexOf(mark, start)
+    return at < 0 ? undefined : at
+  }
+  let at = from
+  while (at < text.length) {
+    if (/\s/.test(text[at] ?? '')) at++
+    else if (text.startsWith('//', at)) at = placeOf('\n', at) ?? text.length
+    else if (text.startsWith('/*', at)) {
+      const end = placeOf('*/', at + 2)
+      if (end === undefined) return undefined
+      at = end + 2
+    } else break
+  }
+  return at
 }

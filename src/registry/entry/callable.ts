@@ -45,7 +45,8 @@ export function callableOf(entry: Facts, liveness: Pick<Liveness, 'status' | 'ac
       return fact('stated', 'It states an address and did not answer there.')
     return fact('stated', 'It states an address, and nobody has asked it yet.')
   }
-  if (packages.length > 0) return fact('package', 'Install it from its packages.')
+  if (packages.length > 0)
+    return fact('package', 'It runs on your machine: install_config or dragoman install says how.')
   if (isSilent) return fact('no', 'It has not answered the last probes.')
   const open = endpointsOf(entry).find(isSpoken)
   if (open) {

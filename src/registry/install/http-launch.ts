@@ -49,7 +49,9 @@ function checkAddress(url: Template, pointer: string, reach: Reach): URL {
   if (parsed.username !== '' || parsed.password !== '') {
     throw refuse(pointer, 'An address must not hold a user name or a password.', askPublisher)
   }
-  const isOpen = /^https?:\/\/$/i.test(first) && url.length > 1
+  const [, second] = url
+  // Hosts put a default in themselves, so it is the publisher who names that address.
+  const isOpen = /^https?:\/\/$/i.test(first) && typeof second === 'object' && second.default === undefined
   const host = bareHost(parsed.hostname)
   const isLoopback = host === 'localhost' || host === '::1' || /^127\./.test(host)
   if (reach === 'loopback' && !isLoopback && !isOpen) {

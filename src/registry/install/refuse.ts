@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
+import { hidesCharacters } from '../../../schemas/text.ts'
 
 /** The refusal of a target: the member of the entry that is at fault, what is wrong with it, and what to do. */
 export function refuse(pointer: string, detail: string, hint?: string): Failure {
@@ -21,6 +22,9 @@ const expanded = /\$(?:\{|\(|[A-Za-z_])/
 export function checkLiteral(text: string, pointer: string): void {
   if (controls.test(text))
     throw refuse(pointer, 'It holds a line break or a control character.', askPublisher)
+  if (hidesCharacters(text)) {
+    throw refuse(pointer, 'It holds characters that are invisible or that reorder the text.', askPublisher)
+  }
   if (expanded.test(text)) {
     throw refuse(
       pointer,

@@ -114,11 +114,19 @@ function packageTarget(entry: Installed, index: number): Target {
   }
 }
 
-function* packageNotes({ version }: Installed['packages'][number], launch: Launch): Generator<string> {
+function* packageNotes(stated: Installed['packages'][number], launch: Launch): Generator<string> {
   yield 'The package runs on your machine with your rights.'
   if (launch.kind === 'bundle') return
-  if (version === undefined) yield 'It states no version, so each start may take another one.'
+  if (!hasVersion(stated)) yield 'It states no version, so each start may take another one.'
   if (launch.kind !== 'stdio') yield 'Start it first: hosts only connect to its address.'
+}
+
+/** An image may have its version in its name. */
+function hasVersion({ registry_type, identifier, version }: Installed['packages'][number]): boolean {
+  const isImage = registry_type.toLowerCase() === 'oci'
+  const [, tag] = (isImage && /[:@]([^/:@]+(?::[0-9a-f]+)?)$/.exec(identifier)) || []
+  const stated = tag ?? version
+  return stated !== undefined && stated !== 'latest'
 }
 
 function gatewayTarget({ package_name, name, state }: Installed, baseUrl: string): Target {

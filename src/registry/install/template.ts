@@ -1,5 +1,6 @@
 import type { Need } from '../../../schemas/install.ts'
 import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
+import { withoutHidden } from '../../../schemas/text.ts'
 import { checkLiteral } from './refuse.ts'
 
 /** A text with places for values that the user gives. */
@@ -90,11 +91,11 @@ export class Needs {
       ...this.#named(name, part === 'environment' && !isInner),
       part,
       name,
-      description: description.replaceAll(/\s+/g, ' ').trim().slice(0, 300),
+      description: withoutHidden(description).replaceAll(/\s+/g, ' ').trim().slice(0, 300),
       secret: is_secret ?? false,
       required,
       ...(usual !== undefined && is_secret !== true && isPlain(usual) && { default: usual }),
-      ...(placeholder !== undefined && is_secret !== true && { placeholder }),
+      ...(placeholder !== undefined && is_secret !== true && { placeholder: withoutHidden(placeholder) }),
       ...(choices?.every(isPlain) && { choices }),
     }
   }

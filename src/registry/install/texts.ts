@@ -18,7 +18,14 @@ function tomlKey(name: string): string {
 /** YAML of a member of a mapping, indented: each value in the JSON that YAML 1.2 takes. */
 export function yamlMember(name: string, members: Data, indent: string): string {
   const lines = Object.entries(members).map(([key, value]) => `${indent}  ${key}: ${flow(value)}\n`)
-  return `${indent}${name}:\n${lines.join('')}`
+  return `${indent}${yamlKey(name)}:\n${lines.join('')}`
+}
+
+/** Numbers, `true`, `null` and their like are no texts without quotes. */
+function yamlKey(name: string): string {
+  const isText =
+    /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) && !/^(?:true|false|yes|no|on|off|y|n|null)$/i.test(name)
+  return isText ? name : flow(name)
 }
 
 /** JSON on one line, with spaces after commas and colons; `{a: 1}` needs them in YAML. */

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts put values in the place of such texts
 import { parse as parseToml } from 'smol-toml'
 import { describe, expect, test } from 'vitest'
-import { parse as parseYaml } from 'yaml'
+import { isScalar, parseDocument, parse as parseYaml, visit } from 'yaml'
 import { type HostId, hostIds } from '../../../schemas/install.ts'
 import { hostOf, install, installed, packaged, remote, wordsOf } from '../../support/installed.ts'
 
@@ -163,6 +163,43 @@ describe('the configuration of', () => {
       },
     })
     expect(note).toContain('MCP_WEATHER_APP holds the whole value: App <MCP_WEATHER_APP>.')
+  })
+
+  test('an image whose name has a version is not said to lack it', () => {
+    const isSaid = (identifier: string, version?: string) =>
+      install(packaged({ registry_type: 'oci', identifier, version })).targets[0]?.notes.some((note) =>
+        note.startsWith('It states no version'),
+      )
+    expect(isSaid('docker.io/example/weather:1.0.0')).toBe(false)
+    expect(isSaid(`example/weather@sha256:${'a'.repeat(64)}`)).toBe(false)
+    expect(isSaid('example/weather', '1.0.0')).toBe(false)
+    expect(isSaid('example/weather:latest')).toBe(true)
+    expect(isSaid('ghcr.io/example/weather')).toBe(true)
+  })
+
+  test('prompts have no hidden characters of the publisher', () => {
+    const entry = packaged({
+      environment_variables: [
+        {
+          name: 'KEY',
+          description: 'Your\u202E key\u200B\u001b[2J',
+          is_required: true,
+          placeholder: 'a\u202Eb',
+        },
+      ],
+    })
+    const [need] = install(entry).targets[0]?.needs ?? []
+    expect([need?.description, need?.placeholder]).toEqual(['Your key[2J', 'ab'])
+  })
+
+  test.each(['null', 'true', '12', 'no'])('YAML takes the server name %s as a text', (name) => {
+    const found = install({ ...packaged(), package_name: `com.example/${name}` }).targets[0]
+    const text = found?.hosts.find(({ host }) => host === 'goose')?.text ?? ''
+    const keys: unknown[] = []
+    visit(parseDocument(text, { version: '1.1' }), {
+      Pair: (_, { key }) => void keys.push(isScalar(key) && key.value),
+    })
+    expect(keys[1]).toBe(name)
   })
 
   test('hosts that do not speak SSE get a reason', () => {

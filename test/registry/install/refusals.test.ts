@@ -143,6 +143,11 @@ test.each<[string, object, string]>([
     '/packages/0/package_arguments/0/value',
   ],
   [
+    'an argument that shows in another order',
+    { package_arguments: [{ type: 'positional', value: 'a\u202Eb' }] },
+    '/packages/0/package_arguments/0/value',
+  ],
+  [
     'a variable of the user in an argument',
     { package_arguments: [{ type: 'positional', value: '$HOME' }] },
     '/packages/0/package_arguments/0/value',
@@ -242,6 +247,11 @@ test.each<[string, object, string]>([
   ['a private network in IPv6', { url: 'https://[fd00::1]/mcp' }, '/endpoints/0/url'],
   ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, '/endpoints/0/url'],
   ['a name of a private network', { url: 'https://mcp.internal/' }, '/endpoints/0/url'],
+  [
+    'a private network as the default of a variable',
+    { url: 'http://{host}/mcp', variables: { host: { default: '169.254.169.254' } } },
+    '/endpoints/0/url',
+  ],
   ['a user name', { url: 'https://me:secret@weather.example.com/' }, '/endpoints/0/url'],
   ['a socket', { url: 'wss://weather.example.com/' }, '/endpoints/0/url'],
   ['a variable of the user', { url: 'https://weather.example.com/${HOME}' }, '/endpoints/0/url'],

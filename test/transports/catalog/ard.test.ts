@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { localPrincipal } from '../../../src/auth/authenticator.ts'
 import { type Answer, startGateway, type TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 import { verify } from '../../support/verified.ts'
@@ -215,6 +216,13 @@ describe('POST /search', () => {
     expectError(await home.request('POST', '/ard/search', { body }), [400, 'INVALID_ARGUMENT'])
   })
 
+  test('finds nothing of a type that is a name of the prototype, and quotes the path that is not supported', async () => {
+    const { json } = await search({ text: 'weather', filter: { type: ['constructor', '__proto__'] } })
+    expect(json).toEqual({ results: [] })
+    const refused = await home.request('GET', `/ard/agents?filter=${encodeURIComponent('toString = x')}`)
+    expect(refused.json.message).toContain('The path toString is not supported.')
+  })
+
   test('refuses a token that is not valid, and too much', async () => {
     const bad = await home.request('POST', '/ard/search', { body: {}, token: 'nonsense' })
     expectError(bad, [401, 'UNAUTHENTICATED'])
@@ -410,12 +418,14 @@ describe('GET /agents', () => {
     { filter: "type = 'a' AND " },
     { filter: "type = 'a' AND type = 'b'" },
     { filter: 'displayName = x' },
+    { filter: 'constructor = x' },
     { filter: 'updatedAfter > 2026-01-01' },
     { filter: 'type > a' },
     { filter: 'createdAfter = yesterday' },
     { filter: 'createdAfter = 2026-01-01', orderBy: 'displayName' },
     { filter: `type = ${'a,'.repeat(2000)}a` },
     { orderBy: 'score' },
+    { orderBy: 'constructor' },
     { pageSize: '0' },
     { pageSize: '101' },
     { pageSize: 'ten' },
@@ -423,6 +433,21 @@ describe('GET /agents', () => {
   ])('refuses %j', async (query) => {
     expectError(await agents(query as Record<string, string>), [400, 'INVALID_ARGUMENT'])
   })
+})
+
+test('the origin of a server that a file listed has its name and no address', async () => {
+  await using filled = await startGateway()
+  const server = { name: 'com.example/sea', description: 'Tides.', version: '1.0.0' }
+  const remotes = [{ type: 'streamable-http', url: 'https://sea.example.com/mcp' }]
+  const line = JSON.stringify({ server: { ...server, remotes } })
+  const { signal } = new AbortController()
+  await filled.gateway.dispatch(
+    { to: 'svc.registry', action: 'import_entries', params: { lines: [line], first_line: 1 } },
+    { principal: localPrincipal, client: 'local', signal },
+  )
+  const { json } = await filled.request('GET', '/ard/agents')
+  const [sea] = json.items.filter(({ displayName }: Item) => String(displayName).includes('sea'))
+  expect(sea.metadata.origin).toEqual({ name: 'com.example/sea' })
 })
 
 test('a client that asks too often is told so in the words of ARD', async () => {

@@ -73,10 +73,10 @@ function metadataOf(entry: Entry, site: Site): object {
   }
 }
 
-/** Where a mirrored agent comes from, and on what terms. */
+/** Where an agent that another registry listed comes from, and on what terms; a file has no address. */
 function originOf({ url, name, license, attribution, takedown }: NonNullable<Entry['origin']>): object {
   return {
-    url,
+    ...(url !== '' && { url }),
     name,
     ...(license !== null && { license }),
     ...(attribution !== null && { attribution }),

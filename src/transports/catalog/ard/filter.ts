@@ -7,11 +7,11 @@ export type SearchFilters = Readonly<Record<string, string | readonly string[]>>
 type Values = readonly string[]
 
 /** Media types of the agents that are called by a protocol; an agent that states none has a card of A2A. */
-const protocols: Readonly<Record<string, Values>> = {
-  [serverCardType]: ['mcp'],
-  [agentCardType]: ['a2a', 'envelope', 'none'],
-  'application/agent-card+json': ['a2a', 'envelope', 'none'],
-}
+const protocols: ReadonlyMap<string, Values> = new Map([
+  [serverCardType, ['mcp']],
+  [agentCardType, ['a2a', 'envelope', 'none']],
+  ['application/agent-card+json', ['a2a', 'envelope', 'none']],
+])
 
 /** How a path of ARD filters agents, and the facet that counts its values. */
 interface FilterPath {
@@ -63,7 +63,8 @@ export function readFilter(
 
 /** The values of a path as the registry has them. */
 function translated(path: string, values: Values, { base_url }: { readonly base_url: string }): Values {
-  if (path === 'type') return [...new Set(values.flatMap((value) => protocols[value.toLowerCase()] ?? []))]
+  if (path === 'type')
+    return [...new Set(values.flatMap((value) => protocols.get(value.toLowerCase()) ?? []))]
   if (path !== 'publisher') return values
   const own = publisherOf(base_url)
   const domains = values.map((value) => value.toLowerCase()).filter((value) => value !== 'none')

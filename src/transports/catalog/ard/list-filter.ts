@@ -13,7 +13,10 @@ const comma = /,\s*/y
 const conjunction = /AND\s+/iy
 
 /** Names of the list's filter (section 7.4) for paths of the query. */
-const names: Readonly<Record<string, string>> = { publisherId: 'publisher', category: 'metadata.category' }
+const names: ReadonlyMap<string, string> = new Map([
+  ['publisherId', 'publisher'],
+  ['category', 'metadata.category'],
+])
 
 /**
  * Reads `type = 'a','b' AND publisherId = 'example.com'`: commas mean OR. Throws Failure `invalid_request` with the
@@ -39,7 +42,7 @@ export function readListFilter(text: string): ListFilter {
       const found = take(value) ?? refused(at)
       values.push(found[1] ?? found[2] ?? found[3] ?? '')
     } while (take(comma))
-    const path = names[stated] ?? stated
+    const path = names.get(stated) ?? stated
     if (path === 'createdAfter') createdAfter = timeOf(values)
     else if (operator?.startsWith('>'))
       throw new Failure('invalid_request', `${stated} is compared by = alone.`)

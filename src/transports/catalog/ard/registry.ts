@@ -181,18 +181,18 @@ async function entryOf(
   }
 }
 
-const orders: Readonly<Record<string, 'newest' | 'name'>> = {
-  'createdat desc': 'newest',
-  'created_at desc': 'newest',
-  displayname: 'name',
-  name: 'name',
-}
+const orders: ReadonlyMap<string, 'newest' | 'name'> = new Map([
+  ['createdat desc', 'newest'],
+  ['created_at desc', 'newest'],
+  ['displayname', 'name'],
+  ['name', 'name'],
+])
 
 /** `GET /agents` (section 7.4): whole entries, the newest first unless `orderBy` says otherwise. */
 export async function list(context: ArdContext, query: URLSearchParams, call: Call): Promise<object> {
   const { filter, orderBy, pageSize, pageToken } = ListRequest.parse(Object.fromEntries(query))
   const { created_after, ...stated } = filter ? readListFilter(filter) : { filter: {} }
-  const sort = orderBy === undefined ? 'newest' : orders[orderBy.trim().toLowerCase()]
+  const sort = orderBy === undefined ? 'newest' : orders.get(orderBy.trim().toLowerCase())
   if (!sort) throw new Failure('invalid_request', 'orderBy is createdAt DESC or displayName.')
   if (created_after !== undefined && sort !== 'newest') {
     throw new Failure('invalid_request', 'createdAfter needs orderBy createdAt DESC.')
