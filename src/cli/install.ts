@@ -34,6 +34,7 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
     const file = await fileOf(host, scope)
     const server = nameOfServer(choice)
     const text = formats[row.format].remove(file.text, file.path, row.key, server)
+    if (text === file.text && !json) return say(`Nothing to change: ${file.path} has no server ${server}.`)
     return report(file, server, await change(file, text, flags, json), [], json)
   }
   const plan = await planOf(choice, readConfig())

@@ -46,7 +46,8 @@ export function fail(thrown: unknown, json: boolean): void {
 
 function* explain({ message, code, details, cause }: Failure): Generator<string> {
   yield `${message} (${code})`
-  for (const { pointer, detail } of details.errors ?? []) yield `  ${pointer || '/'}: ${detail}`
+  const errors = (details.errors ?? []).map(({ pointer, detail }) => `${pointer || '/'}: ${detail}`)
+  for (const error of errors) if (error !== message) yield `  ${error}`
   if (details.nearest) yield `  Did you mean ${details.nearest.join(', ')}?`
   if (details.hint) yield `  ${details.hint}`
   if (code === 'internal' && cause instanceof Error) yield `  ${cause.message}`

@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { readHostFile, writeHostFile } from '../../src/cli/install/host-file.ts'
+import { pathOf, readHostFile, writeHostFile } from '../../src/cli/install/host-file.ts'
+import { hosts } from '../../src/registry/install/hosts.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -222,6 +223,13 @@ describe('install', () => {
     ['codex', 'mcp_servers.weather.command = "x"\n', 'another form'],
     ['goose', 'extensions: { a: { enabled: true } }\n', 'not a mapping of lines'],
     ['goose', 'a: 1\n---\nb: 2\n---\nc: 3\n', 'several documents'],
+    ['codex', 'a = \n', 'Line 1 is not TOML'],
+    ['codex', 'a = [\n', 'brackets are not even'],
+    ['goose', '{extensions: {b: {cmd: 1}}}\n', 'Line 1 is not a member'],
+    ['goose', '- a\n', 'not a mapping'],
+    ['goose', 'extensions:\n- a\n', 'is a list'],
+    ['goose', 'extensions:\n  ? weather\n  : {cmd: x}\n', 'not its members'],
+    ['goose', 'extensions:\n  weather : {cmd: x}\n', 'not its members'],
     ['cursor', '{ "mcpServers": [] }\n', 'not an object'],
     ['cursor', '[]\n', 'not an object'],
     ['cursor', '{ "a": 1\n', 'not JSON: line 2'],
@@ -278,6 +286,53 @@ describe('install', () => {
     }
     expect([await ada.read('a.json'), await ada.read('b.json')]).toEqual(['{"mine": 1}', '{"mine": 1}'])
     expect((await ada.files()).toSorted()).toEqual(['a.json', 'b.json'])
+  })
+
+  test('of two changes at once, only those that were written are said to be', async () => {
+    await using ada = await user({ 'a.json': '{}' })
+    const file = await readHostFile(ada.at('a.json'), 'user')
+    const texts = ['{"x": 1}', '{"x": 2}', '{"x": 3}']
+    const outcomes = await Promise.allSettled(texts.map((text) => writeHostFile(file, text)))
+    const written = texts.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+    expect(written).toEqual([await ada.read('a.json')])
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected')
+        expect(outcome.reason.message).toMatch(/another command|in the meantime/)
+    }
+    expect((await ada.files()).toSorted()).toEqual(['a.json', 'a.json.dragoman-backup'])
+  })
+
+  test('a backup that cannot be made leaves the file as it was and nothing beside it', async () => {
+    await using ada = await user({ 'a.json': '{}', 'a.json.dragoman-backup/inner': '' })
+    const file = await readHostFile(ada.at('a.json'), 'user')
+    await expect(writeHostFile(file, '{"x": 1}')).rejects.toThrow('cannot be written')
+    expect([await ada.read('a.json'), (await ada.files()).toSorted()]).toEqual(['{}', ['a.json', 'inner']])
+  })
+
+  test('a server that is not there cannot be removed, which is said', async () => {
+    await using ada = await user({ '.cursor/mcp.json': '{}' })
+    const { code, stderr } = await ada.install(...weather, 'cursor', '--remove', '--yes')
+    expect([code, stderr]).toEqual([0, expect.stringContaining('has no server weather.')])
+  })
+
+  test('a target that the agent lacks is answered once, with those that it has', async () => {
+    await using ada = await user()
+    const { code, stderr } = await ada.install(...weather, 'cursor', '--target', 'package-9', '--dry-run')
+    expect(code).toBe(2)
+    expect(stderr.match(/It has: remote, package, gateway\./g)).toHaveLength(1)
+  })
+
+  test('each system has its own paths', () => {
+    const folders = { home: '/home', config: '/c', roaming: '/roaming', codex: undefined, claude: undefined }
+    const pathFor = (id: 'goose' | 'claude-desktop' | 'cursor', platform: NodeJS.Platform) =>
+      pathOf(hosts.find((host) => host.id === id)?.files ?? [], 'user', folders, platform)
+    expect(pathFor('goose', 'win32')).toBe('/roaming/Block/goose/config/config.yaml')
+    expect(pathFor('claude-desktop', 'win32')).toBe('/roaming/Claude/claude_desktop_config.json')
+    expect(pathFor('claude-desktop', 'darwin')).toBe(
+      '/home/Library/Application Support/Claude/claude_desktop_config.json',
+    )
+    expect(pathFor('goose', 'linux')).toBe('/c/goose/config.yaml')
+    expect(pathFor('cursor', 'win32')).toBe('/home/.cursor/mcp.json')
   })
 
   test('--scope project writes into this folder, and not through a link of the project', async () => {

@@ -125,6 +125,23 @@ test.each([
   expect(new YamlFile(before, 'x').with('extensions', 'a', '  a:\n    b: 1\n')).toBe(after)
 })
 
+test('YAML and TOML: a byte order mark, tabs and escapes in keys do not hide what is there', () => {
+  const block = '  a:\n    b: 1\n'
+  expect(new YamlFile('\uFEFFextensions:\n  c: 1\n', 'x').with('extensions', 'a', block)).toBe(
+    '\uFEFFextensions:\n  c: 1\n  a:\n    b: 1\n',
+  )
+  expect(new YamlFile('extensions:\n  a:\t{}\n  c: 1\n', 'x').with('extensions', 'a', block)).toBe(
+    'extensions:\n  a:\n    b: 1\n  c: 1\n',
+  )
+  expect(new TomlFile('["s"."\\u0061"]\nx = 1\n', 'x').get(['s', 'a'])).toBe('["s"."\\u0061"]\nx = 1\n')
+  expect(new TomlFile('\uFEFF[s.a]\nx = 1\n', 'x').get(['s', 'a'])).toContain('x = 1')
+})
+
+test('YAML: without its last member a mapping is empty and not null', () => {
+  const file = new YamlFile('extensions:\n  # mine\n  a:\n    b: 1\nz: 1\n', 'x')
+  expect(file.with('extensions', 'a', undefined)).toBe('extensions: {}\n  # mine\nz: 1\n')
+})
+
 test('a diff has the changed lines alone, in hunks with their numbers', () => {
   const before = ['a', 'b', 'c', 'd', 'e'].join('\n')
   const after = ['a', 'B', 'c', 'd', 'new', 'e'].join('\n')

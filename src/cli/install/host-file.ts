@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve, sep } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Failure } from '../../../schemas/failure.ts'
 import type { ConfigFile } from '../../../schemas/install.ts'
 import type { UserFolders } from '../../app/config.ts'
@@ -23,14 +23,15 @@ export function pathOf(
   files: readonly ConfigFile[],
   scope: ConfigFile['scope'],
   folders: UserFolders,
+  platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  const system = systems[process.platform] ?? 'linux'
+  const system = systems[platform] ?? 'linux'
   const file = files.find(
     (candidate) => candidate.scope === scope && [system, 'all'].includes(candidate.system),
   )
   if (!file) return undefined
   if (scope === 'project') return resolve(file.path)
-  const path = file.path.replaceAll('\\', sep)
+  const path = file.path.replaceAll('\\', '/')
   const bases: [string, string | undefined][] = [
     ['~/.config/', folders.config],
     ['~/.codex/', folders.codex],
@@ -93,6 +94,8 @@ export async function writeHostFile(file: HostFile, text: string): Promise<strin
     await mkdir(dirname(path), { recursive: true })
     const part = `${path}.${randomUUID()}.part`
     const backup = `${path}.dragoman-backup`
+    const copy = `${backup}.${randomUUID()}.part`
+    await using _lock = await lockOf(path)
     try {
       await writePart(part, text, file)
       const now = await readFile(path, 'utf8').catch(() => undefined)
@@ -100,7 +103,6 @@ export async function writeHostFile(file: HostFile, text: string): Promise<strin
         throw refused(path, 'has changed in the meantime.', 'Run the command again.')
       }
       if (mode !== undefined) {
-        const copy = `${backup}.${randomUUID()}.part`
         await writePart(copy, file.text, file)
         await rename(copy, backup)
       }
@@ -108,12 +110,29 @@ export async function writeHostFile(file: HostFile, text: string): Promise<strin
       return mode === undefined ? null : backup
     } finally {
       await rm(part, { force: true })
+      await rm(copy, { force: true })
     }
   } catch (fault) {
     if (fault instanceof Failure) throw fault
     const { code } = fault as NodeJS.ErrnoException
     throw refused(path, `cannot be written (${code}).`, undefined, fault)
   }
+}
+
+/** Two commands at once would each write what they have read, and the change of the first would be lost. */
+async function lockOf(path: string): Promise<AsyncDisposable> {
+  const lock = `${path}.dragoman-lock`
+  const handle = await open(lock, 'wx', privateFile).catch((fault: NodeJS.ErrnoException) => {
+    if (fault.code !== 'EEXIST') throw fault
+    throw refused(
+      path,
+      'is being changed by another command.',
+      `Run the command again. If no other one runs, delete ${lock} first.`,
+      fault,
+    )
+  })
+  await handle.close()
+  return { [Symbol.asyncDispose]: () => rm(lock, { force: true }) }
 }
 
 async function writePart(path: string, text: string, { mode, owner }: HostFile): Promise<void> {

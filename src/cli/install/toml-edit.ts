@@ -40,9 +40,11 @@ export class TomlFile {
     let depth = 0
     let current: readonly string[] = []
     const own: number[] = []
-    for (const [index, line] of this.#lines.entries()) {
+    for (const [index, text] of this.#lines.entries()) {
+      const line = index === 0 ? text.replace(/^\uFEFF/, '') : text
       const code = withoutTexts(line)
       const header = depth === 0 ? headerOf(line) : undefined
+      if (depth === 0 && !header && !isSetting(line)) throw this.#unsafe(`Line ${index + 1} is not TOML.`)
       if (header) current = header
       else {
         if (depth === 0 && current.length <= 1 && mentions(line, current, table, name)) {
@@ -52,6 +54,7 @@ export class TomlFile {
       }
       if (current[0] === table && current[1] === name) own.push(index)
     }
+    if (depth !== 0) throw this.#unsafe('Its brackets are not even.')
     const [start] = own
     if (start === undefined) return undefined
     let end = (own.at(-1) ?? start) + 1
@@ -77,7 +80,23 @@ function headerOf(line: string): string[] | undefined {
 }
 
 function keysOf(text: string): string[] {
-  return [...text.matchAll(new RegExp(key, 'g'))].map(([part]) => part.replace(/^["']|["']$/g, ''))
+  return [...text.matchAll(new RegExp(key, 'g'))].map(([part]) => textOfKey(part))
+}
+
+/** The escapes of TOML are those of JSON, but for a few that stay as they are. */
+function textOfKey(part: string): string {
+  try {
+    return part.startsWith('"') ? JSON.parse(part) : part.replace(/^'|'$/g, '')
+  } catch {
+    return part.slice(1, -1)
+  }
+}
+
+const setting = new RegExp(String.raw`^\s*(?:#|$|${key}(?:\s*\.\s*${key})*\s*=\s*[^\s#])`)
+
+/** True for a line that sets a member, or that says nothing. */
+function isSetting(line: string): boolean {
+  return setting.test(line)
 }
 
 /** True for a line outside of the tables of servers that sets a server all the same. */

@@ -37,7 +37,7 @@ export function installConfigOf(
   const name = query.name ?? serverNameOf(entry.package_name)
   const all = targetsOf(entry, surroundings)
   const chosen = query.target === undefined ? all : all.filter(({ id }) => id === query.target)
-  if (all.length > 0 && chosen.length === 0) throw unknownTarget(all)
+  if (all.length > 0 && chosen.length === 0) throw unknownTarget(query.target ?? '', all)
   const targets: InstallTarget[] = []
   const refused: RefusedTarget[] = []
   let left = maxAnswerBytes
@@ -195,8 +195,9 @@ function refusedTarget({ id, kind, title }: Target, thrown: unknown): RefusedTar
   }
 }
 
-function unknownTarget(targets: readonly Target[]): Failure {
-  const detail = `The agent has the targets ${targets.map(({ id }) => id).join(', ')}.`
+function unknownTarget(target: string, targets: readonly Target[]): Failure {
+  const shown = JSON.stringify(target.slice(0, 40))
+  const detail = `The agent has no target ${shown}. It has: ${targets.map(({ id }) => id).join(', ')}.`
   return new Failure('invalid_request', `/target: ${detail}`, { errors: [{ pointer: '/target', detail }] })
 }
 
