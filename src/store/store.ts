@@ -248,6 +248,10 @@ export interface Writer extends DecisionReads {
   putServers(servers: readonly ServerVersion[]): Promise<void>
   /** All versions of some names in the MCP registry, also those that nobody sees. */
   serversNamed(names: readonly string[]): Promise<readonly ServerVersion[]>
+  /** Makes the versions that a mirror wrote for an entry the entry's own. */
+  adoptServers(mirror: string, entry: Pick<StoredEntry, 'id' | 'revision'>, at: string): Promise<void>
+  /** Removes the versions of an entry, and frees it from the source `mirror`. */
+  releaseServers(mirror: string, entryId: string): Promise<void>
   mirror(name: string): Promise<StoredMirror | undefined>
   putMirror(mirror: StoredMirror): Promise<void>
   /** The entries of a mirror, by their keys at the source. */
@@ -353,8 +357,8 @@ export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted
 
 /** A mirror with the position of its run. */
 export const StoredMirror = Mirror.extend({
-  /** What is left of the run: pages to read, agents to hide that it did not find, or nothing. */
-  phase: z.enum(['pages', 'sweep', 'done']),
+  /** What is left: pages of the run, agents to hide that it did not find, nothing, or the removal of the mirror. */
+  phase: z.enum(['pages', 'sweep', 'done', 'removal']),
   /** Where the pages that were read end; null at the start. */
   cursor: z.string().nullable(),
   /** Only what changed after this time is read; null: everything. */
@@ -363,8 +367,10 @@ export const StoredMirror = Mirror.extend({
   complete_until: z.string().nullable(),
   /** Start of the last finished run that read everything. */
   all_read_at: z.string().nullable(),
-  /** Tries that failed since the last page. */
+  /** Tries that failed since the last run that was finished, or since the last page where pages resume. */
   failures: z.int(),
+  /** First of the runs whose source lacks so many agents that they were not hidden. */
+  doubted_at: z.string().nullable().default(null),
 })
 export type StoredMirror = z.infer<typeof StoredMirror>
 
@@ -384,6 +390,8 @@ export interface MirrorStore {
   put(mirror: StoredMirror): Promise<void>
   /** Removes a mirror, and its agents and versions that are left. */
   remove(name: string): Promise<void>
+  /** How many public agents a mirror has, and how many of them no run from `run` on has found. */
+  count(name: string, run: number): Promise<{ readonly listed: number; readonly missing: number }>
   /** Agents of a mirror that no run from `run` on has found, in the order of their keys. */
   items(
     name: string,

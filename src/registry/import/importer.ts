@@ -2,7 +2,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { AuditAction, Store, Writer } from '../../store/store.ts'
-import { applyServers } from '../mirror/apply-servers.ts'
+import { applyServers, importSource } from '../mirror/apply-servers.ts'
 import { readServerItem, type ServerItem } from '../mirror/source-items.ts'
 import { newEntry, tooLarge, updatedEntry } from './imported-entry.ts'
 import { type Facts, readDocument } from './read-line.ts'
@@ -93,8 +93,6 @@ async function importServers(
   })
 }
 
-/** The name of the source of entries that stood in a file. */
-const importSource = 'import'
 const importOrigin = {
   kind: 'mcp-registry',
   url: '',
@@ -126,6 +124,8 @@ async function importFacts(
     if (taken.source_url !== facts.source_url) continue
     if (taken.owner) return `${package_name} is claimed; its owner publishes it.`
     if (taken.deleted) return `${package_name} was deleted here.`
+    const source = taken.origin?.source
+    if (source !== undefined && source !== importSource) return `The mirror ${source} has ${package_name}.`
     const next = updatedEntry(taken, { ...facts, package_name }, at)
     if (!next) return tooLarge(package_name)
     if (next === taken) return 'unchanged'

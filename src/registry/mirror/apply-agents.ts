@@ -1,4 +1,5 @@
 import type { Origin } from '../../../schemas/origin.ts'
+import { isListed } from '../../store/entries/version-content.ts'
 import type { AuditAction, MirroredItem, StoredEntry, Writer } from '../../store/store.ts'
 import { newEntry, tooLarge, updatedEntry } from '../import/imported-entry.ts'
 import type { Facts } from '../import/read-line.ts'
@@ -26,6 +27,13 @@ export type Applied = Record<Outcome, number> & {
 
 export function nothingApplied(): Applied {
   return { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: [], found: [] }
+}
+
+/** An entry that was written, and whether the public sees it. */
+export interface PutEntry {
+  readonly id: string
+  readonly outcome: Outcome
+  readonly is_listed: boolean
 }
 
 /** An agent as its source states it. */
@@ -68,7 +76,7 @@ export async function putAgent(
   context: ApplyContext,
   entry: StoredEntry | undefined,
   { key, facts, deprecated }: Statement,
-): Promise<{ id: string; outcome: Outcome } | string> {
+): Promise<PutEntry | string> {
   const origin: Origin = { ...context.origin, name: key, removed: false }
   const stated = { ...facts, origin, deprecated }
   if (!entry) return await addAgent(writer, context, stated)
@@ -79,9 +87,9 @@ export async function putAgent(
     : updatedEntry(entry, { ...stated, package_name: entry.package_name, suspended }, context.at)
   if (!next) return tooLarge(entry.package_name)
   const isSame = next === entry || (entry.owner !== null && entry.origin?.removed === false)
-  if (isSame) return { id: entry.id, outcome: 'unchanged' }
+  if (isSame) return { id: entry.id, outcome: 'unchanged', is_listed: isListed(entry) }
   await writer.put(next, context.audit)
-  return { id: entry.id, outcome: 'updated' }
+  return { id: entry.id, outcome: 'updated', is_listed: isListed(next) }
 }
 
 /** A name that an agent of another source has gets the suffix `-2`, `-3` and so on; an owner's name stays its own. */
@@ -89,7 +97,7 @@ async function addAgent(
   writer: Writer,
   context: ApplyContext,
   stated: Facts & Pick<StoredEntry, 'origin' | 'deprecated'>,
-): Promise<{ id: string; outcome: Outcome } | string> {
+): Promise<PutEntry | string> {
   const { package_name: name } = stated
   const owned = (await writer.lookalikes(name)).find(({ owner, hosted }) => owner || hosted)
   if (owned) return `The name ${name} looks like ${owned.package_name}, which has an owner here.`
@@ -101,7 +109,7 @@ async function addAgent(
     const entry = newEntry({ ...stated, package_name }, context.createId(), context.at)
     if (!entry) return tooLarge(package_name)
     await writer.put(entry, context.audit)
-    return { id: entry.id, outcome: 'created' }
+    return { id: entry.id, outcome: 'created', is_listed: true }
   }
 }
 
@@ -111,14 +119,15 @@ export async function hideAgent(
   { source, at, audit }: Pick<ApplyContext, 'source' | 'at' | 'audit'>,
   entry: StoredEntry,
   reason: string | null,
-): Promise<{ id: string; outcome: Outcome }> {
+): Promise<PutEntry> {
   const { id, origin } = entry
   // A suspension by an admin outlasts the return of the agent.
-  if (!origin || entry.suspended || entry.deleted) return { id, outcome: 'unchanged' }
+  if (!origin || entry.suspended || entry.deleted)
+    return { id, outcome: 'unchanged', is_listed: isListed(entry) }
   const suspended = {
     reason: [`Its source, ${source}, has removed it.`, reason].filter(Boolean).join(' '),
     at,
   }
   await writer.put({ ...entry, suspended, origin: { ...origin, removed: true }, updated_at: at }, audit)
-  return { id, outcome: 'removed' }
+  return { id, outcome: 'removed', is_listed: false }
 }

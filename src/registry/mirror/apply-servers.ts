@@ -9,13 +9,16 @@ import {
   type ApplyContext,
   hideAgent,
   nothingApplied,
-  type Outcome,
+  type PutEntry,
   putAgent,
 } from './apply-agents.ts'
 import type { ServerItem } from './source-items.ts'
 
-/** A version before it is known whether its agent has an entry here. */
-type Draft = Omit<ServerVersion, 'entry_id'>
+/** The name of the source of entries that stood in a file. */
+export const importSource = 'import'
+
+/** A version before it is known whether its agent has an entry here, and whether the public sees it. */
+type Draft = Omit<ServerVersion, 'entry_id' | 'is_listed'>
 
 /**
  * Writes versions of an MCP registry: all versions under their names, and for each name an entry that follows the
@@ -33,14 +36,20 @@ export async function applyServers(
   const ids = await writer.mirrored(context.source, names)
   const rows: ServerVersion[] = []
   for (const [name, versions] of byName) {
-    const before = stored.get(name) ?? []
-    const entry = ids.has(name) ? await writer.entry({ id: ids.get(name) as string }) : undefined
-    const other = before.find(({ mirror, entry_id }) => mirror !== context.source && entry_id !== entry?.id)
-    if (other) {
+    const found = stored.get(name) ?? []
+    const own = ids.has(name) ? await writer.entry({ id: ids.get(name) as string }) : undefined
+    const other = found.find(
+      ({ mirror, entry_id }) => mirror !== context.source && (mirror !== null || entry_id !== own?.id),
+    )
+    const imported = other && (await takenOver(writer, context, own, other))
+    const entry = own ?? imported
+    const before = imported ? [] : found
+    if (other && !imported) {
       const holder = other.mirror === null ? 'it was published here' : `the mirror ${other.mirror} has it`
       applied.rejected.push({ key: name, reason: `The name is taken: ${holder}.` })
       continue
     }
+    const published = before.filter(({ mirror }) => mirror === null)
     const merged = merge(before, versions, context)
     const put = await putEntry(writer, context, entry, name, merged, versions)
     if (typeof put === 'string') {
@@ -48,17 +57,39 @@ export async function applyServers(
       continue
     }
     applied.found.push({ key: name, entry_id: put.id })
-    const changed = merged.flatMap((draft): ServerVersion[] => {
-      const row = { ...draft, entry_id: put.id }
+    const changed = withPublished(merged, published).flatMap((draft): ServerVersion[] => {
       const earlier = before.find(({ version }) => version === draft.version)
+      const is_listed = draft.mirror === null && earlier ? earlier.is_listed : put.is_listed
+      const row = { ...draft, entry_id: put.id, is_listed }
       return earlier && isSame(earlier, row) ? [] : [{ ...row, updated_at: context.time }]
     })
     rows.push(...changed)
-    const outcome = put.outcome === 'unchanged' && changed.length > 0 ? 'updated' : put.outcome
-    applied[outcome] += 1
+    const isOnlyOfVersions = put.outcome === 'unchanged' && changed.length > 0
+    if (isOnlyOfVersions) await renew(writer, put.id, context)
+    applied[isOnlyOfVersions ? 'updated' : put.outcome] += 1
   }
   await writer.putServers(rows)
   return applied
+}
+
+/** An entry that stood in a file and that nobody owns goes to the mirror whose registry has its name. */
+async function takenOver(
+  writer: Writer,
+  { source }: ApplyContext,
+  own: StoredEntry | undefined,
+  { entry_id }: ServerVersion,
+): Promise<StoredEntry | undefined> {
+  const entry = own || source === importSource ? undefined : await writer.entry({ id: entry_id })
+  if (!entry || entry.owner || entry.hosted) return undefined
+  if (entry.origin && entry.origin.source !== importSource) return undefined
+  await writer.releaseServers(importSource, entry_id)
+  return entry
+}
+
+/** A new revision ends the life of answers that were made before it. */
+async function renew(writer: Writer, id: string, { audit }: ApplyContext): Promise<void> {
+  const entry = await writer.entry({ id })
+  if (entry) await writer.put(entry, audit)
 }
 
 /** The time at which a version changed here is no part of what it is. */
@@ -73,7 +104,7 @@ function merge(
   context: ApplyContext,
 ): Draft[] {
   const own = before.filter(({ mirror }) => mirror === context.source)
-  const drafts = new Map<string, Draft>(own.map(({ entry_id: _, ...row }) => [row.version, row]))
+  const drafts = new Map<string, Draft>(own.map((row) => [row.version, row]))
   for (const item of items)
     drafts.set(item.document.version, draftOf(item, drafts.get(item.document.version), context))
   const all = [...drafts.values()]
@@ -85,6 +116,15 @@ function merge(
   return all.map((draft) => withLatest(draft, draft.version === latest))
 }
 
+/** The versions of the source with those that the owner of the agent published here, which take precedence. */
+function withPublished(drafts: readonly Draft[], published: readonly ServerVersion[]): readonly Draft[] {
+  if (published.length === 0) return drafts
+  const own = new Set(published.map(({ version }) => version))
+  const all = [...published, ...drafts.filter(({ version }) => !own.has(version))]
+  const latest = highest(all.filter(({ status }) => status !== 'deleted')) ?? highest(all)
+  return all.map((draft) => withLatest(draft, draft.version === latest?.version))
+}
+
 function draftOf(item: ServerItem, before: Draft | undefined, { source, time }: ApplyContext): Draft {
   const { document, meta, status, status_message, is_latest } = item
   const published_at = item.published_at ?? before?.published_at ?? time
@@ -93,7 +133,6 @@ function draftOf(item: ServerItem, before: Draft | undefined, { source, time }: 
     version: document.version,
     revision: null,
     mirror: source,
-    is_listed: before?.is_listed ?? true,
     is_bridged: false,
     is_latest,
     status,
@@ -129,7 +168,7 @@ async function putEntry(
   name: string,
   drafts: readonly Draft[],
   items: readonly ServerItem[],
-): Promise<{ id: string; outcome: Outcome } | string> {
+): Promise<PutEntry | string> {
   const shown = highest(drafts.filter(({ status }) => status !== 'deleted'))
   if (!shown) {
     const message = highest(drafts)?.status_message ?? null

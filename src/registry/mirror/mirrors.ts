@@ -2,7 +2,7 @@ import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { Mirror, type MirrorInput } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Store, StoredMirror } from '../../store/store.ts'
+import type { Store, StoredEntry, StoredMirror } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
 
 interface MirrorsOptions {
@@ -62,6 +62,13 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     return mirror
   }
 
+  async function change(name: string, work: (mirror: StoredMirror) => StoredMirror): Promise<void> {
+    await store.write(async (writer) => {
+      const mirror = await writer.mirror(name)
+      if (mirror) await writer.putMirror(work(mirror))
+    })
+  }
+
   function started(name: string): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
     const running = runs.get(name)
     if (running) return running
@@ -77,7 +84,8 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   async function due(): Promise<StoredMirror[]> {
     const now = clock()
     // A time of next run that is implausibly late was set under a clock that has since been set back.
-    return (await store.mirrors.list()).filter(({ next_at, every_s }) => {
+    return (await store.mirrors.list()).filter(({ next_at, every_s, phase }) => {
+      if (phase === 'removal') return false
       const left = Date.parse(next_at) - now
       return left <= 0 || left > every_s * 1000 + 86_400_000
     })
@@ -94,27 +102,29 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       })
       if (items.length === 0) return counts
       after = items.at(-1)?.key
-      const entries = await store.read.entries(items.map(({ entry_id }) => entry_id))
-      const own = entries.filter(({ origin }) => origin?.source === name)
-      const unowned = own.filter(({ owner }) => owner === null)
       const at = new Date(clock()).toISOString()
-      const { revision } = await store.write(async (writer) => {
+      const { result: gone, revision } = await store.write(async (writer) => {
         const audit = { actor: null, action: 'remove_mirror', reason: name }
-        for (const { id } of own) {
+        const unowned: StoredEntry[] = []
+        for (const { entry_id: id } of items) {
           const entry = await writer.entry({ id })
           if (!entry || entry.origin?.source !== name) continue
           const suspended = entry.origin.removed ? null : entry.suspended
           const next = entry.owner ? { ...entry, origin: null, suspended } : { ...entry, deleted: true }
           await writer.put({ ...next, updated_at: at }, audit)
+          if (entry.owner) {
+            await writer.adoptServers(name, entry, at)
+            counts.left += 1
+          } else unowned.push(entry)
         }
+        return unowned
       })
       await applied(revision)
       await store.retention.erase(
-        unowned.map(({ id }) => id),
-        unowned.flatMap((entry) => textHashes(entry)),
+        gone.map(({ id }) => id),
+        gone.flatMap((entry) => textHashes(entry)),
       )
-      counts.removed += unowned.length
-      counts.left += own.length - unowned.length
+      counts.removed += gone.length
     }
   }
 
@@ -149,6 +159,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         complete_until: null,
         all_read_at: null,
         failures: 0,
+        doubted_at: null,
       }
       if (!(await store.mirrors.add(mirror))) {
         throw new Failure('conflict', `There is a mirror ${mirror.name} already.`, {
@@ -167,16 +178,16 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     },
     ended: async (name) => await runs.get(name)?.ended,
     async remove(name) {
-      const mirror = await found(name)
-      // A run that is under way finds no mirror for its next page, and ends.
-      await store.mirrors.put({
-        ...mirror,
-        run: mirror.run + 1,
-        next_at: new Date(clock() + 86_400_000).toISOString(),
-      })
+      await found(name)
+      // A run that is under way, here or in another process, sees the phase at its next page, and ends.
+      await change(name, (mirror) => ({ ...mirror, phase: 'removal' }))
       await runs.get(name)?.ended.catch(() => {})
       const counts = await erase(name)
       await store.mirrors.remove(name)
+      // What the mirror listed may now be listed by another one, which reads everything once more.
+      for (const other of await store.mirrors.list()) {
+        await change(other.name, (mirror) => ({ ...mirror, all_read_at: null }))
+      }
       await store.retention.vacuum()
       await options.saveSnapshots()
       return counts

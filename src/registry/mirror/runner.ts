@@ -32,6 +32,8 @@ const lease_ms = 10_000
 const beat_ms = 3_000
 const sweepSize = 100
 const maxRejections = 20
+/** So many agents may leave a source at once, whatever part of it they are. */
+const minDoubted = 20
 const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
 
 /**
@@ -74,7 +76,11 @@ export function createMirrorRunner(options: RunnerOptions) {
   }
 
   /** Writes a page and the position after it. */
-  async function writePage(before: StoredMirror, page: SourcePage): Promise<StoredMirror> {
+  async function writePage(
+    before: StoredMirror,
+    page: SourcePage,
+    { resumes }: Source,
+  ): Promise<StoredMirror> {
     await holdLease(before.name)
     const context = contextOf(before)
     const selected = page.items.filter((item) => passes(item, before.filter))
@@ -90,8 +96,9 @@ export function createMirrorRunner(options: RunnerOptions) {
       const still = [...present].map(([key, entry_id]) => ({ key, entry_id }))
       await writer.putMirrored(before.name, before.run, [...still, ...servers.found, ...agents.found])
       const next = afterPage(current, page, [servers, agents], listed, clock())
-      await writer.putMirror(next)
-      return next
+      const after = resumes ? { ...next, failures: 0 } : next
+      await writer.putMirror(after)
+      return after
     })
     await options.applied(revision)
     options.onPage?.(mirror.name, difference(mirror.counts, before.counts))
@@ -108,6 +115,41 @@ export function createMirrorRunner(options: RunnerOptions) {
       createId: options.createId,
       audit: { actor: null, action: 'mirror', reason: name },
     }
+  }
+
+  async function change(
+    before: StoredMirror,
+    work: (current: StoredMirror) => StoredMirror,
+  ): Promise<StoredMirror> {
+    const { result } = await store.write(async (writer) => {
+      const next = work(unchanged(before, await writer.mirror(before.name)))
+      await writer.putMirror(next)
+      return next
+    })
+    return result
+  }
+
+  /**
+   * Throws Failure `upstream_invalid` if the source lacks most of what it had, which is rather a fault of it than a
+   * removal, unless it still does so a day later.
+   */
+  async function assertPlausible(mirror: StoredMirror): Promise<void> {
+    const { listed, missing } = await store.mirrors.count(mirror.name, mirror.run)
+    if (missing <= minDoubted || missing * 2 <= listed) return
+    const doubted_at = mirror.doubted_at ?? iso()
+    const end = Date.parse(doubted_at) + day
+    if (clock() >= end) return
+    await change(mirror, (current) => ({
+      ...current,
+      phase: 'done',
+      cursor: null,
+      all_read_at: null,
+      doubted_at,
+    }))
+    throw new Failure(
+      'upstream_invalid',
+      `The source lacks ${missing} of ${listed} agents. They are hidden if it still does so after ${new Date(end).toISOString()}.`,
+    )
   }
 
   /** Hides the agents that a run over everything did not find. */
@@ -162,23 +204,27 @@ export function createMirrorRunner(options: RunnerOptions) {
       error: null,
       finished_at: iso(),
       next_at: new Date(clock() + mirror.every_s * 1000).toISOString(),
+      doubted_at: null,
       complete_until: started_at ?? complete_until,
       all_read_at: mode === 'all' ? started_at : all_read_at,
     }
   }
 
   async function failed(name: string, fault: Failure): Promise<void> {
-    const mirror = await store.mirrors.get(name)
-    if (!mirror) return
-    const failures = mirror.failures + 1
-    const requested = (fault.details.retry_after_s ?? 0) * 1000
-    const pause = Math.max(requested, Math.min(backoff(failures, pauses), mirror.every_s * 1000))
-    await store.mirrors.put({
-      ...mirror,
-      status: 'failing',
-      failures,
-      next_at: new Date(clock() + pause).toISOString(),
-      error: { code: fault.code, message: fault.message, at: iso() },
+    await store.write(async (writer) => {
+      const mirror = await writer.mirror(name)
+      if (!mirror || mirror.phase === 'removal') return
+      const failures = mirror.failures + 1
+      const requested = (fault.details.retry_after_s ?? 0) * 1000
+      const pause = Math.max(requested, Math.min(backoff(failures, pauses), mirror.every_s * 1000))
+      await writer.putMirror({
+        ...mirror,
+        status: 'failing',
+        failures,
+        next_at: new Date(clock() + pause).toISOString(),
+        error: { code: fault.code, message: fault.message, at: iso() },
+        ...(mirror.phase === 'pages' && refusesCursor(fault) && { phase: 'done', cursor: null }),
+      })
     })
   }
 
@@ -186,18 +232,20 @@ export function createMirrorRunner(options: RunnerOptions) {
     const stored = await store.mirrors.get(name)
     if (!stored) throw new Failure('not_found', `There is no mirror ${name}.`)
     const source = sourceOf(stored)
-    let mirror = begun(stored, source)
-    await store.mirrors.put(mirror)
+    let mirror = await change(stored, (current) => begun(current, source))
     onBegun()
     if (mirror.phase === 'pages') {
       const { cursor, since, filter } = mirror
       for await (const page of source.pages({ cursor, since, latest: filter.includes('latest'), signal })) {
         signal.throwIfAborted()
-        mirror = await writePage(mirror, page)
+        mirror = await writePage(mirror, page, source)
       }
     }
-    if (mirror.mode === 'all') mirror = await sweep(mirror, signal)
-    await store.mirrors.put(finished(mirror))
+    if (mirror.mode === 'all') {
+      await assertPlausible(mirror)
+      mirror = await sweep(mirror, signal)
+    }
+    await change(mirror, () => finished(mirror))
   }
 
   /**
@@ -227,8 +275,14 @@ const isOfRunner = new Set(['cancelled', 'conflict'])
 
 /** Throws Failure `cancelled` if the mirror was removed, or a later run has begun. */
 function unchanged({ name, run }: StoredMirror, current: StoredMirror | undefined): StoredMirror {
-  if (!current || current.run > run) throw new Failure('cancelled', `The mirror ${name} was removed.`)
+  if (!current || current.run > run || current.phase === 'removal')
+    throw new Failure('cancelled', `The mirror ${name} was removed.`)
   return current
+}
+
+/** True if the run cannot go on where it ended, so that it begins anew. */
+function refusesCursor({ details }: Failure): boolean {
+  return [400, 404, 410, 422].includes(details.upstream?.status ?? 0)
 }
 
 function isServer(item: SourcePage['items'][number]): item is ServerItem {
@@ -255,7 +309,6 @@ function afterPage(
     started_at: mirror.cursor === null ? new Date(start).toISOString() : started_at,
     phase: page.next === null ? 'sweep' : 'pages',
     cursor: page.next,
-    failures: 0,
     error: null,
     counts: {
       created: counts.created + sum(({ created }) => created),

@@ -1,8 +1,17 @@
 import { z } from 'zod'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { ServerStatus } from '../../../schemas/server.ts'
+import { withoutHidden } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
-import { fieldsOf, readServer, type ServerDocument, type ServerFields } from '../catalog/server-json.ts'
+import { cut } from '../cards/manifest.ts'
+import {
+  fieldsOf,
+  packageNameOfServer,
+  readServer,
+  type ServerDocument,
+  type ServerFields,
+} from '../catalog/server-json.ts'
 import type { Facts } from '../import/read-line.ts'
 import { reasonOf } from '../import/reason.ts'
 
@@ -39,6 +48,8 @@ export interface Rejection {
 /** The key in `_meta` under which MCP registries state the life of a version. */
 export const officialMeta = 'io.modelcontextprotocol.registry/official'
 
+const maxMessage = 500
+
 const Time = z.string().refine((text) => sortableTime(text) !== undefined, 'An RFC 3339 time.')
 const OfficialMeta = z.looseObject({
   status: ServerStatus,
@@ -53,6 +64,9 @@ const Listed = z.looseObject({ server: z.unknown(), _meta: z.looseObject({}).nul
 export function readServerItem(value: unknown): ServerItem {
   const { server, _meta } = Listed.parse(value)
   const document = readServer(server)
+  if (/^(custom\.|svc(?![a-z0-9]))/.test(packageNameOfServer(document.name))) {
+    throw new Failure('invalid_request', `${document.name} is a reserved name.`)
+  }
   const stated = _meta?.[officialMeta]
   const meta = stated === undefined ? undefined : OfficialMeta.parse(stated)
   return {
@@ -62,7 +76,7 @@ export function readServerItem(value: unknown): ServerItem {
     fields: fieldsOf(document),
     meta: meta ? (stated as Record<string, unknown>) : null,
     status: meta?.status ?? 'active',
-    status_message: meta?.statusMessage ?? null,
+    status_message: meta?.statusMessage ? cut(withoutHidden(meta.statusMessage), maxMessage) : null,
     status_changed_at: sortable(meta?.statusChangedAt),
     published_at: sortable(meta?.publishedAt),
     is_latest: meta?.isLatest ?? false,
@@ -90,10 +104,15 @@ export function readItems<Item extends SourceItem>(
   return { items, rejected }
 }
 
+/** The key of what may not be listed. PostgreSQL refuses NUL. */
+export function keyOf(text: string): string {
+  return text.replaceAll('\0', '') || 'unnamed'
+}
+
 /** What names a value that could not be read: its name first. */
 function keyIn(value: unknown): string {
   const stated = isRecord(value) ? (value.server ?? value) : undefined
   const parts = isRecord(stated) ? [stated.name, stated.version] : []
   const text = parts.filter((part) => typeof part === 'string').join(' ')
-  return text.slice(0, 300) || 'unnamed'
+  return keyOf(text.slice(0, 300))
 }

@@ -47,8 +47,12 @@ function isMirrored({ origin, owner }: StoredEntry): boolean {
 
 /** True if the entry was and is not, or was not and is, visible or deprecated. */
 function hasOtherStatus({ before, entry }: WrittenEntry): boolean {
-  if (!before.entry || entry.origin?.removed) return false
-  return before.listed !== isListed(entry) || !before.entry.deprecated !== !entry.deprecated
+  if (!before.entry) return false
+  return before.listed !== isListed(entry) || hasOtherDeprecation(before.entry, entry)
+}
+
+function hasOtherDeprecation({ deprecated: before }: StoredEntry, { deprecated }: StoredEntry): boolean {
+  return !before !== !deprecated || before?.message !== deprecated?.message
 }
 
 async function addVersions(db: Database, written: readonly WrittenEntry[], at: string): Promise<void> {
@@ -148,12 +152,13 @@ function serverName(packageName: string): string {
   return dot < 1 ? `local/${packageName}` : `${packageName.slice(0, dot)}/${packageName.slice(dot + 1)}`
 }
 
-/** Semantic versions come before others, and later publications before earlier ones. */
+/** Living versions come before deleted ones, semantic ones before others, and later publications before earlier ones. */
 async function chooseLatest(db: Database, name: string): Promise<void> {
   const latest = await db
     .selectFrom('server')
     .select('version')
     .where('server_name', '=', name)
+    .orderBy((row) => row.case().when('status', '=', 'deleted').then(1).else(0).end())
     .orderBy('precedence', 'desc')
     .orderBy('published_at', 'desc')
     .executeTakeFirstOrThrow()
@@ -174,7 +179,7 @@ async function setStatus(db: Database, before: PreviousEntry, entry: StoredEntry
       .where((row) => row.or([row('revision', 'is', null), row('revision', '>', entry.versions_after)]))
       .execute()
   }
-  if (!before.entry?.deprecated === !deprecated) return
+  if (!before.entry || !hasOtherDeprecation(before.entry, entry)) return
   await db
     .updateTable('server')
     .set({
@@ -228,6 +233,21 @@ const replaced = [
   'document',
   'meta',
 ] as const satisfies readonly (keyof ServerTable)[]
+
+/** Makes the versions that a mirror wrote for an entry the entry's own, without what the origin states of them. */
+export async function adoptServers(
+  db: Database,
+  mirror: string,
+  { id, revision }: Pick<StoredEntry, 'id' | 'revision'>,
+  at: string,
+): Promise<void> {
+  await db
+    .updateTable('server')
+    .set({ mirror: null, meta: null, revision, updated_at: sortableTime(at) ?? at })
+    .where('mirror', '=', mirror)
+    .where('entry_id', '=', id)
+    .execute()
+}
 
 /** All versions of some names, also those that nobody sees. */
 export async function serversNamed(db: Database, names: readonly string[]): Promise<ServerVersion[]> {

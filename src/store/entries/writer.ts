@@ -6,7 +6,7 @@ import { actorKey } from './audit.ts'
 import { displayKey } from './display-names.ts'
 import { commitPuts, type Put, type RecordedAction, toRow, upsert } from './group-commit/commit.ts'
 import { createDecisionReads } from './group-commit/decision-reads.ts'
-import { putServers, serversNamed } from './server-rows.ts'
+import { adoptServers, putServers, serversNamed } from './server-rows.ts'
 
 const byGateway: AuditAction = { actor: null, action: 'write' }
 
@@ -42,6 +42,15 @@ export function createWriter(
     },
     putServers: (servers) => putServers(transaction, servers),
     serversNamed: (names) => serversNamed(transaction, names),
+    adoptServers: (mirror, entry, at) => adoptServers(transaction, mirror, entry, at),
+    async releaseServers(mirror, entryId) {
+      await transaction.deleteFrom('server').where('entry_id', '=', entryId).execute()
+      await transaction
+        .deleteFrom('mirrored')
+        .where('mirror', '=', mirror)
+        .where('entry_id', '=', entryId)
+        .execute()
+    },
     mirror: (name) => findMirror(transaction, name),
     putMirror: (mirror) => putMirror(transaction, mirror),
     mirrored: (mirror, keys) => mirrored(transaction, mirror, keys),

@@ -30,6 +30,19 @@ export function createMirrorStore(reader: Database, transact: Transact): MirrorS
         await db.deleteFrom('server').where('mirror', '=', name).execute()
         await db.deleteFrom('mirror').where('name', '=', name).execute()
       }),
+    async count(name, run) {
+      const rows = await reader
+        .selectFrom('mirrored')
+        .innerJoin('entry', 'entry.id', 'mirrored.entry_id')
+        .select((row) => [
+          row.fn.countAll().as('listed'),
+          row.fn.sum(row.case().when('mirrored.run', '<', run).then(1).else(0).end()).as('missing'),
+        ])
+        .where('mirrored.mirror', '=', name)
+        .where('entry.listed', '=', 1)
+        .executeTakeFirst()
+      return { listed: Number(rows?.listed ?? 0), missing: Number(rows?.missing ?? 0) }
+    },
     async items(name, { run, after, limit }) {
       let select = reader.selectFrom('mirrored').select(['key', 'entry_id']).where('mirror', '=', name)
       if (run !== undefined) select = select.where('run', '<', run)

@@ -1,6 +1,7 @@
 import { catalogType, registryType } from '../../../../schemas/ard.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
+import { keyOf } from '../source-items.ts'
 import { jsonIn, type ReadSource } from './read-source.ts'
 
 /** An entry of a catalog, unchecked, with its identifier as it is stated. */
@@ -137,7 +138,7 @@ class ArdReader {
 
   *#entry(document: Readonly<Record<string, unknown>>, base: string): Generator<ArdItem> {
     const { identifier } = document
-    const key = typeof identifier === 'string' && identifier !== '' ? identifier.slice(0, 500) : 'unnamed'
+    const key = keyOf(typeof identifier === 'string' ? identifier.slice(0, 500) : '')
     if (key !== 'unnamed' && this.#seen.has(key)) return
     this.#seen.add(key)
     if (this.#seen.size > this.#limits.max_entries) {

@@ -12,6 +12,8 @@ const Page = z.looseObject({
 /** The largest page that the API gives; where its rows are too large together, smaller ones are asked for. */
 const pageSize = 100
 const maxPageBytes = 16 * 1024 * 1024
+/** Filters of a registry may leave pages without rows. */
+const maxEmptyPages = 100
 const apiVersions = ['/v0.1', '/v0']
 
 /**
@@ -59,9 +61,14 @@ export function createMcpRegistrySource(url: string, read: ReadSource): Source {
     async *pages(query) {
       const cursors = new Set<string | null>([query.cursor])
       let cursor = query.cursor
+      let empty = 0
       for (;;) {
         const found = await page(query, cursor, pageSize)
         yield found
+        empty = found.items.length + found.rejected.length === 0 ? empty + 1 : 0
+        if (empty > maxEmptyPages) {
+          throw new Failure('upstream_invalid', 'The registry has pages without servers that do not end.')
+        }
         if (found.next === null) return
         if (cursors.has(found.next)) {
           throw new Failure('upstream_invalid', 'The registry repeats a cursor, so its pages never end.')

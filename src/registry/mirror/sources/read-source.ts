@@ -76,7 +76,7 @@ function busy(url: string, status: number, retry_after_s: number | undefined): F
 
 function timeIn(date: string | undefined): number | undefined {
   const time = Date.parse(date ?? '')
-  return Number.isNaN(time) ? undefined : time
+  return time >= 0 ? time : undefined
 }
 
 /** The JSON in an answer with status 200. Throws Failure `upstream_failed` or `upstream_invalid`. */
