@@ -8,7 +8,8 @@ import { challenge } from './challenge.ts'
 
 export type Headers = Record<string, string>
 
-const fixed: Headers = {
+/** Headers of every answer. */
+export const fixedHeaders: Headers = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
 }
@@ -25,7 +26,7 @@ export function send(
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
   const closing = drains(request) ? {} : { Connection: 'close' }
   const framing = status === 204 || status === 304 ? {} : { 'Content-Length': length }
-  response.writeHead(status, { ...fixed, ...headers, ...closing, ...framing })
+  response.writeHead(status, { ...fixedHeaders, ...headers, ...closing, ...framing })
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 

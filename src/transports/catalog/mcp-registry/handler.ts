@@ -6,7 +6,7 @@ import { readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
 import { matches } from '../../http/etag.ts'
 import { requestId } from '../../http/request-id.ts'
-import { failureHeaders, type Headers, send } from '../../http/respond.ts'
+import { failureHeaders, fixedHeaders, type Headers, send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
 import { secretInAddress } from '../../shared/secrets.ts'
@@ -135,8 +135,10 @@ export function mcpRegistrySubtrees(
     if (request.method !== 'GET' || request.headers.authorization !== undefined) return false
     const written = cache.recall(question, state())?.acceptedBy(request)
     if (written === undefined || written instanceof Promise) return false
+    if (isSpecial(request)) return false
     if (context.limits.overCost({ principal: null, client: clientOf(context, request) })) return false
-    sendAnswer(written, { request, response, id: requestId(request) })
+    response.writeHead(200, headersOf(written))
+    response.end(written.bytes)
     return true
   }
 
@@ -147,6 +149,32 @@ export function mcpRegistrySubtrees(
       if (!answerNow(question, request, response)) await handle(question, request, response)
     },
   }))
+}
+
+const special = ['x-request-id', 'if-none-match', 'content-length', 'transfer-encoding'] as const
+
+/** True for a request whose answer depends on more than its address and the accepted codings. */
+function isSpecial({ headers }: IncomingMessage): boolean {
+  return special.some((name) => headers[name] !== undefined)
+}
+
+const preparedHeaders = new WeakMap<Written, string[]>()
+
+/** The headers of a cached answer in the form that costs Node the least. No log line has an id of such an answer. */
+function headersOf(written: Written): string[] {
+  const prepared = preparedHeaders.get(written)
+  if (prepared) return prepared
+  const { bytes, etag, coding } = written
+  const headers = {
+    ...fixedHeaders,
+    ...read,
+    ETag: etag,
+    ...(coding && { 'Content-Encoding': coding }),
+    'Content-Length': String(bytes.length),
+  }
+  const flat = Object.entries(headers).flat()
+  preparedHeaders.set(written, flat)
+  return flat
 }
 
 function sendAnswer({ bytes, etag, coding }: Written, { request, response, id }: Exchange): void {
