@@ -88,3 +88,47 @@ export const Mirror = z.object({
     .describe('Why the last try failed.'),
 })
 export type Mirror = z.infer<typeof Mirror>
+
+/** A mirror with the position of its run. */
+export const StoredMirror = Mirror.extend({
+  /** What is left: pages of the run, agents to hide that it did not find, nothing, or the removal of the mirror. */
+  phase: z.enum(['pages', 'sweep', 'done', 'removal']),
+  /** Where the pages that were read end; null at the start. */
+  cursor: z.string().nullable(),
+  /** Only what changed after this time is read; null: everything. */
+  since: z.string().nullable(),
+  /** Start of the last finished run, by the clock of the source or by ours, whichever is earlier. */
+  complete_until: z.string().nullable(),
+  /** Start of the last finished run that read everything. */
+  all_read_at: z.string().nullable(),
+  /** Tries that failed since the last run that was finished, or since the last page where pages resume. */
+  failures: z.int(),
+  /** First of the runs whose source lacks so many agents that they were not hidden. */
+  doubted_at: z.string().nullable().default(null),
+})
+export type StoredMirror = z.infer<typeof StoredMirror>
+
+/** An agent of a mirror: its key at the source and its entry here. */
+export interface MirroredItem {
+  readonly key: string
+  readonly entry_id: string
+}
+
+/** The mirrors and their agents. */
+export interface MirrorStore {
+  list(): Promise<readonly StoredMirror[]>
+  get(name: string): Promise<StoredMirror | undefined>
+  /** Adds a mirror; false if the name is taken. */
+  add(mirror: StoredMirror): Promise<boolean>
+  /** Replaces a mirror that exists. */
+  put(mirror: StoredMirror): Promise<void>
+  /** Removes a mirror, and its agents and versions that are left. */
+  remove(name: string): Promise<void>
+  /** How many public agents a mirror has, and how many of them no run from `run` on has found. */
+  count(name: string, run: number): Promise<{ readonly listed: number; readonly missing: number }>
+  /** Agents of a mirror that no run from `run` on has found, in the order of their keys. */
+  items(
+    name: string,
+    query: { readonly run?: number; readonly after?: string; readonly limit: number },
+  ): Promise<readonly MirroredItem[]>
+}

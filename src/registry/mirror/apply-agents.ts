@@ -1,6 +1,7 @@
+import type { MirroredItem } from '../../../schemas/mirror.ts'
 import type { Origin } from '../../../schemas/origin.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { AuditAction, MirroredItem, StoredEntry, Writer } from '../../store/store.ts'
+import type { AuditAction, StoredEntry, Writer } from '../../store/store.ts'
 import { newEntry, tooLarge, updatedEntry } from '../import/imported-entry.ts'
 import type { Facts } from '../import/read-line.ts'
 import type { AgentItem, Rejection } from './source-items.ts'

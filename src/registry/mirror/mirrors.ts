@@ -1,8 +1,8 @@
 import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { Mirror, type MirrorInput } from '../../../schemas/mirror.ts'
+import { Mirror, type MirrorInput, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Store, StoredEntry, StoredMirror } from '../../store/store.ts'
+import type { Store, StoredEntry } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
 
 interface MirrorsOptions {

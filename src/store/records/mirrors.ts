@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
+import { type MirroredItem, type MirrorStore, StoredMirror } from '../../../schemas/mirror.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import { type MirroredItem, type MirrorStore, StoredMirror } from '../store.ts'
 
 type Database = Kysely<Tables>
 
