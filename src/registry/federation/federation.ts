@@ -158,9 +158,14 @@ async function isOwn({ reader, site }: FederationOptions, text: string): Promise
   for (const package_name of packageNamesFor(identifier)) {
     const entry = await reader.entry({ package_name })
     const isListedHere = entry !== undefined && isListed(entry)
-    if (isListedHere && identifierOf(identified(entry), own) === text) return true
+    if (isListedHere && isSame(identifierOf(identified(entry), own), text)) return true
   }
   return false
+}
+
+/** Domains and package names differ by more than the case of letters. */
+function isSame(left: string, right: string): boolean {
+  return left.toLowerCase() === right.toLowerCase()
 }
 
 function within<Item>(characters: number, items: readonly Item[]): readonly Item[] {

@@ -15,7 +15,7 @@ import { type Server, wholeValues } from './server-forms.ts'
 import { serverNameOf } from './server-name.ts'
 import { startLine } from './shell.ts'
 import { type Installed, type Surroundings, type Target, targetsOf } from './targets.ts'
-import { Needs } from './template.ts'
+import { Needs, oneLine } from './template.ts'
 import { tomlTable, yamlMember } from './texts.ts'
 
 export interface InstallQuery {
@@ -85,7 +85,7 @@ function installTarget(
       askPublisher,
     )
   }
-  const install = { name, title: entry.name, launch, needs }
+  const install = { name, title: oneLine(entry.name), launch, needs }
   const start = launch.kind !== 'bundle' && launch.kind !== 'stdio' ? launch.start : undefined
   const replaced = entry.deprecated ? ['The agent is deprecated.'] : []
   return {

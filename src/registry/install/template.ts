@@ -90,8 +90,8 @@ export class Needs {
     return {
       ...this.#named(name, part === 'environment' && !isInner),
       part,
-      name,
-      description: withoutHidden(description).replaceAll(/\s+/g, ' ').trim().slice(0, 300),
+      name: oneLine(name) || 'value',
+      description: oneLine(description),
       secret: is_secret ?? false,
       required,
       ...(usual !== undefined && is_secret !== true && isPlain(usual) && { default: usual }),
@@ -137,6 +137,11 @@ function isPlain(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** A text of the publisher for people, on one line and without hidden characters. */
+export function oneLine(text: string): string {
+  return withoutHidden(text).replaceAll(/\s+/g, ' ').trim().slice(0, 300)
 }
 
 function upper(text: string): string {

@@ -199,6 +199,7 @@ describe('a search with federation', () => {
       result('x', { identifier: 'urn:air:home.example:com.home.weather', displayName: 'Forged' }),
       result('x', { identifier: 'urn:air:HOME.example:com.home.other', displayName: 'Forged' }),
       result('x', { identifier: 'urn:air:owner.example:com.home.verified', displayName: 'Forged' }),
+      result('x', { identifier: 'urn:air:OWNER.example:Com.Home.Verified', displayName: 'Forged' }),
       result('x', { identifier: 'urn:air:owner.example:com.home.else', displayName: 'Genuine' }),
     ]
     const far = await upstream(answering({ results: forged }))

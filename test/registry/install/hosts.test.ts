@@ -190,6 +190,15 @@ describe('the configuration of', () => {
     })
     const [need] = install(entry).targets[0]?.needs ?? []
     expect([need?.description, need?.placeholder]).toEqual(['Your key[2J', 'ab'])
+    const named = remote({ url: 'https://weather.example.com/{a\u202Eb}' })
+    expect(hostOf(named, 'vscode').config).toMatchObject({ inputs: [{ description: 'ab' }] })
+  })
+
+  test('the title of an agent has no line breaks and no hidden characters', () => {
+    const entry = { ...packaged(), name: 'Wea\u202Ether\n\u001b[31mtools' }
+    expect(hostOf(entry, 'goose').config).toMatchObject({
+      extensions: { weather: { description: 'Weather [31mtools' } },
+    })
   })
 
   test.each(['null', 'true', '12', 'no'])('YAML takes the server name %s as a text', (name) => {
