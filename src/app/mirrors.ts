@@ -55,6 +55,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     applied: (revision) => follower.caughtUp(revision),
     onPage: metrics.mirrored,
   })
+  metrics.watchMirrors(() => store.mirrors.list())
   return stack.use(
     createMirrors({
       store,

@@ -8,8 +8,18 @@ export interface Metrics {
   remote(agent: string, code: string, seconds: number): void
   /** Counts agents of a mirror, by what became of them. */
   mirrored(mirror: string, counts: Readonly<Record<string, number>>): void
+  /** Shows the state of mirrors, which is read at scrape. */
+  watchMirrors(read: () => Promise<readonly MirrorState[]>): void
   render(): Promise<string>
   readonly content_type: string
+}
+
+interface MirrorState {
+  readonly name: string
+  /** RFC 3339; null before the first run that was finished. */
+  readonly finished_at: string | null
+  /** Tries that failed since. */
+  readonly failures: number
 }
 
 const maxRemotes = 1000
@@ -62,6 +72,29 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
     },
     mirrored(mirror, counts) {
       for (const [outcome, count] of Object.entries(counts)) mirrors.labels(mirror, outcome).inc(count)
+    },
+    watchMirrors(read) {
+      const watch = (name: string, help: string, value: (state: MirrorState) => number | undefined) => {
+        const collect = async function (this: Gauge): Promise<void> {
+          const states = await read().catch(() => [])
+          this.reset()
+          for (const state of states) {
+            const present = value(state)
+            if (present !== undefined) this.set({ mirror: state.name }, present)
+          }
+        }
+        registry.registerMetric(new Gauge({ name, help, labelNames: ['mirror'], collect, registers: [] }))
+      }
+      watch(
+        'dragoman_mirror_last_success_timestamp_seconds',
+        'End of the last run of a mirror that was finished.',
+        ({ finished_at }) => (finished_at === null ? undefined : Date.parse(finished_at) / 1000),
+      )
+      watch(
+        'dragoman_mirror_failures',
+        'Tries of a mirror that failed one after another.',
+        ({ failures }) => failures,
+      )
     },
     render: () => registry.metrics(),
     content_type: registry.contentType,

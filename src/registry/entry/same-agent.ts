@@ -1,4 +1,6 @@
+import { isIP } from 'node:net'
 import { variablesIn } from '../../../schemas/package.ts'
+import { bareHost, isLocalName, isPublicAddress } from '../../net/fetch/address.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
 /** Hosts of repositories, where the first two parts of a path name a repository. */
@@ -29,16 +31,34 @@ function repositoryKey(text: string | null): string[] {
   const url = text !== null && URL.canParse(text) ? new URL(text) : undefined
   const host = url?.hostname.replace(/^www\./, '')
   if (!url || host === undefined || !forges.has(host)) return []
-  const [owner, name, kind, , ...folder] = url.pathname.split('/').filter(Boolean)
-  if (!owner || !name) return []
-  const path = kind === 'tree' || kind === 'blob' ? folder : []
-  return [`repository ${[host, owner, name.replace(/\.git$/, ''), ...path].join('/').toLowerCase()}`]
+  const parts = url.pathname.split('/').filter(Boolean)
+  const [repository, inside] = host === 'gitlab.com' ? inGroups(parts) : [parts.slice(0, 2), parts.slice(2)]
+  if (repository.length < 2) return []
+  const [kind = '', , ...folder] = inside
+  const path = /^(tree|blob|src)$/.test(kind) ? folder : []
+  const name = repository.join('/').replace(/\.git$/, '')
+  return [`repository ${[host, name, ...path].join('/').toLowerCase()}`]
+}
+
+/** GitLab nests groups to any depth; what is inside a repository follows a dash, in old addresses its kind. */
+function inGroups(parts: readonly string[]): [readonly string[], readonly string[]] {
+  const dash = parts.indexOf('-')
+  if (dash > 0) return [parts.slice(0, dash), parts.slice(dash + 1)]
+  const end = parts.findIndex((part, index) => index > 1 && /^(tree|blob)$/.test(part))
+  return end < 0 ? [parts, []] : [parts.slice(0, end), parts.slice(end)]
 }
 
 function remoteKey(text: string): string[] {
   if (variablesIn(text).length > 0 || !URL.canParse(text)) return []
-  const { host, pathname, search } = new URL(text)
+  const { host, hostname, pathname, search } = new URL(text)
+  if (!isPublicHost(hostname)) return []
   return [`remote ${host}${pathname.replace(/\/+$/, '')}${search}`]
+}
+
+/** What each machine has at an address of its own is not one agent. */
+function isPublicHost(hostname: string): boolean {
+  const host = bareHost(hostname)
+  return isIP(host) === 0 ? !isLocalName(host) : isPublicAddress(host)
 }
 
 /** An image without its tag and digest; other identifiers are compared as they are. */

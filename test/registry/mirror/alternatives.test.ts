@@ -80,6 +80,11 @@ test.each<[string, object, object]>([
   ['an address', { remotes }, { remotes: [{ type: 'sse', url: 'https://weather.example.com/mcp/' }] }],
   ['a package', { packages }, { packages: [{ ...packages[0], version: '2.0.0' }] }],
   [
+    'a project of GitLab',
+    { repository: { url: 'https://gitlab.com/example/tools/rain.git' } },
+    { repository: { url: 'https://gitlab.com/Example/tools/rain/-/tree/main' } },
+  ],
+  [
     'a folder of a repository',
     { repository: { ...repository, subfolder: 'src/rain' } },
     { repository: { url: 'https://github.com/example/weather', subfolder: 'src/rain' } },
@@ -103,6 +108,18 @@ test.each<[string, readonly ServerJson[], readonly ServerJson[]]>([
     [server('com.example/a', { repository: { ...repository, subfolder: 'a' } })],
     [server('org.catalog/b', { repository: { ...repository, subfolder: 'b' } })],
   ],
+  [
+    'of other projects in a group of GitLab',
+    [server('com.example/a', { repository: { url: 'https://gitlab.com/example/tools/a' } })],
+    [server('org.catalog/b', { repository: { url: 'https://gitlab.com/example/tools/b' } })],
+  ],
+  ...['http://localhost:3000/mcp', 'http://192.168.1.5/mcp', 'http://[::1]:8080/', 'http://mcp:80/mcp'].map(
+    (url): [string, readonly ServerJson[], readonly ServerJson[]] => [
+      `at ${url} of their own`,
+      [server('com.example/a', { remotes: [{ type: 'sse', url }] })],
+      [server('org.catalog/b', { remotes: [{ type: 'sse', url }] })],
+    ],
+  ),
   ['with nothing in common', [server('com.example/a', { packages })], [server('org.catalog/b', { remotes })]],
 ])('entries %s stay apart', async (_, first, second) => {
   await mirrored({ first, second }, async (subject) => {

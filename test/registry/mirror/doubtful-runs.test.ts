@@ -149,3 +149,20 @@ test('the words of a source on a status hold no hidden characters, and a name of
     expect(row?.status_message?.length).toBeLessThanOrEqual(500)
   })
 })
+
+test('metrics show the last finished run of each mirror and its failures since', async () => {
+  await withSource(async ({ subject: { gateway, request }, serve }) => {
+    const metrics = async () => (await request('GET', '/metrics')).text
+    expect(await metrics()).toContain('dragoman_mirror_failures{mirror="other"} 0')
+    serve(rows(1))
+    const { finished_at } = await runToEnd(gateway, 'other')
+    serve([], undefined, 404)
+    await expect(runToEnd(gateway, 'other')).rejects.toMatchObject({ code: 'upstream_failed' })
+    const text = await metrics()
+    expect(text).toContain('dragoman_mirror_failures{mirror="other"} 1')
+    const seconds = Date.parse(finished_at ?? '') / 1000
+    expect(text).toContain(`dragoman_mirror_last_success_timestamp_seconds{mirror="other"} ${seconds}`)
+    await operate(gateway, 'remove_mirror', { name: 'other' })
+    expect(await metrics()).not.toContain('dragoman_mirror_failures{mirror="other"}')
+  })
+})
