@@ -48,6 +48,8 @@ export interface Action<Input = unknown, Output = unknown, Part = unknown> {
   /** Milliseconds the action may run; 10,000 when absent, `none` for subscriptions ended by the signal. */
   readonly deadline_ms?: number | 'none'
   run(input: Input, context: Context<Part>): Promise<Output>
+  /** True for an output with texts of another registry or agent: every caller receives it with a mark. */
+  hasForeign?(output: Output): boolean
   /**
    * The answer of a subscription for callers that cannot receive a stream or would store the whole stream, under the
    * usual deadline. Without a fallback they get `not_callable`.

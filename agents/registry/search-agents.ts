@@ -34,6 +34,7 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySea
     effect: 'read',
     advertised: true,
     tool,
+    hasForeign: ({ others = [] }) => others.length > 0,
     async run({ detail, federation, ...query }, { principal, counted_as = '', signal }) {
       using _slot = await acquire(counted_as, signal)
       const find = (limit: number): Promise<AnySearchOutput> =>

@@ -139,6 +139,7 @@ class ActionRouter implements Router {
     }
     const work = (parsed: unknown) => perform(parsed, context)
     const output = await deadline.race(this.#options.once({ agent, action, principal }, input, work))
+    is_foreign ||= action.hasForeign?.(output) === true
     return { output: output as Json, content, is_foreign }
   }
 }

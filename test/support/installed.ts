@@ -11,6 +11,7 @@ export function installed(facts: Partial<Installed> = {}): Installed {
     package_name: 'com.example.weather',
     name: 'Weather',
     state: 'ACTIVE',
+    suspended: null,
     endpoints: [],
     packages: [],
     callable: 'stated',

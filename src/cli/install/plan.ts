@@ -61,6 +61,7 @@ const Installed = EntryDetail.pick({
 }).extend({
   // A newer gateway may have more words for these.
   state: State.catch('STAGE'),
+  suspended: EntryDetail.shape.suspended.catch(null),
   callable: Callable.catch('stated'),
 })
 

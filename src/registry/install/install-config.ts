@@ -87,7 +87,6 @@ function installTarget(
   }
   const install = { name, title: oneLine(entry.name), launch, needs }
   const start = launch.kind !== 'bundle' && launch.kind !== 'stdio' ? launch.start : undefined
-  const replaced = entry.deprecated ? ['The agent is deprecated.'] : []
   return {
     target: target.id,
     kind: target.kind,
@@ -95,11 +94,19 @@ function installTarget(
     start: start ? startLine(start) : null,
     needs,
     optional,
-    notes: [...notes, ...replaced],
+    notes: [...notes, ...deprecation(entry)],
     hosts: hosts
       .filter(({ id }) => host === undefined || id === host)
       .map((row) => hostInstall(row, install)),
   }
+}
+
+function deprecation({ deprecated }: Installed): string[] {
+  if (!deprecated) return []
+  const { message, successor } = deprecated
+  const reason = message === null ? '' : ` Its owner says: ${JSON.stringify(oneLine(message))}`
+  const next = successor === null ? '' : ` Its successor is ${successor}.`
+  return [`The agent is deprecated.${reason}${next}`]
 }
 
 /** What to paste or to run for one host. */

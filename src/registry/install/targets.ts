@@ -14,6 +14,7 @@ export type Installed = Pick<
   | 'package_name'
   | 'name'
   | 'state'
+  | 'suspended'
   | 'endpoints'
   | 'packages'
   | 'callable'
@@ -129,7 +130,7 @@ function hasVersion({ registry_type, identifier, version }: Installed['packages'
   return stated !== undefined && stated !== 'latest'
 }
 
-function gatewayTarget({ package_name, name, state }: Installed, baseUrl: string): Target {
+function gatewayTarget({ package_name, name, state, suspended }: Installed, baseUrl: string): Target {
   return {
     id: 'gateway',
     kind: 'gateway',
@@ -137,6 +138,13 @@ function gatewayTarget({ package_name, name, state }: Installed, baseUrl: string
     launch(needs) {
       if (state !== 'ACTIVE') {
         throw refuse('/state', 'The gateway calls agents that are ACTIVE alone.', 'Take it live first.')
+      }
+      if (suspended) {
+        throw refuse(
+          '/suspended',
+          'The gateway calls no agent that an admin has suspended.',
+          'Ask the admin.',
+        )
       }
       return {
         launch: gatewayLaunch(`${baseUrl}/mcp/agents/${encodeURIComponent(package_name)}`, needs),

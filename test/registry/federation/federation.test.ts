@@ -95,7 +95,8 @@ describe('a search with federation', () => {
     )
     const home = await start('home', [far.url])
     for (const detail of ['full', 'brief']) {
-      const { json } = await action(home, { detail })
+      const { json, headers } = await action(home, { detail })
+      expect(headers.get('x-content-trust')).toBe('untrusted')
       expect(json.others).toEqual([
         {
           source: far.url,
@@ -114,6 +115,12 @@ describe('a search with federation', () => {
         'com.home.weather',
       )
     }
+  })
+
+  test('has no mark of third parties without agents of others', async () => {
+    const far = await upstream(answering({ results: [] }))
+    const { headers } = await action(await start('home', [far.url]), {})
+    expect(headers.get('x-content-trust')).toBeNull()
   })
 
   test('asks nobody unless the caller says so', async () => {

@@ -505,6 +505,21 @@ describe('what can be installed', () => {
     expect(install(installed({ endpoints })).targets.map(({ kind }) => kind)).toEqual(['gateway'])
   })
 
+  test('through the gateway no suspended agent is installed', () => {
+    const { refused } = install({ ...remote(), suspended: { reason: 'Bad.', at: '2026-01-01T00:00:00Z' } })
+    expect(refused).toMatchObject([{ target: 'gateway', pointer: '/suspended' }])
+  })
+
+  test('of a deprecated agent the reason and the successor are said', () => {
+    const at = '2026-01-01T00:00:00Z'
+    const noteOf = (message: string | null, successor: string | null) =>
+      install({ ...remote(), deprecated: { message, successor, at } }).targets[0]?.notes
+    expect(noteOf(null, null)).toEqual(['The agent is deprecated.'])
+    expect(noteOf('Too\nold.', 'com.example.new')).toEqual([
+      'The agent is deprecated. Its owner says: "Too old." Its successor is com.example.new.',
+    ])
+  })
+
   test('in STAGE the gateway is refused, and the others are still there', () => {
     const { targets, refused } = install({ ...remote(), state: 'STAGE' })
     expect(targets.map(({ target }) => target)).toEqual(['remote'])
