@@ -155,5 +155,58 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
       await home.store.retention.purge(entry, [], { actor: null, action: 'purge' })
       expect(await list(home, { include_deleted: true })).toEqual([])
     })
+
+    test('of a mirror goes to its entry, or is released; public agents that a run missed are counted', async () => {
+      await using home = await open()
+      const [first, second, hidden] = [
+        sample('com.example/a'),
+        sample('com.example/b'),
+        sample('com.example/c'),
+      ]
+      const at = '2026-01-01T00:00:00.000000000Z'
+      const server = (entry: StoredEntry): ServerVersion => ({
+        server_name: `Com.${entry.package_name}`,
+        version: '1.0.0',
+        entry_id: entry.id,
+        revision: null,
+        mirror: 'other',
+        is_listed: true,
+        is_bridged: false,
+        is_latest: true,
+        status: 'active',
+        status_message: null,
+        status_changed_at: at,
+        published_at: at,
+        updated_at: at,
+        document: { name: entry.package_name },
+        meta: { status: 'active' },
+      })
+      const items = [first, second, hidden].map(({ id }) => ({ key: id, entry_id: id }))
+      await put(home, first, second, { ...hidden, state: 'STAGE' })
+      await home.store.write(async (writer) => {
+        await writer.putServers([server(first), server(second)])
+        await writer.putMirrored('other', 1, items)
+        await writer.putMirrored('other', 2, items.slice(0, 1))
+      })
+      expect(await home.store.mirrors.count('other', 2)).toEqual({ listed: 2, missing: 1 })
+      expect(await home.store.mirrors.count('none', 2)).toEqual({ listed: 0, missing: 0 })
+      await home.store.write(async (writer) => {
+        await writer.adoptServers('other', { id: first.id, revision: 7 }, '2026-02-01T00:00:00.000Z')
+        await writer.releaseServers('other', second.id)
+      })
+      expect(await home.store.servers.versions(`Com.${first.package_name}`, true)).toEqual([
+        {
+          ...server(first),
+          mirror: null,
+          meta: null,
+          revision: 7,
+          updated_at: '2026-02-01T00:00:00.000000000Z',
+        },
+      ])
+      expect(await home.store.servers.versions(`Com.${second.package_name}`, true)).toEqual([])
+      expect((await home.store.mirrors.items('other', { limit: 9 })).map(({ entry_id }) => entry_id)).toEqual(
+        [first.id, hidden.id].sort(),
+      )
+    })
   })
 }

@@ -77,7 +77,8 @@ async function importServers(
 ): Promise<{ line: number; reason: string }[]> {
   const at = new Date(clock()).toISOString()
   const origin = { ...importOrigin, source: importSource }
-  const context = { source: importSource, origin, at, time: sortableTime(at) ?? at, createId, audit }
+  const time = sortableTime(at) ?? at
+  const context = { source: importSource, origin, at, time, latest_only: false, createId, audit }
   const applied = await applyServers(
     writer,
     context,

@@ -14,6 +14,8 @@ export interface ApplyContext {
   /** The time of the writing: RFC 3339, and sortable. */
   readonly at: string
   readonly time: string
+  /** Whether only the latest version of each name is listed. */
+  readonly latest_only: boolean
   readonly createId: () => string
   readonly audit: AuditAction
 }

@@ -51,7 +51,8 @@ export async function applyServers(
     }
     const published = before.filter(({ mirror }) => mirror === null)
     const merged = merge(before, versions, context)
-    const put = await putEntry(writer, context, entry, name, merged, versions)
+    const shown = context.latest_only ? merged.filter(({ is_latest }) => is_latest) : merged
+    const put = await putEntry(writer, context, entry, name, shown, versions)
     if (typeof put === 'string') {
       applied.rejected.push({ key: name, reason: put })
       continue
@@ -59,7 +60,10 @@ export async function applyServers(
     applied.found.push({ key: name, entry_id: put.id })
     const changed = withPublished(merged, published).flatMap((draft): ServerVersion[] => {
       const earlier = before.find(({ version }) => version === draft.version)
-      const is_listed = draft.mirror === null && earlier ? earlier.is_listed : put.is_listed
+      const isHere = draft.mirror === null && earlier
+      const is_listed = isHere
+        ? earlier.is_listed
+        : put.is_listed && (draft.is_latest || !context.latest_only)
       const row = { ...draft, entry_id: put.id, is_listed }
       return earlier && isSame(earlier, row) ? [] : [{ ...row, updated_at: context.time }]
     })

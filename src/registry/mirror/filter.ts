@@ -4,6 +4,15 @@ import type { SourceItem } from './source-items.ts'
 const words = new Set(['latest', 'remote', 'package'])
 
 /**
+ * Whether a change is mirrored. A registry that is asked only for the latest versions does not say which were deleted,
+ * so it is asked for all changes.
+ */
+export function passesAsChange(item: SourceItem, filter: readonly string[]): boolean {
+  const isOfOther = item.kind === 'server' && !item.is_latest && item.status !== 'deleted'
+  return passes(item, filter) && !(isOfOther && filter.includes('latest'))
+}
+
+/**
  * Whether an agent is mirrored: it has what each word of the filter names, and its name fits one of the patterns, if
  * there are any. In a pattern * stands for any characters.
  */

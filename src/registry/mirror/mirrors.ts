@@ -1,6 +1,6 @@
 import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { Mirror, type MirrorInput, type StoredMirror } from '../../../schemas/mirror.ts'
+import { Mirror, type MirrorInput, MirrorName, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
@@ -135,7 +135,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       const kind = input.kind ?? preset?.kind ?? (await options.kindAt(url, signal))
       const at = new Date(clock()).toISOString()
       const mirror: StoredMirror = {
-        name: input.name ?? (preset ? 'official' : nameOf(url)),
+        name: input.name ?? (preset ? 'official' : checkedName(nameOf(url))),
         kind,
         url,
         every_s: input.every_s,
@@ -217,8 +217,16 @@ function checkedUrl(source: string, own: readonly string[]): string {
       hint: 'Give the word official, or the https URL of a registry or a list.',
     })
   if (!URL.canParse(source) || !/^https?:/i.test(source)) throw invalid('It is no http or https URL.')
-  if (own.includes(new URL(source).origin)) throw invalid('It is this gateway.')
+  const { username, password, origin } = new URL(source)
+  if (username || password) throw invalid('It holds credentials, which `origin` would show to everybody.')
+  if (own.includes(origin)) throw invalid('It is this gateway.')
   return source
+}
+
+/** Throws Failure `invalid_request` for a name that a mirror cannot have. */
+function checkedName(name: string): string {
+  if (MirrorName.safeParse(name).success) return name
+  throw new Failure('invalid_request', 'The URL makes no name of a mirror.', { hint: 'Give it a name.' })
 }
 
 /** The host and the path in one word. */

@@ -6,7 +6,7 @@ import { sortableTime } from '../../common/sortable-time.ts'
 import type { Store, Writer } from '../../store/store.ts'
 import { type Applied, type ApplyContext, applyAgents, hideAgent } from './apply-agents.ts'
 import { applyServers } from './apply-servers.ts'
-import { passes } from './filter.ts'
+import { passes, passesAsChange } from './filter.ts'
 import type { AgentItem, ServerItem } from './source-items.ts'
 import type { Source, SourcePage } from './sources/source.ts'
 
@@ -84,7 +84,8 @@ export function createMirrorRunner(options: RunnerOptions) {
   ): Promise<StoredMirror> {
     await holdLease(before.name)
     const context = contextOf(before)
-    const selected = page.items.filter((item) => passes(item, before.filter))
+    const fits = before.mode === 'changes' ? passesAsChange : passes
+    const selected = page.items.filter((item) => fits(item, before.filter))
     const { result: mirror, revision } = await store.write(async (writer) => {
       const current = unchanged(before, await writer.mirror(before.name))
       const servers = await applyServers(writer, context, selected.filter(isServer))
@@ -106,13 +107,22 @@ export function createMirrorRunner(options: RunnerOptions) {
     return mirror
   }
 
-  function contextOf({ name, kind, url, license, attribution, takedown }: StoredMirror): ApplyContext {
+  function contextOf({
+    name,
+    filter,
+    kind,
+    url,
+    license,
+    attribution,
+    takedown,
+  }: StoredMirror): ApplyContext {
     const at = iso()
     return {
       source: name,
       origin: { source: name, kind, url, license, attribution, takedown },
       at,
       time: sortableTime(at) ?? at,
+      latest_only: filter.includes('latest'),
       createId: options.createId,
       audit: { actor: null, action: 'mirror', reason: name },
     }
@@ -237,7 +247,8 @@ export function createMirrorRunner(options: RunnerOptions) {
     onBegun()
     if (mirror.phase === 'pages') {
       const { cursor, since, filter } = mirror
-      for await (const page of source.pages({ cursor, since, latest: filter.includes('latest'), signal })) {
+      const latest = since === null && filter.includes('latest')
+      for await (const page of source.pages({ cursor, since, latest, signal })) {
         signal.throwIfAborted()
         mirror = await writePage(mirror, page, source)
       }

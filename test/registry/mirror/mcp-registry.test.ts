@@ -163,6 +163,13 @@ describe('a mirror of an MCP registry', () => {
     expect((await add({ source: 'ftp://example.com' }, admin)).json).toMatchObject({
       code: 'invalid_request',
     })
+    expect((await add({ source: 'https://ada:secret@example.com' }, admin)).json).toMatchObject({
+      code: 'invalid_request',
+    })
+    expect((await add({ source: 'https://import', kind: 'lines' }, admin)).json).toMatchObject({
+      code: 'invalid_request',
+      hint: 'Give it a name.',
+    })
     expect((await add({ source: 'http://10.0.0.1/list' }, admin)).json).toMatchObject({
       code: 'blocked_address',
     })
@@ -181,6 +188,32 @@ describe('a mirror of an MCP registry', () => {
     expect(rows.filter(({ mirror }) => mirror !== null)).toEqual([])
     expect(await found('com.example/weather')).toBe(404)
   })
+})
+
+test('a mirror of the latest versions alone lists no other one, and hides a latest one that its source deletes', async () => {
+  await using registry = await startRegistryReplay([weather])
+  await using subject = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: registry.url })
+  const { gateway } = subject
+  await operate(gateway, 'add_mirror', { source: registry.url, name: 'other', filter: ['latest'] })
+  const listed = async () => {
+    await runToEnd(gateway, 'other')
+    const rows = await gateway.store.servers.list({ limit: 100 })
+    return rows.filter(({ mirror }) => mirror !== null).map(({ version, is_latest }) => [version, is_latest])
+  }
+  const version = async () =>
+    (await subject.request('GET', '/public/agents/com.example%2Fweather')).json.version
+  expect(await listed()).toEqual([['1.0.0', true]])
+  await registry.publish({ ...weather, version: '2.0.0' })
+  expect(await listed()).toEqual([['2.0.0', true]])
+  await registry.publish({ ...weather, version: '1.5.0' })
+  expect(await listed()).toEqual([['2.0.0', true]])
+  expect(await version()).toBe('2.0.0')
+  await registry.setStatus(weather.name, '2.0.0', 'deleted', 'Malware.')
+  expect(await listed()).toEqual([['1.5.0', true]])
+  expect(await version()).toBe('1.5.0')
+  for (const other of ['1.5.0', '1.0.0']) await registry.setStatus(weather.name, other, 'deleted')
+  expect(await listed()).toEqual([])
+  expect(await version()).toBeUndefined()
 })
 
 describe('a mirror of a registry with many versions', () => {
