@@ -25,7 +25,10 @@ beforeAll(async () => {
         registry_type: 'npm',
         identifier: '@example/weather',
         version: '1.2.3',
-        environment_variables: [{ name: 'WEATHER_KEY', is_required: true, is_secret: true }],
+        environment_variables: [
+          { name: 'WEATHER_KEY', is_required: true, is_secret: true },
+          { name: 'WEATHER_CACHE' },
+        ],
       },
     ],
   })
@@ -320,6 +323,21 @@ describe('install', () => {
     const { code, stderr } = await ada.install(...weather, 'cursor', '--target', 'package-9', '--dry-run')
     expect(code).toBe(2)
     expect(stderr.match(/It has: remote, package, gateway\./g)).toHaveLength(1)
+  })
+
+  test('says which target it is, what is left out, and where the token of the gateway comes from', async () => {
+    await using ada = await user()
+    const notes = async (target: string) =>
+      (await ada.install(...weather, 'cursor', '--dry-run', '--target', target)).stderr
+    const first = (await ada.install(...weather, 'cursor', '--dry-run')).stderr
+    expect(first).toContain('Target: remote. --target also takes package, gateway.')
+    const desktop = await ada.install(...weather, 'claude-desktop', '--dry-run')
+    expect(desktop.stderr).not.toContain('--target')
+    expect(await notes('package')).toContain(
+      'It takes these values too, which are left out: WEATHER_CACHE (environment).',
+    )
+    expect(await notes('gateway')).toContain('dragoman token create')
+    expect(await notes('remote')).not.toContain('dragoman token create')
   })
 
   test('each system has its own paths', () => {

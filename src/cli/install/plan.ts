@@ -79,7 +79,8 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
   }
   const { host, target, name } = choice
   const found = installConfigOf(data, surroundingsOf(config), { host, target, name })
-  const usable = found.targets.find(({ hosts: [row] }) => row?.reason === null)
+  const usables = found.targets.filter(({ hosts: [row] }) => row?.reason === null)
+  const [usable] = usables
   const [install] = usable?.hosts ?? []
   if (!usable || !install) throw unusable(found.targets)
   const { start, notes } = usable
@@ -87,9 +88,30 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
   return {
     name: found.name,
     install,
-    notes: [...notes, ...(start === null ? [] : [`Start it first: ${start}`]), ...refused],
+    notes: [
+      ...choiceOf(usables),
+      ...notes,
+      ...(start === null ? [] : [`Start it first: ${start}`]),
+      ...(usable.kind === 'gateway' ? [tokenNote] : []),
+      ...leftOut(usable),
+      ...refused,
+    ],
     marks: usable.needs.map(({ variable }) => `<${variable}>`),
   }
+}
+
+const tokenNote = 'Calls of agents need a token: dragoman token create --sub NAME makes one.'
+
+/** Which of several targets it is, and how to get another one. */
+function choiceOf([first, ...others]: readonly InstallTarget[]): string[] {
+  if (!first || others.length === 0) return []
+  return [`Target: ${first.target}. --target also takes ${others.map(({ target }) => target).join(', ')}.`]
+}
+
+/** The values that the server takes and that nobody has to give. */
+function leftOut({ optional }: InstallTarget): string[] {
+  const values = optional.map(({ part, name }) => `${name} (${part})`)
+  return values.length === 0 ? [] : [`It takes these values too, which are left out: ${values.join(', ')}.`]
 }
 
 function unusable(targets: readonly InstallTarget[]): Failure {
@@ -121,11 +143,10 @@ function ownPlan({ host: id, name = ownName, target }: Choice, config: Config): 
   const install = hostInstall(host, { name, title: 'Dragoman', launch, needs: needs.needs })
   if (install.reason !== null) throw new Failure('not_installable', install.reason)
   const hasToken = needs.needs.some(({ variable }) => variable === 'DRAGOMAN_TOKEN')
-  const tokens = 'Calls of agents need a token: dragoman token create --sub NAME makes one.'
   return {
     name,
     install,
-    notes: hasToken ? [tokens] : [`${tokens} Put it into the file as DRAGOMAN_TOKEN.`],
+    notes: hasToken ? [tokenNote] : [`${tokenNote} Put it into the file as DRAGOMAN_TOKEN.`],
     marks: needs.needs.map(({ variable }) => `<${variable}>`),
   }
 }
