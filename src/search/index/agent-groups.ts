@@ -23,7 +23,10 @@ export class AgentGroups {
   readonly #byKey = new Map<string, Set<number>>()
   /** Keys of more than one slot. */
   readonly #shared = new Set<string>()
-  #groups: readonly (readonly number[])[] | undefined
+  readonly #groupOf = new Map<number, ReadonlySet<number>>()
+  readonly #groups = new Set<ReadonlySet<number>>()
+  /** Keys whose slots have changed since the groups were made. */
+  readonly #changed = new Set<string>()
 
   add(slot: number, { source, keys = [] }: Grouped): void {
     if (source === undefined || keys.length === 0) return
@@ -43,6 +46,7 @@ export class AgentGroups {
       if (this.#shared.has(key)) this.#change(key)
     }
     this.#members.delete(slot)
+    this.#ungroup(slot)
   }
 
   /**
@@ -56,8 +60,9 @@ export class AgentGroups {
   ): Folded {
     const folded = new Map<number, readonly number[]>()
     const dropped = new Set<number>()
-    for (const group of this.#all()) {
-      const present = group.filter((slot) => board.scores[slot])
+    this.#regroup()
+    for (const group of this.#groups) {
+      const present = [...group].filter((slot) => board.scores[slot])
       if (present.length < 2) continue
       const score = (slot: number) => board.scores[slot] ?? 0
       const [best = 0, ...others] = present.toSorted((left, right) => {
@@ -75,24 +80,49 @@ export class AgentGroups {
   }
 
   #change(key: string): void {
-    this.#groups = undefined
+    this.#changed.add(key)
     if ((this.#byKey.get(key)?.size ?? 0) > 1) this.#shared.add(key)
     else this.#shared.delete(key)
   }
 
-  /** A key that two documents of one source share names no single agent, so it joins nothing. */
-  #all(): readonly (readonly number[])[] {
-    if (this.#groups) return this.#groups
+  /**
+   * Makes the groups anew around the keys that have changed. A key that two documents of one source share names no
+   * single agent, so it joins nothing.
+   */
+  #regroup(): void {
+    if (this.#changed.size === 0) return
     const groupOf = new Map<number, Set<number>>()
-    for (const key of [...this.#shared].sort()) {
+    for (const key of this.#connected().sort()) {
       const slots = [...(this.#byKey.get(key) ?? [])]
+      for (const slot of slots) if (!groupOf.has(slot)) this.#ungroup(slot)
       if (!this.#areOfDifferentSources(slots)) continue
       const joined = new Set(slots.flatMap((slot) => [...(groupOf.get(slot) ?? [slot])]))
       if (!this.#areOfDifferentSources([...joined])) continue
       for (const slot of joined) groupOf.set(slot, joined)
     }
-    this.#groups = [...new Set(groupOf.values())].map((group) => [...group])
-    return this.#groups
+    for (const [slot, group] of groupOf) {
+      this.#groupOf.set(slot, group)
+      this.#groups.add(group)
+    }
+    this.#changed.clear()
+  }
+
+  /** The shared keys that lead to a changed one from document to document. */
+  #connected(): string[] {
+    const found = new Set([...this.#changed])
+    for (const key of found) {
+      for (const slot of this.#byKey.get(key) ?? []) {
+        for (const next of this.#members.get(slot)?.keys ?? []) if (this.#shared.has(next)) found.add(next)
+      }
+    }
+    return [...found].filter((key) => this.#shared.has(key))
+  }
+
+  #ungroup(slot: number): void {
+    const group = this.#groupOf.get(slot)
+    if (!group) return
+    this.#groups.delete(group)
+    for (const member of group) this.#groupOf.delete(member)
   }
 
   #areOfDifferentSources(slots: readonly number[]): boolean {
