@@ -15,6 +15,7 @@ export function addInstalling(program: Command, json: () => boolean): void {
     .option('--replace', 'replace another server of the same name')
     .option('--yes', 'write without asking')
     .description("give an agent to a host: show the change of the host's file, and write it")
+    .showHelpAfterError('dragoman install --help lists the hosts, with examples.')
     .addHelpText(
       'after',
       `

@@ -312,6 +312,12 @@ describe('install', () => {
     expect([await ada.read('a.json'), (await ada.files()).toSorted()]).toEqual(['{}', ['a.json', 'inner']])
   })
 
+  test('without a host it says where the hosts are listed', async () => {
+    await using ada = await user()
+    const { code, stderr } = await ada.install('com.example.weather')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('dragoman install --help lists the hosts')])
+  })
+
   test('a server that is not there cannot be removed, which is said', async () => {
     await using ada = await user({ '.cursor/mcp.json': '{}' })
     const { code, stderr } = await ada.install(...weather, 'cursor', '--remove', '--yes')
