@@ -4,10 +4,18 @@ import type { Clock } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { Store, Writer } from '../../store/store.ts'
-import { type Applied, type ApplyContext, applyAgents, hideAgent } from './apply-agents.ts'
+import { type ApplyContext, applyAgents, hideAgent } from './apply-agents.ts'
 import { applyServers } from './apply-servers.ts'
 import { passes, passesAsChange } from './filter.ts'
-import type { AgentItem, ServerItem } from './source-items.ts'
+import {
+  afterPage,
+  difference,
+  fromBeginning,
+  isAgent,
+  isServer,
+  refusesQuestion,
+  unchanged,
+} from './run-state.ts'
 import type { Source, SourcePage } from './sources/source.ts'
 
 interface RunnerOptions {
@@ -32,7 +40,6 @@ const maxAgeOfAll = 7 * day
 const lease_ms = 10_000
 const beat_ms = 3_000
 const sweepSize = 100
-const maxRejections = 20
 /** So many agents may leave a source at once, whatever part of it they are. */
 const minDoubted = 20
 const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
@@ -234,7 +241,7 @@ export function createMirrorRunner(options: RunnerOptions) {
         failures,
         next_at: new Date(clock() + pause).toISOString(),
         error: { code: fault.code, message: fault.message, at: iso() },
-        ...(mirror.phase === 'pages' && refusesCursor(fault) && { phase: 'done', cursor: null }),
+        ...(mirror.phase === 'pages' && refusesQuestion(fault) && fromBeginning),
       })
     })
   }
@@ -284,58 +291,3 @@ export function createMirrorRunner(options: RunnerOptions) {
 
 /** Codes of failures that are not the source's. */
 const isOfRunner = new Set(['cancelled', 'conflict'])
-
-/** Throws Failure `cancelled` if the mirror was removed, or a later run has begun. */
-function unchanged({ name, run }: StoredMirror, current: StoredMirror | undefined): StoredMirror {
-  if (!current || current.run > run || current.phase === 'removal')
-    throw new Failure('cancelled', `The mirror ${name} was removed.`)
-  return current
-}
-
-/** True if the run cannot go on where it ended, so that it begins anew. */
-function refusesCursor({ details }: Failure): boolean {
-  return [400, 404, 410, 422].includes(details.upstream?.status ?? 0)
-}
-
-function isServer(item: SourcePage['items'][number]): item is ServerItem {
-  return item.kind === 'server'
-}
-
-function isAgent(item: SourcePage['items'][number]): item is AgentItem {
-  return item.kind === 'agent'
-}
-
-function afterPage(
-  mirror: StoredMirror,
-  page: SourcePage,
-  applied: readonly Applied[],
-  rejections: StoredMirror['rejections'],
-  now: number,
-): StoredMirror {
-  const sum = (of: (result: Applied) => number) => applied.reduce((total, result) => total + of(result), 0)
-  const { counts, started_at } = mirror
-  // The source's clock may be behind ours: what it changes during the run must not be older than the next run's start.
-  const start = Math.min(Date.parse(started_at ?? new Date(now).toISOString()), page.source_time ?? now)
-  return {
-    ...mirror,
-    started_at: mirror.cursor === null ? new Date(start).toISOString() : started_at,
-    phase: page.next === null ? 'sweep' : 'pages',
-    cursor: page.next,
-    error: null,
-    counts: {
-      created: counts.created + sum(({ created }) => created),
-      updated: counts.updated + sum(({ updated }) => updated),
-      unchanged: counts.unchanged + sum(({ unchanged }) => unchanged),
-      removed: counts.removed + sum(({ removed }) => removed),
-      rejected: counts.rejected + rejections.length,
-    },
-    rejections: [...mirror.rejections, ...rejections].slice(-maxRejections),
-  }
-}
-
-function difference(
-  now: Readonly<Record<string, number>>,
-  before: Readonly<Record<string, number>>,
-): Readonly<Record<string, number>> {
-  return Object.fromEntries(Object.entries(now).map(([name, count]) => [name, count - (before[name] ?? 0)]))
-}

@@ -88,6 +88,31 @@ test('a source that refuses its own cursor is read from the beginning', async ()
   })
 })
 
+test('a source that refuses to name its changes is read from the beginning', async () => {
+  await withSource(async ({ subject: { gateway }, serve }) => {
+    serve(rows(1))
+    await runToEnd(gateway, 'other')
+    serve([], undefined, 422)
+    await expect(runToEnd(gateway, 'other')).rejects.toMatchObject({ code: 'upstream_failed' })
+    serve(rows(1))
+    expect(await runToEnd(gateway, 'other')).toMatchObject({ mode: 'all' })
+  })
+})
+
+test('a removal that was interrupted stops the runs of the mirror, and ends when it is asked for again', async () => {
+  await withSource(async ({ subject: { gateway }, serve }) => {
+    serve(rows(2))
+    await runToEnd(gateway, 'other')
+    const stored = await gateway.store.mirrors.get('other')
+    if (!stored) throw new Error('There is no mirror.')
+    await gateway.store.mirrors.put({ ...stored, phase: 'removal', next_at: stored.created_at })
+    expect(await gateway.mirrors.isDue()).toBe(false)
+    await expect(gateway.mirrors.start('other')).rejects.toMatchObject({ code: 'cancelled' })
+    expect(await gateway.store.mirrors.get('other')).toMatchObject({ phase: 'removal' })
+    expect(await operate(gateway, 'remove_mirror', { name: 'other' })).toEqual({ removed: 2, left: 0 })
+  })
+})
+
 test('pages without agents end', async () => {
   let count = 0
   await using registry = await startRegistryReplay([], (_, response) => {
