@@ -25,7 +25,9 @@ const bunx: Runtime = { command: 'bunx', before: [] }
 const uvx: Runtime = { command: 'uvx', before: [] }
 const docker: Runtime = { command: 'docker', before: ['run', '-i', '--rm'] }
 
-const pep508 = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[A-Za-z0-9][A-Za-z0-9,._-]*\])?$/
+/** Programs take a name that ends like an archive for a file of the folder. */
+const pep508 =
+  /^(?!.*\.(?:whl|zip|tgz|tar\.gz)$)[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?(?:\[[A-Za-z0-9][A-Za-z0-9,._-]*\])?$/
 const ociPath = '[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*'
 const oci = new RegExp(
   `^(?:[a-z0-9.-]+(?::\\d{1,5})?/)?${ociPath}(?:/${ociPath})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$`,
@@ -37,7 +39,7 @@ const dockerHub = /^(?:(?:index\.|registry-1\.)?docker\.io|hub\.docker\.com|regi
 
 const kinds: Readonly<Record<string, PackageKind>> = {
   npm: {
-    identifier: /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i,
+    identifier: /^(?!.*\.(?:tgz|tar|tar\.gz)$)(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~][a-z0-9._~-]*$/i,
     registries: ['https://registry.npmjs.org'],
     runtimes: { npx, bunx, bun: bunx },
     reference: (identifier, version) => (version === undefined ? identifier : `${identifier}@${version}`),

@@ -104,7 +104,8 @@ function isPackage(identifier: string, reference: string): (text: string) => boo
 
 /** The words that stated arguments come to. Arguments of a runtime that state no value are flags. */
 function tokensOf(stated: readonly Argument[], at: string, needs: Needs, isRuntime: boolean): Token[] {
-  return stated.flatMap((argument, index): Token[] => {
+  return stated.flatMap((written, index): Token[] => {
+    const argument = isRuntime ? withoutDefaults(written) : written
     const pointer = `${at}/${index}`
     const { type, name, value_hint, format } = argument
     const place = { part: 'argument', name: name ?? value_hint ?? `argument ${index + 1}`, pointer } as const
@@ -121,6 +122,23 @@ function tokensOf(stated: readonly Argument[], at: string, needs: Needs, isRunti
     if (text === undefined || literalOf(text) === 'false') return []
     return format === 'boolean' && literalOf(text) === 'true' ? [flag] : [flag, { text, pointer }]
   })
+}
+
+/**
+ * What the user gives to a runtime, such as a folder for a container, the user alone names: hosts put a default in
+ * themselves, and nothing would check it. Variables of the container may have one.
+ */
+function withoutDefaults(argument: Argument): Argument {
+  if (argument.name === '-e' || argument.name === '--env') return argument
+  const { default: usual, choices, variables = {}, ...rest } = argument
+  const open = Object.entries(variables).map(
+    ([name, { default: _, choices: __, ...variable }]) => [name, variable] as const,
+  )
+  return {
+    ...rest,
+    ...(!argument.is_required && usual !== undefined && { default: usual }),
+    variables: Object.fromEntries(open),
+  }
 }
 
 function environmentOf(stated: Package, pointer: string, needs: Needs): NamedTemplate[] {

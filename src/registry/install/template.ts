@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Need } from '../../../schemas/install.ts'
 import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
@@ -71,7 +72,13 @@ export class Needs {
   /** A place for a value of the user. */
   need(stated: Input, place: Place): Need {
     const need = this.#described(stated, place, true)
-    const same = this.needs.find(({ part, name }) => part === need.part && name === need.name)
+    const same = this.needs.find(
+      ({ part, name, default: usual, choices }) =>
+        part === need.part &&
+        name === need.name &&
+        usual === need.default &&
+        isDeepStrictEqual(choices, need.choices),
+    )
     if (same) return same
     this.needs.push(need)
     return need
@@ -130,7 +137,9 @@ function joined(pieces: readonly (string | Need)[], pointer: string): Template {
   return merged
 }
 
+/** `--` would end the options of a command. */
 function isPlain(text: string): boolean {
+  if (text === '--') return false
   try {
     checkLiteral(text, '')
     return true

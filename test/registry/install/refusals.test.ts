@@ -34,6 +34,12 @@ test.each<[string, object, string]>([
     { ...image, identifier: 'example/weather --privileged' },
     '/packages/0/identifier',
   ],
+  ['an archive as the name', { identifier: 'weather.tgz', version: undefined }, '/packages/0/identifier'],
+  [
+    'an archive as the name of PyPI',
+    { registry_type: 'pypi', identifier: 'weather.whl' },
+    '/packages/0/identifier',
+  ],
   ['a version with a command', { version: '1.0.0; id' }, '/packages/0/version'],
   ['a version that is an address', { version: 'https://evil.example' }, '/packages/0/version'],
   ['a version that begins like an option', { version: '-1' }, '/packages/0/version'],
@@ -191,6 +197,9 @@ test.each([
     'node_options',
     'LD_PRELOAD',
     'Ld_Library_Path',
+    'CONTAINER_CONNECTION',
+    'CONTAINERS_CONF',
+    'LESSOPEN',
     'DYLD_INSERT_LIBRARIES',
     'PATH',
     'Path',
@@ -375,4 +384,42 @@ test('a package that must not be installed is listed beside what can be', () => 
       hint: 'Install it by hand, if you trust that registry.',
     },
   ])
+})
+
+test.each<[string, string, string]>([
+  ['-v', '{x}:/data', '/'],
+  ['--mount', 'type=bind,src={x},dst=/data', '/var/run/docker.sock'],
+  ['-p', '{x}:80', '0.0.0.0:80'],
+  ['-u', '{x}', '0'],
+])(
+  'a container gets %s %s from its user alone, never by a default of the publisher',
+  (name, value, usual) => {
+    for (const more of [{ default: usual }, { choices: [usual] }]) {
+      const argument = { type: 'named', name, value, variables: { x: { ...more, is_required: true } } }
+      const found = install(packaged({ ...image, runtime_arguments: [argument] }))
+      expect(found.targets[0]?.needs).toEqual([
+        expect.not.objectContaining({ [Object.keys(more)[0] ?? '']: expect.anything() }),
+      ])
+      expect(JSON.stringify(found)).not.toContain(usual === '/' ? ':-/' : `"${usual}`)
+      expect(hostOf(packaged({ ...image, runtime_arguments: [argument] }), 'cursor').text).toContain('${env:')
+    }
+  },
+)
+
+test('a default that ends the options of a command is no default', () => {
+  const entry = packaged({ package_arguments: [{ type: 'positional', is_required: true, default: '--' }] })
+  expect(install(entry).targets[0]?.needs[0]?.default).toBeUndefined()
+})
+
+test('the default of a variable of a container is not that of a folder with the same name', () => {
+  const named = (name: string, value: string) => ({
+    type: 'named',
+    name,
+    value,
+    variables: { x: { default: '/', is_required: true } },
+  })
+  const entry = packaged({ ...image, runtime_arguments: [named('-e', 'ROOT={x}'), named('-v', '{x}:/data')] })
+  expect(hostOf(entry, 'claude-code').config).toMatchObject({
+    mcpServers: { weather: { args: expect.arrayContaining(['${MCP_WEATHER_X_2}:/data']) } },
+  })
 })
