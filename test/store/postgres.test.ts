@@ -124,9 +124,9 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     expect(await digests()).toEqual(before)
   })
 
-  /** Undoes migrations 0019 and 0020. */
+  /** Undoes the migrations from 0019 on. */
   async function withoutUsage(url: string): Promise<void> {
-    await postgres.query(url, 'drop table owner_usage')
+    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored')
     await postgres.query(url, 'alter table task drop column push')
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
@@ -157,5 +157,22 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     await withoutUsage(url)
     await using _ = await openPlain(url)
     expect(await usage()).toEqual(before)
+  })
+
+  test('migration 0022 lists the versions that exist', async () => {
+    const url = await postgres.createDatabase(migrated)
+    const packages = [{ registry_type: 'npm', identifier: 'tool' }]
+    const entry = sampleEntry({ package_name: 'com.example.weather', packages, version: '1.10.0' })
+    const servers = () => postgres.query(url, 'select * from server order by server_name, version')
+    {
+      await using store = await openPlain(url)
+      await store.write((writer) => writer.put(entry))
+      await store.write((writer) => writer.put({ ...entry, version: '1.2.0' }))
+    }
+    const before = await servers()
+    expect(before).toHaveLength(2)
+    await withoutUsage(url)
+    await using _ = await openPlain(url)
+    expect(await servers()).toEqual(before)
   })
 })
