@@ -76,13 +76,13 @@ export const Package = z.object({
 export type Package = z.infer<typeof Package>
 
 /** No identifier needs a character that a shell reads, and none begins like an option. */
-const identifier = /^(?!-)[^\s\p{Control}`$;|<>"'\\(){}*!^]+$/u
+const identifier = /^[\w@.~/:+%?=&#,][\w@.~/:+%?=&#,-]*$/
 
 /** A package as publishers state it. Lists hold identifiers that are not ones. */
 export const PublishedPackage = Package.extend({
   identifier: Package.shape.identifier.regex(
     identifier,
-    'Use no spaces, no characters that a shell reads, and no dash at the start.',
+    'Use ASCII letters, digits and @ . _ ~ / : + % ? = & # , and dashes, except at the start.',
   ),
 })
 

@@ -327,7 +327,7 @@ describe('install', () => {
   test('a target that the agent lacks is answered once, with those that it has', async () => {
     await using ada = await user()
     const { code, stderr } = await ada.install(...weather, 'cursor', '--target', 'package-9', '--dry-run')
-    expect(code).toBe(2)
+    expect(code).toBe(4)
     expect(stderr.match(/It has: remote, package, gateway\./g)).toHaveLength(1)
   })
 

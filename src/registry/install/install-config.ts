@@ -205,7 +205,7 @@ function refusedTarget({ id, kind, title }: Target, thrown: unknown): RefusedTar
 function unknownTarget(target: string, targets: readonly Target[]): Failure {
   const shown = JSON.stringify(target.slice(0, 40))
   const detail = `The agent has no target ${shown}. It has: ${targets.map(({ id }) => id).join(', ')}.`
-  return new Failure('invalid_request', `/target: ${detail}`, { errors: [{ pointer: '/target', detail }] })
+  return new Failure('not_found', detail)
 }
 
 function nothing({ package_name }: Installed, refused: readonly RefusedTarget[]): Failure {
