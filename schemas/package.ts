@@ -90,6 +90,7 @@ const braces = /\{([^{}]+)\}/g
 
 /** The names in braces in a text, each once. */
 export function variablesIn(template: string): string[] {
+  if (!template.includes('{')) return []
   return [...new Set([...template.matchAll(braces)].map(([, name = '']) => name))]
 }
 
@@ -101,6 +102,7 @@ export function filledIn(
   template: string,
   variables: Readonly<Record<string, Input>> = {},
 ): string | undefined {
+  if (!template.includes('{')) return template
   const values = variablesIn(template).map((name) => [name, statedValue(variables[name])] as const)
   if (values.some(([, value]) => value === undefined)) return undefined
   const byName = new Map(values)

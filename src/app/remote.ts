@@ -91,6 +91,13 @@ export function probeableBy(remotes: Remotes): (entry: EntryDetail) => Probeable
   }
 }
 
+/** The headers whose values the publisher of an agent fixes for one of its addresses. */
+function headersStatedBy(entry: EntryDetail, url: string): Readonly<Record<string, string>> {
+  if (!entry.endpoints.some(({ headers }) => headers)) return {}
+  const endpoint = reachableEndpoints(entry).find((candidate) => candidate.url === url)
+  return endpoint ? fixedHeaders(endpoint) : {}
+}
+
 /** Listed entries as agents of the router, and the credentials that callers store for them. */
 export interface ListedAgents {
   /** Throws Failure `not_callable`. */
@@ -129,9 +136,7 @@ export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentP
     async headers({ entry, url, principal }) {
       const assertion = assert(url, principal)
       const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}
-      const endpoint = reachableEndpoints(entry).find((candidate) => candidate.url === url)
-      const fixed = endpoint ? fixedHeaders(endpoint) : {}
-      return { ...fixed, ...own, 'dragoman-assertion': await assertion }
+      return { ...headersStatedBy(entry, url), ...own, 'dragoman-assertion': await assertion }
     },
   })
   return { agentOf, credentials }

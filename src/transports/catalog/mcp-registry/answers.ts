@@ -82,6 +82,8 @@ export class AnswerCache {
     // The compressed forms are smaller.
     sizeCalculation: ({ answer }, question) => 2 * (answer.plain.bytes.length + question.length) + 500,
     ttl: maxAge,
+    // With the standard resolution of a millisecond the cache sets a timer for nearly every request.
+    ttlResolution: 100,
   })
 
   recall(question: string, state: string): Answer | undefined {
