@@ -189,7 +189,7 @@ export const cases: readonly Case[] = [
       action: 'install_config',
       params: { agent: 'svc.utility.wiki', target: 'package' },
     },
-    code: 'invalid_request',
+    code: 'not_found',
     rest: { method: 'GET', path: '/api/agents/svc.utility.wiki/install?target=package' },
   },
   {
