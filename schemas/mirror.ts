@@ -54,6 +54,9 @@ export const MirrorCounts = z.object({
 })
 export type MirrorCounts = z.infer<typeof MirrorCounts>
 
+/** The counts at the start of a run. */
+export const noCounts: MirrorCounts = { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: 0 }
+
 const time = z.iso.datetime()
 
 /** A mirror and its last run. */

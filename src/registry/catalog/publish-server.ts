@@ -1,3 +1,4 @@
+import { derivedName } from '../../../schemas/derived-name.ts'
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -14,7 +15,7 @@ import {
 } from '../entry/name-rules.ts'
 import { assertMayChange, assertNotSuspended, coveringNamespace } from '../entry/permissions.ts'
 import { assertNewVersion } from '../entry/version-rule.ts'
-import { fieldsOf, packageNameOfServer, type ServerDocument, type ServerFields } from './server-json.ts'
+import { fieldsOf, type ServerDocument, type ServerFields } from './server-json.ts'
 import { publishableServer } from './validate-server.ts'
 
 type Options = Pick<EditorOptions, 'clock' | 'createId' | 'names'> & {
@@ -35,7 +36,7 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
   ): Promise<Committed & Pick<ServerDocument, 'name' | 'version'>> {
     const document = publishableServer(value)
     const { name, version } = document
-    const package_name = packageNameOfServer(name)
+    const package_name = derivedName(name)
     const [latest, same] = await Promise.all([
       store.servers.find(name, 'latest', true),
       store.servers.find(name, version, true),

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { derivedName } from '../../../schemas/derived-name.ts'
 import { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
@@ -52,11 +51,6 @@ export function readServer(value: unknown): ServerDocument {
   }
   if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
   return document
-}
-
-/** The package name of an entry that is listed elsewhere under this server name. */
-export function packageNameOfServer(name: string): string {
-  return derivedName(name)
 }
 
 /** What a document states in the fields of an entry. Throws ZodError for a package that cannot be listed. */

@@ -19,6 +19,12 @@ const operatorName = /^svc(?![a-z0-9])/
 /** The prefix of A2A addresses. A name with this prefix would be ambiguous. */
 const addressPrefix = 'custom.'
 
+/** Refuses the name that a source gives an agent, if it is one of the operator or an address. Throws Failure `invalid_request`. */
+export function assertUnreserved(packageName: string, shown = packageName): void {
+  if (!operatorName.test(packageName) && !packageName.startsWith(addressPrefix)) return
+  throw new Failure('invalid_request', `${shown} is a reserved name.`)
+}
+
 /**
  * The fixed segments of paths beside the name of an agent, and the prefixes of addresses: a request for an agent of
  * such a name would reach something else.

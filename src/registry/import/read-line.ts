@@ -6,6 +6,7 @@ import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
+import { assertUnreserved } from '../entry/name-rules.ts'
 
 /** The fields that an imported line states. */
 export type Facts = Pick<
@@ -43,9 +44,7 @@ export function readDocument(document: unknown): Facts {
   const isServer = z.looseObject({ packageName: z.string() }).safeParse(document).success
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)
-  if (/^(custom\.|svc(?![a-z0-9]))/.test(facts.package_name)) {
-    throw new Failure('invalid_request', `${facts.package_name} is a reserved name.`)
-  }
+  assertUnreserved(facts.package_name)
   const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
   if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
   if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })

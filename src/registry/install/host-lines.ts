@@ -33,32 +33,21 @@ export function claudeLine(name: string, launch: Launch, place: PlaceOf): string
   if (launch.kind === 'bundle') return undefined
   const scope = ['claude', 'mcp', 'add', '--scope', 'user']
   if (launch.kind === 'stdio') return processLine([...scope, name], launch, place)
-  const type = launch.kind === 'sse' ? 'sse' : 'http'
-  return lineOf([
-    ...scope,
-    '--transport',
-    type,
-    name,
-    write(launch.url, place),
-    ...headerOptions(launch, place),
-  ])
+  return remoteLine(scope, name, launch, place)
+}
+
+/** Claude Code and Gemini CLI take a remote server in the same words. */
+function remoteLine(scope: readonly string[], name: string, launch: HttpLaunch, place: PlaceOf): string {
+  const transport = launch.kind === 'sse' ? 'sse' : 'http'
+  const address = write(launch.url, place)
+  return lineOf([...scope, '--transport', transport, name, address, ...headerOptions(launch, place)])
 }
 
 /** Like Claude Code, but the command comes before the options, and its arguments after `--`. */
 export function geminiLine(name: string, launch: Launch, place: PlaceOf): string | undefined {
   if (launch.kind === 'bundle') return undefined
   const scope = ['gemini', 'mcp', 'add', '--scope', 'user']
-  if (launch.kind !== 'stdio') {
-    const type = launch.kind === 'sse' ? 'sse' : 'http'
-    return lineOf([
-      ...scope,
-      '--transport',
-      type,
-      name,
-      write(launch.url, place),
-      ...headerOptions(launch, place),
-    ])
-  }
+  if (launch.kind !== 'stdio') return remoteLine(scope, name, launch, place)
   const args = launch.args.map((text) => write(text, place))
   return lineOf([...scope, name, launch.command, ...variableOptions(launch, place), '--', ...args])
 }

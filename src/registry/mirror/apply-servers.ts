@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { derivedName } from '../../../schemas/derived-name.ts'
 import type { ServerVersion } from '../../../schemas/server.ts'
 import { precedenceOf } from '../../store/entries/semver-sort-key.ts'
 import type { StoredEntry, Writer } from '../../store/store.ts'
-import { fieldsOf, packageNameOfServer, readServer } from '../catalog/server-json.ts'
+import { fieldsOf, readServer } from '../catalog/server-json.ts'
 import type { Facts } from '../import/read-line.ts'
 import {
   type Applied,
@@ -181,7 +182,7 @@ async function putEntry(
   const item = items.findLast(({ document }) => document.version === shown.version)
   const facts: Facts = {
     ...(item?.fields ?? fieldsOf(readServer(shown.document))),
-    package_name: packageNameOfServer(name),
+    package_name: derivedName(name),
     manifest_url: null,
     tags: ['mcp'],
     category: null,

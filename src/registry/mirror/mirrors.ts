@@ -1,6 +1,6 @@
 import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { Mirror, type MirrorInput, MirrorName, type StoredMirror } from '../../../schemas/mirror.ts'
+import { Mirror, type MirrorInput, MirrorName, noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
@@ -150,7 +150,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         started_at: null,
         finished_at: null,
         next_at: at,
-        counts: { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: 0 },
+        counts: noCounts,
         rejections: [],
         error: null,
         phase: 'done',

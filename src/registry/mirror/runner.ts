@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { StoredMirror } from '../../../schemas/mirror.ts'
+import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
@@ -78,7 +78,7 @@ export function createMirrorRunner(options: RunnerOptions) {
       mode: isOfChanges ? 'changes' : 'all',
       since: since === undefined ? null : new Date(since).toISOString(),
       started_at: at,
-      counts: { created: 0, updated: 0, unchanged: 0, removed: 0, rejected: 0 },
+      counts: noCounts,
       rejections: [],
     }
   }
@@ -268,8 +268,9 @@ export function createMirrorRunner(options: RunnerOptions) {
   }
 
   /**
-   * Runs a mirror to its end; `onBegun` is called when it has begun. Throws Failure: `conflict` if another process runs it, `cancelled` when the signal ends
-   * it or the mirror is removed; the failures of the source are also stored with it.
+   * Runs a mirror to its end; `onBegun` is called when it has begun. Throws Failure: `conflict` if another process runs
+   * it, `cancelled` when the signal ends it or the mirror is removed; the failures of the source are also stored with
+   * it.
    */
   return async (name: string, signal: AbortSignal, onBegun: () => void): Promise<void> => {
     await holdLease(name)

@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import { Failure } from '../../../schemas/failure.ts'
+import { derivedName } from '../../../schemas/derived-name.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { ServerStatus } from '../../../schemas/server.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { cut } from '../cards/manifest.ts'
-import {
-  fieldsOf,
-  packageNameOfServer,
-  readServer,
-  type ServerDocument,
-  type ServerFields,
-} from '../catalog/server-json.ts'
+import { fieldsOf, readServer, type ServerDocument, type ServerFields } from '../catalog/server-json.ts'
+import { assertUnreserved } from '../entry/name-rules.ts'
 import type { Facts } from '../import/read-line.ts'
 import { reasonOf } from '../import/reason.ts'
 
@@ -64,9 +59,7 @@ const Listed = z.looseObject({ server: z.unknown(), _meta: z.looseObject({}).nul
 export function readServerItem(value: unknown): ServerItem {
   const { server, _meta } = Listed.parse(value)
   const document = readServer(server)
-  if (/^(custom\.|svc(?![a-z0-9]))/.test(packageNameOfServer(document.name))) {
-    throw new Failure('invalid_request', `${document.name} is a reserved name.`)
-  }
+  assertUnreserved(derivedName(document.name), document.name)
   const stated = _meta?.[officialMeta]
   const meta = stated === undefined ? undefined : OfficialMeta.parse(stated)
   return {

@@ -3,9 +3,10 @@ import { resolve } from 'node:path'
 import { parse as parseToml } from 'smol-toml'
 import { expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
+import { derivedName } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { InstallConfig, type InstallTarget } from '../../../schemas/install.ts'
-import { fieldsOf, packageNameOfServer, readServer } from '../../../src/registry/catalog/server-json.ts'
+import { fieldsOf, readServer } from '../../../src/registry/catalog/server-json.ts'
 import { install, installed, wordsOf } from '../../support/installed.ts'
 
 const file = resolve(import.meta.dirname, '../../../../shared/data/official.jsonl')
@@ -48,7 +49,7 @@ test.skipIf(where !== '')(
     for (const line of readFileSync(file, 'utf8').trimEnd().split('\n')) {
       const { server } = JSON.parse(line) as { server: Stated }
       const entry = installed({
-        package_name: packageNameOfServer(server.name),
+        package_name: derivedName(server.name),
         ...fieldsOf(readServer(server)),
       })
       try {

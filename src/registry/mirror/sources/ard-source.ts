@@ -15,6 +15,7 @@ import {
   maxTags,
   readCard,
 } from '../../cards/manifest.ts'
+import { assertUnreserved } from '../../entry/name-rules.ts'
 import type { Facts } from '../../import/read-line.ts'
 import { type AgentItem, readItems, type SourceItem } from '../source-items.ts'
 import { type ArdItem, type ArdLimits, mediaTypeOf, readArd } from './ard.ts'
@@ -126,9 +127,7 @@ function factsOf({ document, base }: ArdItem, sourceUrl: string): Facts {
 /** AI Catalog allows any identifier: one without a publisher is below the site of its catalog. */
 function packageNameOf(text: string, base: string): string {
   const name = mirroredName(publishedBy(text) ?? { publisher: new URL(base).hostname, names: [text] })
-  if (/^(custom\.|svc(?![a-z0-9]))/.test(name)) {
-    throw new Failure('invalid_request', `${name} is a reserved name.`)
-  }
+  assertUnreserved(name)
   return PackageName.parse(name)
 }
 

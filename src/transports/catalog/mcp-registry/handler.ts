@@ -164,28 +164,21 @@ const preparedHeaders = new WeakMap<Written, string[]>()
 function headersOf(written: Written): string[] {
   const prepared = preparedHeaders.get(written)
   if (prepared) return prepared
-  const { bytes, etag, coding } = written
-  const headers = {
-    ...fixedHeaders,
-    ...read,
-    ETag: etag,
-    ...(coding && { 'Content-Encoding': coding }),
-    'Content-Length': String(bytes.length),
-  }
+  const length = String(written.bytes.length)
+  const headers = { ...fixedHeaders, ...headersFor(written), 'Content-Length': length }
   const flat = Object.entries(headers).flat()
   preparedHeaders.set(written, flat)
   return flat
 }
 
-function sendAnswer({ bytes, etag, coding }: Written, { request, response, id }: Exchange): void {
-  const headers = {
-    ...read,
-    ETag: etag,
-    'X-Request-Id': id,
-    ...(coding && { 'Content-Encoding': coding }),
-  }
-  if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
-  else send(request, response, 200, bytes, headers)
+function headersFor({ etag, coding }: Written): Headers {
+  return { ...read, ETag: etag, ...(coding && { 'Content-Encoding': coding }) }
+}
+
+function sendAnswer(written: Written, { request, response, id }: Exchange): void {
+  const headers = { ...headersFor(written), 'X-Request-Id': id }
+  if (matches(request.headers['if-none-match'], written.etag)) send(request, response, 304, '', headers)
+  else send(request, response, 200, written.bytes, headers)
 }
 
 interface Exchange {
