@@ -12,6 +12,13 @@ export const scopes = [
 export const Scope = z.enum(scopes)
 export type Scope = z.infer<typeof Scope>
 
+/**
+ * The protected resources (RFC 8707, RFC 9728), as paths below the base URL: REST with all that no other resource
+ * holds, MCP, and A2A.
+ */
+export const resourcePaths = ['', '/mcp', '/a2a'] as const
+export type ResourcePath = (typeof resourcePaths)[number]
+
 /** The caller: the (issuer, subject) pair that owns entries, and the rights of its token. */
 export interface Principal {
   readonly issuer: string
@@ -21,6 +28,8 @@ export interface Principal {
   readonly namespaces: readonly string[]
   /** Seconds since the epoch after which the principal is no longer valid; absent for a local process. */
   readonly expires_at?: number
+  /** The protected resources at which the token is valid; absent if it is valid at all of them. */
+  readonly resources?: readonly ResourcePath[]
   /** Set for a playground session, which reaches only hosted agents with this tag. */
   readonly confined_to?: string
   /** The credential of the caller; absent for a local process and a playground session. */

@@ -43,6 +43,7 @@ const grant = {
   subject: 'bench',
   scopes: ['agents:read', 'agents:write', 'a2a:call'],
   namespaces: [],
+  audience: [identity.ring.name],
   ttl_s: 86_400,
 } as const
 announce(server.url, await mintToken(await identity.ring.signing(), identity.issuer, grant, Date.now))

@@ -18,7 +18,7 @@ export function openDomainLogins(
   prove: ProveLogin,
 ) {
   async function tokenFor(subject: string, namespace: string): Promise<RegistryToken> {
-    const grant = { subject, scopes, namespaces: [namespace], ttl_s: life_s }
+    const grant = { subject, scopes, namespaces: [namespace], audience: [ring.name], ttl_s: life_s }
     const registry_token = await mintToken(await ring.signing(), issuer, grant, clock)
     return { registry_token, expires_at: Math.floor(clock() / 1000) + life_s }
   }

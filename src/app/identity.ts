@@ -22,7 +22,6 @@ import { createRevoker } from '../auth/revoker.ts'
 import { readSecretKey } from '../auth/vault.ts'
 import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
-import { resourcesOf } from '../transports/http/resources.ts'
 import { type Config, keysPath, secretPath } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
@@ -31,7 +30,7 @@ import type { Runtime } from './runtime.ts'
 export interface Identity {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
-  /** Issuer and audience of the tokens that the command line makes. */
+  /** Issuer of the tokens that the command line makes. */
   readonly issuer: string
   readonly mint: Mint
   readonly published: () => Promise<readonly JWK[]>
@@ -89,17 +88,13 @@ export async function openIdentity(
       onError,
     }),
   )
-  const names = () => {
-    const { base_url } = site()
-    return { issuers: [ring.name, base_url], audiences: [ring.name, ...resourcesOf(base_url)] }
-  }
   const keys = createApiKeys({
     store: store.identity,
     endKey: (id, revocation) => revocations.endKey(id, revocation),
     clock,
     random: randomBytes,
   })
-  const local = createLocalVerifier(ring, names, clock)
+  const local = createLocalVerifier(ring, () => site().base_url, clock)
   const external = new Map(
     issuers.map((issuer) => {
       const allowed = [issuer.issuer, ...(issuer.jwks_uri === undefined ? [] : [issuer.jwks_uri])]
@@ -109,8 +104,9 @@ export async function openIdentity(
       ] as const
     }),
   )
+  const isOwn = (issuer: string) => issuer === ring.name || issuer === site().base_url
   const authenticate = createAuthenticator({
-    verifierOf: (issuer) => (names().issuers.includes(issuer) ? local : external.get(issuer)),
+    verifierOf: (issuer) => (isOwn(issuer) ? local : external.get(issuer)),
     verifyKey: keys.verify,
     isTrusted: (issuer) => ownIssuers.has(issuer) || external.has(issuer),
     revocations,

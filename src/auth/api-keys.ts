@@ -120,6 +120,12 @@ function assertMayMake({ scopes: requested = [], namespaces = [] }: KeyInput, ca
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session cannot create API keys.')
   }
+  // A key is valid at every resource.
+  if (caller.resources !== undefined && !caller.resources.includes('')) {
+    throw new Failure('forbidden', 'A token for MCP or A2A alone cannot create API keys.', {
+      hint: 'Use a token for the base URL, or create the key on the command line.',
+    })
+  }
   // Otherwise a leaked key could create another one, which outlives it.
   if (caller.credential?.key !== undefined) {
     throw new Failure('forbidden', 'An API key cannot create API keys, nor can a token obtained with one.', {

@@ -14,13 +14,12 @@ interface Grant {
   readonly owner_issuer?: string
   /** Id of the API key that the token is obtained with; the subject when absent. */
   readonly client_id?: string
-  /** The audience; the issuer when absent. */
-  readonly audience?: readonly string[]
+  /** The addresses of protected resources, or the name of the key ring, which stands for all. */
+  readonly audience: readonly string[]
 }
 
 /**
- * The issuer and audience of the gateway's tokens: the base URL if set, else the name of the key ring, valid on
- * any port.
+ * The issuer of the gateway's tokens: the base URL if set, else the name of the key ring, valid on any port.
  */
 export function issuerName(ring: { readonly name: string }, baseUrl: string | undefined): string {
   return baseUrl ?? ring.name
@@ -33,7 +32,7 @@ export async function mintToken(
   grant: Grant,
   clock: () => number,
 ): Promise<string> {
-  const { subject, owner_issuer = localIssuer, client_id = subject, audience = [issuer] } = grant
+  const { subject, owner_issuer = localIssuer, client_id = subject, audience } = grant
   const now = Math.floor(clock() / 1000)
   const [only] = audience
   return await new SignJWT({

@@ -3,13 +3,8 @@ import { z } from 'zod'
 import { keyId, localIssuer } from '../../schemas/identity.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { KeyRing } from './key-ring.ts'
+import { resourceNames, resourcesIn } from './resources.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
-
-/** The allowed issuers and audiences of the gateway's own tokens. */
-interface Names {
-  readonly issuers: readonly string[]
-  readonly audiences: readonly string[]
-}
 
 const Claims = z.object({
   sub: z.string().min(1).max(200),
@@ -22,18 +17,21 @@ const Claims = z.object({
   sub_iss: z.string().default(localIssuer),
 })
 
-/** Verifies tokens that a key of the ring signed: EdDSA, `at+jwt`, and the claims of RFC 9068. */
+/**
+ * Verifies tokens that a key of the ring signed: EdDSA, `at+jwt`, and the claims of RFC 9068. The audience is the name of
+ * the ring, which no address changes and which stands for every resource, or it names resources below the base URL.
+ */
 export function createLocalVerifier(
-  ring: Pick<KeyRing, 'verifying'>,
-  names: () => Names,
+  ring: Pick<KeyRing, 'name' | 'verifying'>,
+  baseUrl: () => string,
   clock: () => number,
 ): Verify {
   return async (token) => {
-    const { issuers, audiences } = names()
+    const base = baseUrl()
     const { payload, kid } = await verifyJwt(token, {
       algorithms: ['EdDSA'],
-      issuer: issuers,
-      audience: audiences,
+      issuer: [ring.name, base],
+      audience: [ring.name, ...resourceNames(base)],
       types: ['at+jwt'],
       clock,
       async key({ kid }) {
@@ -46,6 +44,10 @@ export function createLocalVerifier(
     if (!claims.success) throw refused(claims.error)
     const { sub, exp, iat, jti, client_id, scope, ns, sub_iss } = claims.data
     const scopes = scope.split(' ').flatMap((word) => Scope.safeParse(word).data ?? [])
+    const audience = [payload.aud ?? []].flat()
+    // The command line once made tokens for the base URL as a whole; it is their own client.
+    const namesAll = audience.includes(ring.name) || client_id === sub
+    const resources = namesAll ? undefined : resourcesIn(audience, base)
     const key = client_id !== undefined && keyId.test(client_id) ? client_id : undefined
     return {
       issuer: sub_iss,
@@ -53,6 +55,7 @@ export function createLocalVerifier(
       scopes: new Set(scopes),
       namespaces: ns,
       expires_at: exp,
+      ...(resources && { resources }),
       credential: { issued_at: iat * 1000, jti, kid, ...(key !== undefined && { key }) },
     }
   }

@@ -2,7 +2,9 @@ import type { Principal, Scope } from '../../schemas/scope.ts'
 import { mintToken } from './issuer.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** An access token for the holder of an API key, and its lifetime in seconds. */
+/**
+ * An access token for the holder of an API key, and its lifetime in seconds. An empty audience stands for every resource.
+ */
 export type Mint = (
   holder: Principal,
   scopes: readonly Scope[],
@@ -13,7 +15,7 @@ const lifeSeconds = 3600
 
 /** Tokens for an hour, or for the key's remaining lifetime. `issuer` is the issuer in the metadata. */
 export function createMinter(
-  ring: Pick<KeyRing, 'signing'>,
+  ring: Pick<KeyRing, 'name' | 'signing'>,
   issuer: () => string,
   clock: () => number,
 ): Mint {
@@ -27,7 +29,7 @@ export function createMinter(
       namespaces,
       ttl_s: expires_in,
       ...(credential?.key !== undefined && { client_id: credential.key }),
-      ...(audience.length > 0 && { audience }),
+      audience: audience.length > 0 ? audience : [ring.name],
     }
     return { access_token: await mintToken(await ring.signing(), issuer(), grant, clock), expires_in }
   }

@@ -1,6 +1,7 @@
 import { version } from '../app/assets.ts'
 import { readConfig } from '../app/config.ts'
 import { openGateway } from '../app/gateway.ts'
+import { principalOf } from '../auth/bearer.ts'
 import { createMcpService } from '../transports/mcp/service.ts'
 import { serveMcpStdio } from '../transports/mcp/stdio.ts'
 
@@ -9,7 +10,7 @@ export async function mcp(): Promise<void> {
   const config = readConfig()
   await using gateway = await openGateway(config)
   const token = config.DRAGOMAN_TOKEN
-  const identify = () => (token === undefined ? null : gateway.authenticate(token))
+  const identify = () => principalOf(token && `Bearer ${token}`, gateway.authenticate, '/mcp')
   const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
   await serveMcpStdio(createMcpService(gateway, version, onError), identify, onError)
 }

@@ -23,13 +23,14 @@ export async function createToken(
   json: boolean,
 ): Promise<void> {
   const config = readConfig()
+  const ring = await openKeyRing(keysPath(config), Date.now)
   const grant = {
     subject: sub,
     scopes: readScopes(scope),
     namespaces: readNamespaces(namespace),
     ttl_s: seconds(ttl),
+    audience: [ring.name],
   }
-  const ring = await openKeyRing(keysPath(config), Date.now)
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
   if (sub.length > maxSubject || token.length > maxTokenLength) {

@@ -23,7 +23,12 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const mint = (ttl_s: number, scopes: Scope[] = ['agents:read'], at = start) =>
-  mintToken(key, issuer, { subject: 'ada', scopes, namespaces: ['com.ada'], ttl_s }, () => at)
+  mintToken(
+    key,
+    issuer,
+    { subject: 'ada', scopes, namespaces: ['com.ada'], audience: [issuer], ttl_s },
+    () => at,
+  )
 
 /** The failure's code, or who it was taken for. */
 async function judge(work: () => unknown): Promise<string> {
@@ -48,7 +53,7 @@ describe('an authenticator', () => {
     const authenticate = authenticatorOf(key, issuer, () => start)
     const verdicts: Record<string, string> = {}
     for (const { name, token } of forged) {
-      verdicts[name] = await judge(() => principalOf(`Bearer ${token}`, authenticate))
+      verdicts[name] = await judge(() => principalOf(`Bearer ${token}`, authenticate, ''))
     }
     expect(verdicts).toEqual(Object.fromEntries(forged.map(({ name }) => [name, 'unauthenticated'])))
   })
@@ -154,7 +159,7 @@ describe('a header', () => {
     const authenticate = authenticatorOf(key, issuer, () => start)
     const token = await mint(600)
     const read = (header?: string) =>
-      judge(async () => (await principalOf(header, authenticate)) ?? { subject: 'nobody' })
+      judge(async () => (await principalOf(header, authenticate, '')) ?? { subject: 'nobody' })
     expect(await read(undefined)).toBe('taken for nobody')
     expect(await read(`Bearer ${token}`)).toBe('taken for ada')
     expect(await read(`bearer   ${token}`)).toBe('taken for ada')

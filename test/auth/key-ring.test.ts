@@ -179,7 +179,12 @@ test('a running gateway takes tokens of old and new keys, and publishes both', a
   const elsewhere = await openKeyRing(join(home.data, 'keys', 'signing.json'), () => time)
   await elsewhere.rotate()
   time += 6 * minute
-  const after = await mintToken(await elsewhere.signing(), home.gateway.identity.issuer, grant, () => time)
+  const after = await mintToken(
+    await elsewhere.signing(),
+    home.gateway.identity.issuer,
+    { ...grant, audience: [elsewhere.name] },
+    () => time,
+  )
   for (const token of [before, after]) {
     const { status } = await home.request('GET', '/api/agents', { token })
     expect(status).toBe(200)

@@ -24,7 +24,7 @@ afterAll(async () => {
   await deep[Symbol.asyncDispose]()
 })
 
-const resources = ['', '/mcp', '/mcp/ws', '/rpc', '/a2a/message']
+const resources = ['', '/mcp', '/a2a']
 
 describe('metadata', () => {
   test.each(resources)('of the resource "%s" names it and its authorization servers', async (path) => {
@@ -65,13 +65,13 @@ describe('metadata', () => {
       const answer = await odd.request('GET', `/.well-known/oauth-protected-resource${prefix}${path}`)
       expect(answer.json.resource).toBe(`${base}${path}`)
     }
-    const plain = await odd.request('GET', '/.well-known/oauth-protected-resource/a2a/message')
-    expect(plain.json.resource).toBe(`${base}/a2a/message`)
+    const plain = await odd.request('GET', '/.well-known/oauth-protected-resource')
+    expect(plain.json.resource).toBe(base)
     expect((await odd.request('GET', '/.well-known/oauth-protected-resource/cp')).status).toBe(404)
   })
 
   test('of another path does not exist', async () => {
-    for (const path of ['/nothing', '/mcp/else']) {
+    for (const path of ['/nothing', '/mcp/ws', '/rpc', '/a2a/v1']) {
       expect((await home.request('GET', `/.well-known/oauth-protected-resource${path}`)).status).toBe(404)
     }
   })
@@ -113,13 +113,13 @@ test('leads a stock MCP client from the server to a token of its own', async () 
 describe('a challenge', () => {
   const mcpCall = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   test.each([
-    ['POST', '/a2a/discover', { query: 'x' }, ''],
-    ['POST', '/a2a/message', { to: 'svc.registry', action: 'list_keys' }, '/a2a/message'],
+    ['POST', '/a2a/discover', { query: 'x' }, '/a2a'],
+    ['POST', '/a2a/message', { to: 'svc.registry', action: 'list_keys' }, '/a2a'],
     ['POST', '/mcp', mcpCall, '/mcp'],
-    ['POST', '/rpc', mcpCall, '/rpc'],
-    ['POST', '/a2a/v1', mcpCall, '/a2a/v1'],
-    ['POST', '/a2a/v1/message:send', {}, '/a2a/v1'],
-    ['POST', '/a2a/v1/svc.utility.wiki/message:send', {}, '/a2a/v1'],
+    ['POST', '/rpc', mcpCall, ''],
+    ['POST', '/a2a/v1', mcpCall, '/a2a'],
+    ['POST', '/a2a/v1/message:send', {}, '/a2a'],
+    ['POST', '/a2a/v1/svc.utility.wiki/message:send', {}, '/a2a'],
   ])('of %s %s names its metadata, which is there', async (method, path, body, resource) => {
     const bad = (await home.request(method, path, { body, token: 'bad' })).headers.get('www-authenticate')
     expect(bad).toMatch(/^Bearer realm="dragoman", error="invalid_token", error_description="[^"]+"/)
@@ -131,7 +131,7 @@ describe('a challenge', () => {
   test('without credentials has no error, and names the required scope', async () => {
     const { headers } = await home.request('POST', '/a2a/discover', { body: { query: 'x' } })
     expect(headers.get('www-authenticate')).toBe(
-      `Bearer realm="dragoman", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource"`,
+      `Bearer realm="dragoman", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource/a2a"`,
     )
   })
 
@@ -139,20 +139,20 @@ describe('a challenge', () => {
     const token = await home.token('nobody', { scopes: [] })
     const { headers } = await home.request('POST', '/a2a/discover', { token, body: { query: 'x' } })
     expect(headers.get('www-authenticate')).toBe(
-      `Bearer realm="dragoman", error="insufficient_scope", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource"`,
+      `Bearer realm="dragoman", error="insufficient_scope", scope="agents:read", resource_metadata="${home.url}/.well-known/oauth-protected-resource/a2a"`,
     )
   })
 
   test.each([
-    ['/rpc', 'jsonrpc'],
-    ['/mcp/ws', 'mcp'],
-  ])('of a refused upgrade of %s names its metadata', async (path, protocol) => {
+    ['/rpc', 'jsonrpc', ''],
+    ['/mcp/ws', 'mcp', '/mcp'],
+  ])('of a refused upgrade of %s names its metadata', async (path, protocol, resource) => {
     const refused = await openSocket(`${home.url}${path}`, [protocol, 'bearer.bad']).catch(
       (fault) => fault as Refused,
     )
     expect(String((refused as Refused).headers['www-authenticate'])).toMatch(
       new RegExp(
-        `error="invalid_token".*resource_metadata="${home.url}/.well-known/oauth-protected-resource${path}"$`,
+        `error="invalid_token".*resource_metadata="${home.url}/.well-known/oauth-protected-resource${resource}"$`,
       ),
     )
   })

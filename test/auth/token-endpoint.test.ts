@@ -58,7 +58,7 @@ describe('the token endpoint', () => {
     const { payload, protectedHeader } = await jwtVerify(
       json.access_token,
       createRemoteJWKSet(new URL(server.jwks_uri)),
-      { issuer: server.issuer, audience: home.url, typ: 'at+jwt' },
+      { issuer: server.issuer, audience: home.gateway.identity.ring.name, typ: 'at+jwt' },
     )
     expect(protectedHeader.alg).toBe('EdDSA')
     expect(payload).toMatchObject({ sub: 'ada', client_id: client.id, ns: ['com.ada'] })
@@ -71,7 +71,7 @@ describe('the token endpoint', () => {
   })
 
   test('issues only the requested scopes, for the requested resources', async () => {
-    const resources = [`${home.url}/mcp`, `${home.url}/rpc`]
+    const resources = [`${home.url}/mcp`, home.url]
     const fields: [string, string][] = [
       ['grant_type', grant_type],
       ['scope', 'agents:read'],
@@ -212,7 +212,7 @@ describe('the token endpoint', () => {
       }
       const { access_token } = await mint(caller, [], ['urn:else'])
       await expect(authenticate(access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
-      const grant = { subject: 'ada', scopes: [], namespaces: [], ttl_s: 60 }
+      const grant = { subject: 'ada', scopes: [], namespaces: [], audience: [ring.name], ttl_s: 60 }
       const named = await mintToken(await ring.signing(), ring.name, grant, Date.now)
       expect((await authenticate(named)).subject).toBe('ada')
     },

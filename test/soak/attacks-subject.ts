@@ -37,5 +37,5 @@ process.on('message', (what) => {
 
 const { ring, issuer } = gateway.identity
 const scopes = ['agents:read', 'a2a:call'] as const
-const grant = { subject: 'ada', scopes: [...scopes], namespaces: [], ttl_s: 3600 }
+const grant = { subject: 'ada', scopes: [...scopes], namespaces: [], audience: [ring.name], ttl_s: 3600 }
 process.send?.({ url: server.url, token: await mintToken(await ring.signing(), issuer, grant, Date.now) })

@@ -55,6 +55,7 @@ process.on('message', async () => {
   process.send?.({ heap: heapUsed + external, rss, sockets, handles: resources.length })
 })
 const { identity } = gateway
-const grant = { subject: 'ada', scopes: ['a2a:call'], namespaces: [], ttl_s: 10_000_000 } as const
+const audience = [identity.ring.name]
+const grant = { subject: 'ada', scopes: ['a2a:call'], namespaces: [], audience, ttl_s: 10_000_000 } as const
 const token = await mintToken(await identity.ring.signing(), identity.issuer, grant, clock)
 process.send?.({ url: server.url, token })

@@ -16,8 +16,8 @@ export function authenticatorOf(
   clock: () => number,
   revoked: Revocations['revoked'] = () => false,
 ): Authenticate {
-  const ring = { verifying: (kid: string) => (kid === key.kid ? key : undefined) }
-  const verify = createLocalVerifier(ring, () => ({ issuers: [issuer], audiences: [issuer] }), clock)
+  const ring = { name: issuer, verifying: (kid: string) => (kid === key.kid ? key : undefined) }
+  const verify = createLocalVerifier(ring, () => issuer, clock)
   return createAuthenticator({
     verifierOf: (requested) => (requested === issuer ? verify : undefined),
     verifyKey: () => Promise.reject(new Error('There are no API keys here.')),

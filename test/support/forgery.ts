@@ -124,7 +124,13 @@ export async function forgeries(key: SigningKey, issuer: string, now: number): P
 
 /** Other encodings of a valid token: an Ed25519 signature leaves four bits of its last character unused. */
 export async function spellings(key: SigningKey, issuer: string, clock: () => number): Promise<string[]> {
-  const grant = { subject: 'ada', scopes: ['agents:read'], namespaces: ['com.ada'], ttl_s: 600 } as const
+  const grant = {
+    subject: 'ada',
+    scopes: ['agents:read'],
+    namespaces: ['com.ada'],
+    audience: [issuer],
+    ttl_s: 600,
+  } as const
   const token = await mintToken(key, issuer, grant, clock)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = alphabet.indexOf(token.slice(-1))

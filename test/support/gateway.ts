@@ -95,7 +95,8 @@ export async function startGateway(
     server,
     async token(subject, { scopes = everyScope, namespaces = [], ttl_s = 3600 } = {}) {
       const { key, issuer } = await signerOf({ gateway })
-      return await mintToken(key, issuer, { subject, scopes, namespaces, ttl_s }, clock)
+      const audience = [gateway.identity.ring.name]
+      return await mintToken(key, issuer, { subject, scopes, namespaces, audience, ttl_s }, clock)
     },
     request: (method, path, options) => request(server.url, method, path, options),
     async [Symbol.asyncDispose]() {

@@ -17,6 +17,8 @@ export interface Login {
   readonly id: string
   /** For people to read: `GitHub`. */
   readonly title: string
+  /** The issuer of its persons. API keys of its persons stay valid while the login is configured. */
+  readonly issuer: string
   /**
    * Where to send the browser, and what to keep for `finish`. `callback` is the address here that the browser returns
    * to. Throws Failure `unavailable` if the issuer does not answer.

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { principalOf } from '../../auth/bearer.ts'
 import type { Mount } from '../http/app.ts'
 import { parseBody } from '../http/body.ts'
+import { checkedCaller } from '../http/caller.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
 import { parseError, type RpcId, type RpcRequest, readRequest } from '../json-rpc/frames.ts'
@@ -91,7 +91,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
         const style = {
           write: answered.write.event,
           fault: (thrown: unknown) => errorFrame(answered.id, thrown, id).frame,
-          check: async () => await principalOf(request.headers.authorization, context.authenticate),
+          check: async () => await checkedCaller(context, request),
         }
         await sendEvents(response, answered.answer.events, style, common)
       }

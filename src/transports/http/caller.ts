@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { principalOf } from '../../auth/bearer.ts'
+import { resourceAt } from '../../auth/resources.ts'
 import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { authenticated, type TransportContext } from '../shared/transport-context.ts'
@@ -20,7 +22,7 @@ export function identify(
   request: IncomingMessage,
 ): Principal | null | Promise<Principal> {
   const client = clientOf(context, request)
-  const principal = authenticated(context, request.headers.authorization, client)
+  const principal = authenticated(context, request.headers.authorization, client, resourceAt(request.url))
   if (principal === null) return null
   if (!(principal instanceof Promise)) {
     signedIn.set(request, { principal, client })
@@ -30,6 +32,14 @@ export function identify(
     signedIn.set(request, { principal: valid, client })
     return valid
   })
+}
+
+/** The caller of a request that was admitted before, checked again. Throws Failure `unauthenticated`. */
+export function checkedCaller(
+  { authenticate }: Pick<TransportContext, 'authenticate'>,
+  { headers, url }: IncomingMessage,
+): Principal | null | Promise<Principal> {
+  return principalOf(headers.authorization, authenticate, resourceAt(url))
 }
 
 /** The Failure for a request to a document, which needs no token, from an address whose requests have cost too much. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Failure } from '../../../schemas/failure.ts'
+import { resourceAt } from '../../auth/resources.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { metadataUrl, resourcePaths } from './resources.ts'
+import { metadataUrl } from './resources.ts'
 
 /**
  * The WWW-Authenticate header of a refusal, for HTTP requests and upgrades (RFC 6750 section 3, RFC 9728 section
@@ -24,7 +25,7 @@ export function challenge(
         error_description: message.replace(/[^\x20-\x7e]|["\\]/g, "'"),
       }),
     ...(details.scope && { scope: details.scope }),
-    resource_metadata: metadataUrl(context.site().base_url, resourceOf(request)),
+    resource_metadata: metadataUrl(context.site().base_url, resourceAt(request.url)),
   }
   const text = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }
@@ -37,10 +38,4 @@ export function isChallenge({ code, details }: Failure): boolean {
 
 function hasCredentials({ headers }: IncomingMessage): boolean {
   return headers.authorization !== undefined || /bearer\./.test(headers['sec-websocket-protocol'] ?? '')
-}
-
-/** The protected resource at the requested path; the gateway as a whole for every other path. */
-function resourceOf({ url = '' }: IncomingMessage): string {
-  const path = url.split('?', 1)[0] ?? ''
-  return resourcePaths.findLast((resource) => path === resource || path.startsWith(`${resource}/`)) ?? ''
 }

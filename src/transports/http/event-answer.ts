@@ -3,10 +3,10 @@ import type { Action, Update } from '../../../schemas/action.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
-import { principalOf } from '../../auth/bearer.ts'
 import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { checkedCaller } from './caller.ts'
 import { type EventStream, openEvents } from './events.ts'
 import type { Headers } from './respond.ts'
 import type { Route } from './route.ts'
@@ -59,7 +59,7 @@ export async function answerAsEvents(
     stream ??= openEvents(response, {
       headers,
       ...(id_field !== undefined && { retry_ms }),
-      check: async () => await principalOf(request.headers.authorization, context.authenticate),
+      check: async () => await checkedCaller(context, request),
       lapsed: (thrown) => lapse.abort(failureOf(context, thrown)),
     })
     return stream

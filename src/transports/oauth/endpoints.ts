@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
-import { holds, type Principal, Scope } from '../../../schemas/scope.ts'
+import { holds, type Principal, resourcePaths, Scope } from '../../../schemas/scope.ts'
 import type { Mint } from '../../auth/minter.ts'
+import { resourceNamed } from '../../auth/resources.ts'
 import type { Revoke } from '../../auth/revoker.ts'
 import type { Mount } from '../http/app.ts'
 import { readFormBody } from '../http/body.ts'
-import { resourcesOf } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -84,14 +84,15 @@ function scopesFor(holder: Principal, requested: string | null): Scope[] {
   })
 }
 
-/** RFC 8707: the audience of the token; the gateway as a whole when absent. */
+/** RFC 8707: the audience of the token; empty for every resource when absent. */
 function audienceFor(requested: readonly string[], baseUrl: string): string[] {
-  const ours = resourcesOf(baseUrl)
-  if (requested.every((resource) => ours.includes(resource))) return [...new Set(requested)]
-  throw new OAuthRefusal(
-    'invalid_target',
-    `A requested resource is unknown; the resources are ${ours.join(', ')}.`,
-  )
+  const named = requested.map((address) => {
+    const resource = resourceNamed(address, baseUrl)
+    if (resource !== undefined) return baseUrl + resource
+    const ours = resourcePaths.map((path) => baseUrl + path).join(', ')
+    throw new OAuthRefusal('invalid_target', `A requested resource is unknown; the resources are ${ours}.`)
+  })
+  return [...new Set(named)]
 }
 
 interface RevocationEndpointOptions extends EndpointOptions {

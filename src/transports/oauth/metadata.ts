@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { JWK } from 'jose'
-import { scopes } from '../../../schemas/scope.ts'
+import { resourcePaths, scopes } from '../../../schemas/scope.ts'
 import type { Mount } from '../http/app.ts'
-import { resourcePaths } from '../http/resources.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -22,7 +21,7 @@ export function metadataMounts({ context, published, external }: MetadataOptions
   const prefix = prefixOf(base())
   // If the base URL's path is also that of a resource, the suffix of the base URL wins: RFC 9728 section 3.1.
   const suffixes = new Map(
-    ['', prefix].flatMap((before) => ['', ...resourcePaths].map((path) => [before + path, path])),
+    ['', prefix].flatMap((before) => resourcePaths.map((path) => [before + path, path] as const)),
   )
   const mounts = (kind: string, document: (resource: string) => unknown) =>
     [...suffixes].map(([suffix, path]): Mount => {

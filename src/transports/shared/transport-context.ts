@@ -1,6 +1,6 @@
 import type { Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Principal } from '../../../schemas/scope.ts'
+import type { Principal, ResourcePath } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
 import type { Call, Router } from '../../router/call.ts'
 import type { Limiter } from '../../router/limiter.ts'
@@ -35,9 +35,12 @@ export function authenticated(
   { authenticate, limits }: Pick<TransportContext, 'authenticate' | 'limits'>,
   authorization: string | undefined,
   client: Call['client'],
+  resource: ResourcePath,
 ): Principal | null | Promise<Principal> {
-  const principal = principalOf(authorization, (token) =>
-    authenticate(token, () => limits.countToken(client)),
+  const principal = principalOf(
+    authorization,
+    (token) => authenticate(token, () => limits.countToken(client)),
+    resource,
   )
   return principal instanceof Promise ? principal.then(withinCost) : withinCost(principal)
 

@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalOf } from '../../auth/bearer.ts'
+import { resourceAt } from '../../auth/resources.ts'
 import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/request-id.ts'
@@ -86,7 +87,7 @@ export class Upgrades {
     let caller: LimitedCaller = { principal: null, client }
     try {
       const admission = this.#admit(request)
-      const principal = await authenticated(context, admission.authorization, client)
+      const principal = await authenticated(context, admission.authorization, client, resourceAt(request.url))
       caller = { principal, client }
       if (socket.destroyed) return
       this.#assertOpen()
@@ -151,7 +152,8 @@ export class Upgrades {
       ...peer,
       onError: context.onError,
       limits: context.limits,
-      identify: (): Principal | null | Promise<Principal> => principalOf(authorization, context.authenticate),
+      identify: (): Principal | null | Promise<Principal> =>
+        principalOf(authorization, context.authenticate, resourceAt(endpoint.path)),
       onClose: () => this.#connections.delete(connection),
     })
     this.#connections.set(connection, release)

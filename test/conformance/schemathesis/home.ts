@@ -50,7 +50,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
   const tokens = Object.fromEntries(
     await Promise.all(
       owners.map(async (subject) => {
-        const grant = { subject, scopes, namespaces: [], ttl_s: 3600 }
+        const grant = { subject, scopes, namespaces: [], audience: [issuer], ttl_s: 3600 }
         return [subject, await mintToken(key, issuer, grant, Date.now)]
       }),
     ),
