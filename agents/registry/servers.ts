@@ -116,6 +116,7 @@ export function logInByDomain(logins: DomainLogins): Action<DomainLogin, Registr
     output: output(RegistryToken),
     access: 'public',
     effect: 'write',
+    secret: true,
     advertised: false,
     deadline_ms: 20_000,
     run: (login, { signal }) => logins.logIn(login, signal),

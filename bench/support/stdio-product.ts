@@ -13,4 +13,4 @@ process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 const gateway = await openGateway(readConfig({ DRAGOMAN_DATA: data, DRAGOMAN_LOG: 'error' }))
 announce('stdio')
 const onError = () => {}
-await serveMcpStdio(createMcpService(gateway, '0', onError), () => null, onError)
+await serveMcpStdio(createMcpService(gateway, '0', onError), { identify: () => null }, onError)

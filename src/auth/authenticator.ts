@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { localIssuer } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
-import type { Principal, Scope } from '../../schemas/scope.ts'
+import { type Principal, type Scope, scopes } from '../../schemas/scope.ts'
 import { upTo } from '../common/lru.ts'
 import type { Revocations } from './revocations.ts'
 import { refused, type Verify } from './verify.ts'
@@ -103,4 +104,18 @@ export const localPrincipal: Principal = {
   subject: 'local',
   scopes: new Set<Scope>(['admin']),
   namespaces: [],
+}
+
+/**
+ * The person at this machine who uses the local data through a program of theirs, such as an MCP host: an owner like
+ * any other. `manages`: the program may change what is stored.
+ */
+export function localPerson(manages: boolean): Principal {
+  const reads = ['agents:read', 'a2a:call'] as const
+  return {
+    issuer: localIssuer,
+    subject: 'person:local',
+    scopes: new Set<Scope>(manages ? scopes.filter((scope) => scope !== 'admin') : reads),
+    namespaces: [],
+  }
 }

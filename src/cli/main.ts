@@ -72,8 +72,9 @@ function addServing(program: Command, json: Json): void {
 
   program
     .command('mcp')
+    .option('--manage', 'let the model publish, change and delete what you own; never with admin rights')
     .description('serve MCP over standard input and output, for an MCP host to start')
-    .action(async () => (await import('./mcp.ts')).mcp())
+    .action(async (options) => (await import('./mcp.ts')).mcp(options))
 
   program
     .command('connect')

@@ -42,6 +42,8 @@ export interface Call {
    * throws ends the call.
    */
   readonly accepted?: (agent: Agent) => Promise<void>
+  /** Present if a language model makes the call: it only reads and calls, or its user lets it manage what is stored. */
+  readonly model?: 'reads' | 'manages'
 }
 
 export interface Reply {

@@ -11,6 +11,7 @@ import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
 import { startCallDeadline } from './deadline.ts'
 import { callerOf } from './limiter.ts'
+import { assertForModels, withoutAdmin } from './model-rights.ts'
 
 const defaultDeadline = 10_000
 const maxHops = 8
@@ -36,7 +37,8 @@ class ActionRouter implements Router {
     this.dispatch = this.dispatch.bind(this)
   }
 
-  async dispatch(envelope: Envelope, call: Call): Promise<Reply> {
+  async dispatch(envelope: Envelope, request: Call): Promise<Reply> {
+    const call = callOf(request)
     const id = call.id ?? this.#options.createId()
     const finish = this.#options.observe(envelope, id)
     const observation = {
@@ -70,6 +72,7 @@ class ActionRouter implements Router {
     const action = findAction(agent, name)
     // This check precedes every other one: a caller that stores calls stores their refusals too.
     assertStorable(action, call)
+    assertForModels(agent, action, call)
     authorise(agent, action, call.principal)
     const input = action.input.parse(params)
     assertStreamable(action, call)
@@ -131,6 +134,7 @@ class ActionRouter implements Router {
           id,
           deadline: ends,
           via: passed,
+          ...(call.model && { model: call.model }),
         }
         const reply = await this.dispatch(envelope, receives ? { ...inner, receives } : inner)
         is_foreign ||= reply.mark !== undefined
@@ -142,6 +146,10 @@ class ActionRouter implements Router {
     is_foreign ||= action.hasForeign?.(output) === true
     return { output: output as Json, content, is_foreign }
   }
+}
+
+function callOf(call: Call): Call {
+  return call.model && call.principal ? { ...call, principal: withoutAdmin(call.principal) } : call
 }
 
 function findAction(agent: Agent, name: string): Action {

@@ -43,7 +43,7 @@ process.on('message', async () => {
 
 if (mode === 'stdio') {
   process.send?.({ port: 0 })
-  await serveMcpStdio(service, () => null, onError)
+  await serveMcpStdio(service, { identify: () => null }, onError)
 } else {
   // What it keeps of every connection, to see that the test would find a leak.
   const leak: unknown[] = []

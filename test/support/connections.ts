@@ -150,7 +150,7 @@ export function openStdio(service: McpService, identify: () => Principal | null 
   const lines = createInterface({ input: output })
   lines.on('line', (line) => answers.deliver(JSON.parse(line)))
   lines.on('error', () => {})
-  const served = serveMcpStdio(service, identify, onError, { input, output })
+  const served = serveMcpStdio(service, { identify, manages: true }, onError, { input, output })
   return {
     send(message: object, padding = '') {
       if (!input.writableEnded) input.write(`${JSON.stringify(message)}${padding}\n`)

@@ -2,18 +2,22 @@ import { expect } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import type { Case } from '../transports/cases.ts'
 import type { TestGateway } from './gateway.ts'
+import { isForbidden } from './model-rights.ts'
 import type { Outcome, TestTransport } from './transports.ts'
 
-/** The outcome of one case on every transport; on REST only if REST has a row for the case. */
+/**
+ * The outcome of one case on every transport, but not as a model that may not call the action; on REST only if REST has
+ * a row for the case.
+ */
 export async function askEverywhere(
   home: TestGateway,
   transports: readonly TestTransport[],
   { envelope, rest }: Pick<Case, 'envelope' | 'rest'>,
   token: string | undefined,
 ): Promise<Record<string, Outcome>> {
-  const outcomes = transports.map(
-    async (context) => [context.name, await context.call(envelope, token)] as const,
-  )
+  const { action } = envelope as { readonly action?: unknown }
+  const open = transports.filter(({ model }) => model === undefined || !isForbidden(action, model))
+  const outcomes = open.map(async (context) => [context.name, await context.call(envelope, token)] as const)
   const byRest = rest ? [restOutcome(home, rest, token)] : []
   return Object.fromEntries(await Promise.all([...outcomes, ...byRest]))
 }

@@ -21,6 +21,8 @@ export type Outcome = { readonly output: Json } | { readonly code: string }
 
 interface AnyTransport extends AsyncDisposable {
   readonly name: string
+  /** Its callers are language models, which may only read and call, or also change what is stored. */
+  readonly model?: 'reads' | 'manages'
   /** Sends the envelope as whoever holds the token; the caller leaves when the signal aborts. */
   call(envelope: unknown, token: string | undefined, signal?: AbortSignal): Promise<Outcome>
 }
@@ -56,6 +58,11 @@ export function openTransports(home: TestGateway, stdio = stdioTransport): TestT
     a2aJsonRpcTransport(home),
     a2aRestTransport(home),
   ]
+}
+
+/** The transports whose callers may change what is stored. */
+export function writable(transports: readonly TestTransport[]): TestTransport[] {
+  return transports.filter(({ model }) => model !== 'reads')
 }
 
 function envelopeTransport({ request }: TestGateway): TestTransport {
@@ -164,6 +171,7 @@ function jsonRpcSocketTransport({ url }: TestGateway): TestTransport {
 function mcpSocketTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over WebSocket',
+    model: 'reads',
     kind: 'connection',
     connect: connectMcpSocket,
     call: (envelope, token, signal) =>
@@ -175,6 +183,7 @@ function mcpSocketTransport({ url }: TestGateway): TestTransport {
 function mcpHttpTransport({ url }: TestGateway): TestTransport {
   return {
     name: 'MCP over HTTP',
+    model: 'reads',
     kind: 'request',
     async call(envelope, token, signal) {
       const headers = {
@@ -206,7 +215,7 @@ function stdioTransport({ gateway }: TestGateway): TestTransport {
 /** MCP over stdio of processes, each with a gateway of its own over the same data folder. */
 export function stdioProcess({ data, url, environment }: TestGateway): TestTransport {
   return overStdio((token) => {
-    const peer = startLines(process.execPath, [command, 'mcp'], {
+    const peer = startLines(process.execPath, [command, 'mcp', '--manage'], {
       ...environment,
       DRAGOMAN_DATA: data,
       DRAGOMAN_BASE_URL: '',
@@ -232,6 +241,7 @@ function overStdio(open: (token: string | undefined) => StdioPeer): TestTranspor
   let id = 0
   return {
     name: 'MCP over stdio',
+    model: 'manages',
     kind: 'connection',
     connect: connectMcpStdio,
     isLocal: true,

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveEnvelopes } from '../support/envelope-agent.ts'
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
 import { publication } from '../support/registry.ts'
-import { type Outcome, openTransports, stdioProcess, type TestTransport } from '../support/transports.ts'
+import {
+  type Outcome,
+  openTransports,
+  stdioProcess,
+  type TestTransport,
+  writable,
+} from '../support/transports.ts'
 
 let home: TestGateway
 let beside: TestGateway
@@ -11,7 +17,7 @@ let token: string
 beforeAll(async () => {
   home = await startGateway()
   beside = await startGateway({ DRAGOMAN_DATA: home.data })
-  transports = openTransports(home, stdioProcess)
+  transports = writable(openTransports(home, stdioProcess))
   token = await home.token('ada')
 })
 afterAll(async () => {

@@ -21,8 +21,8 @@ function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000
   const context = transportOver(agents)
   const onError = () => {}
   const service = createMcpService(context, '1', onError)
-  const served = serveMcpStdio(service, () => null, onError, { input, output, drain_ms }).then(() =>
-    output.end(),
+  const served = serveMcpStdio(service, { identify: () => null }, onError, { input, output, drain_ms }).then(
+    () => output.end(),
   )
   const answers = text(output).then((all) =>
     all

@@ -3,7 +3,7 @@ import { localIssuer } from '../../schemas/identity.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { restTransport } from '../support/rest-transport.ts'
-import { openTransports, type TestTransport } from '../support/transports.ts'
+import { openTransports, type TestTransport, writable } from '../support/transports.ts'
 import { publication } from './cases.ts'
 
 const settings = { DRAGOMAN_QUOTAS: 'entries=2, stage_entries=2' }
@@ -14,7 +14,7 @@ let transports: TestTransport[]
 beforeAll(async () => {
   home = await startGateway(settings)
   admin = await home.token('root', { scopes: ['admin'] })
-  transports = [...openTransports(home), restTransport(home)]
+  transports = [...writable(openTransports(home)), restTransport(home)]
 })
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()

@@ -24,7 +24,7 @@ export function createAgentServices(
 
   async function ask(to: string, action: string, params: object, caller: McpCaller): Promise<unknown> {
     const signal = new AbortController().signal
-    const call = await callOf({ caller, signal, notify: async () => {} }, crypto.randomUUID())
+    const call = await callOf({ caller, signal }, crypto.randomUUID())
     return (await context.dispatch({ to, action, params: { ...params } }, call)).output
   }
 

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Principal } from '../../../schemas/scope.ts'
 import { linesOf } from '../../common/lines.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 import { createLineWriter } from '../shared/line-writer.ts'
@@ -20,7 +19,7 @@ interface StdioOptions {
 /** Serves MCP over standard input and output; resolves when the input has ended and its requests are answered. */
 export async function serveMcpStdio(
   service: McpService,
-  identify: () => Principal | null | Promise<Principal | null>,
+  client: Pick<McpCaller, 'identify' | 'manages'>,
   onError: (fault: unknown) => void,
   { input = process.stdin, output = process.stdout, drain_ms = 10_000 }: StdioOptions = {},
 ): Promise<void> {
@@ -46,7 +45,7 @@ export async function serveMcpStdio(
     return { run: () => send(refusal(new Failure('too_large', 'The line is too long.'), null)) }
   }
 
-  const caller: McpCaller = { client: 'local', identify }
+  const caller: McpCaller = { client: 'local', ...client }
   const channel = new McpChannel({
     service,
     caller,

@@ -48,7 +48,7 @@ async function overSocket(url: string): Promise<Line> {
 export async function startPipeBridge(service: McpService): Promise<Bridged> {
   return await overPipes((input, output) => {
     const onError = () => {}
-    void serveMcpStdio(service, () => null, onError, { input, output, drain_ms: 0 })
+    void serveMcpStdio(service, { identify: () => null }, onError, { input, output, drain_ms: 0 })
   })
 }
 

@@ -12,6 +12,8 @@ import { assertVersion, type Meta, readMeta } from './meta.ts'
 export interface McpCaller {
   readonly client: Call['client']
   identify(): Principal | null | Promise<Principal | null>
+  /** True if the user lets the model of this client change what is stored here. */
+  readonly manages?: boolean
   /** The failure of a caller whose requests have cost too much; absent where each request is checked before it is read. */
   readonly overCost?: () => Failure | undefined
   readonly charge?: (units: number) => void

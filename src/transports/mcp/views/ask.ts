@@ -24,9 +24,13 @@ export function createAsk(context: TransportContext): Ask {
   }
 }
 
-/** The call of the router for an exchange. */
-export async function callOf({ caller, signal }: Exchange, id: string): Promise<Call> {
-  return { principal: await caller.identify(), client: caller.client, signal, id }
+/** The call of the router for an exchange: behind every MCP client is a language model. */
+export async function callOf(
+  { caller, signal }: Pick<Exchange, 'caller' | 'signal'>,
+  id: string,
+): Promise<Call> {
+  const model = caller.manages ? 'manages' : 'reads'
+  return { principal: await caller.identify(), client: caller.client, signal, id, model }
 }
 
 /** A failure as a JSON-RPC error. */

@@ -17,7 +17,7 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { invalidField } from './ask.ts'
+import { callOf, invalidField } from './ask.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
 
@@ -50,7 +50,8 @@ export function createCallTool(
   clock: () => number = Date.now,
 ): CallTool {
   const pieces = createPieces(clock)
-  return async (params, { caller, signal, notify }, facts) => {
+  return async (params, exchange, facts) => {
+    const { notify } = exchange
     const { name, arguments: input = {}, _meta, requestState, inputResponses } = params
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
@@ -60,10 +61,7 @@ export function createCallTool(
     const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
     try {
       const call = {
-        principal: await caller.identify(),
-        client: caller.client,
-        signal,
-        id,
+        ...(await callOf(exchange, id)),
         content: requestContent(facts, _meta),
         notifyClient: notify,
         ...(progressToken !== undefined && {

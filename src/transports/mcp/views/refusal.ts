@@ -3,6 +3,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { packageNameOf } from '../../../../schemas/names.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import { allow, authorise } from '../../../router/authorise.ts'
+import { assertForModels } from '../../../router/model-rights.ts'
 import { isChallenge } from '../../http/challenge.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import type { Tool } from './tools.ts'
@@ -41,8 +42,10 @@ export function createRefusal(
     const scope = tool.listing._meta?.['dragoman/scope']
     if (!(agent && action) && scope === undefined) return undefined
     try {
-      if (agent && action) authorise(agent, action, principal)
-      else if (scope !== undefined) allow({ scope }, principal)
+      if (agent && action) {
+        assertForModels(agent, action, { model: 'reads' })
+        authorise(agent, action, principal)
+      } else if (scope !== undefined) allow({ scope }, principal)
       return undefined
     } catch (thrown) {
       if (thrown instanceof Failure && isChallenge(thrown)) return thrown

@@ -1,0 +1,39 @@
+import type { Action, Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { type Principal, scopes } from '../../schemas/scope.ts'
+import type { Call } from './call.ts'
+
+/**
+ * Throws Failure `forbidden` if a language model makes the call and the action is not for models. A model reads what
+ * strangers wrote, so it may follow their instructions: it changes nothing here unless its user connected it to manage,
+ * and it never receives a secret or an operator's rights.
+ */
+export function assertForModels(
+  { package_name, protocol }: Agent,
+  action: Action,
+  { model }: Pick<Call, 'model'>,
+): void {
+  const isHosted = protocol === undefined
+  if (model === undefined || !isHosted) return
+  const reason = reasonAgainst(action, model)
+  if (reason === undefined) return
+  throw new Failure('forbidden', `${action.name} ${reason}, so models may not call it.`, {
+    hint: `Ask the user to run this on the command line: dragoman call ${package_name} ${action.name} PARAMS`,
+  })
+}
+
+function reasonAgainst(
+  { secret, access, effect }: Action,
+  model: NonNullable<Call['model']>,
+): string | undefined {
+  if (secret) return 'handles a secret'
+  if (typeof access === 'object' && access.scope === 'admin') return "needs an operator's rights"
+  if (effect === 'write' && model === 'reads') return 'changes what is stored here'
+  return undefined
+}
+
+/** The caller behind a model: an operator has the rights of any other caller. */
+export function withoutAdmin(principal: Principal): Principal {
+  if (!principal.scopes.has('admin')) return principal
+  return { ...principal, scopes: new Set(scopes.filter((scope) => scope !== 'admin')) }
+}
