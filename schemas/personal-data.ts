@@ -12,6 +12,7 @@ export const PersonalTable = z.enum([
   'webhooks',
   'repeated_calls',
   'usage',
+  'sign_ins',
 ])
 export type PersonalTable = z.infer<typeof PersonalTable>
 

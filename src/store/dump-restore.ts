@@ -55,6 +55,8 @@ const keys: Keys = {
   repeat: ['owner', 'action', 'key'],
   embedding: null,
   lease: null,
+  // A restore revives no session and no token that was ended since.
+  sign_in: null,
 }
 
 const page = 500

@@ -36,6 +36,7 @@ import type { SessionStore } from '../../schemas/playground.ts'
 import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
+import type { SignInStore } from '../../schemas/sign-in.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
 
@@ -418,6 +419,7 @@ export interface Store extends AsyncDisposable {
   readonly liveness: LivenessStore
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore
+  readonly signIn: SignInStore
   readonly retention: RetentionStore
   readonly personalData: PersonalDataStore
   readonly usage: UsageStore

@@ -18,6 +18,7 @@ import { outageContract } from './postgres-outage.ts'
 import { retentionContract } from './retention-contract.ts'
 import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
+import { signInContract } from './sign-in-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { usageContract } from './usage-contract.ts'
 import { versionContract } from './version-contract.ts'
@@ -90,6 +91,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   dumpRestoreContract('PostgreSQL', openHome)
   retentionContract('PostgreSQL', openHome)
   webhookContract('PostgreSQL', openHome)
+  signInContract('PostgreSQL', openHome)
   invalidationContract(() => postgres, openHome)
   outageContract(() => postgres, openHome)
 
@@ -126,7 +128,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
 
   /** Undoes the migrations from 0019 on. */
   async function withoutUsage(url: string): Promise<void> {
-    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored')
+    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored, sign_in')
     await postgres.query(url, 'alter table task drop column push')
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)

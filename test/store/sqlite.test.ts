@@ -24,6 +24,7 @@ import { livenessContract } from './liveness-contract.ts'
 import { retentionContract } from './retention-contract.ts'
 import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
+import { signInContract } from './sign-in-contract.ts'
 import { taskContract } from './task-contract.ts'
 import { usageContract } from './usage-contract.ts'
 import { versionContract } from './version-contract.ts'
@@ -71,6 +72,7 @@ livenessContract('SQLite', openHome)
 dumpRestoreContract('SQLite', openHome)
 retentionContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
+signInContract('SQLite', openHome)
 
 describe('SQLite', () => {
   test('migration 0019 counts what the entries of owners use, but not rows that it cannot read', async () => {
@@ -94,7 +96,9 @@ describe('SQLite', () => {
     await home.spoil(spoiled.id, 'not JSON')
     {
       using database = new DatabaseSync(path)
-      database.exec('drop table owner_usage; drop table server; drop table mirror; drop table mirrored')
+      database.exec(
+        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in',
+      )
       database.exec('alter table task drop column push')
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
@@ -123,7 +127,7 @@ describe('SQLite', () => {
     expect(before).toHaveLength(4)
     {
       using database = new DatabaseSync(path)
-      database.exec(`drop table server; drop table mirror; drop table mirrored`)
+      database.exec(`drop table server; drop table mirror; drop table mirrored; drop table sign_in`)
       database.exec(`delete from kysely_migration where name >= '0022'`)
     }
     expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)

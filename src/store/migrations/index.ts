@@ -20,6 +20,7 @@ import { ownerUsage } from './0019-owner-usage.ts'
 import { persons } from './0020-persons.ts'
 import { taskPush } from './0021-task-push.ts'
 import { servers } from './0022-servers.ts'
+import { signIn } from './0023-sign-in.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -43,6 +44,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-persons': persons,
   '0021-task-push': taskPush,
   '0022-servers': servers,
+  '0023-sign-in': signIn,
 }
 
 /** In the order in which they run. */

@@ -16,6 +16,7 @@ const locks: Record<Realm, number> = {
   liveness: 6,
   idempotency: 7,
   webhooks: 8,
+  sign_in: 9,
 }
 const retryMilliseconds = 1000
 

@@ -50,7 +50,7 @@ export function createPersonalDataStore(
           db,
           sessions.map(({ id }) => id),
         )
-        for (const table of ['task', 'credential', 'webhook', 'repeat'] as const) {
+        for (const table of ['task', 'credential', 'webhook', 'repeat', 'sign_in'] as const) {
           await db.deleteFrom(table).where('owner', '=', key).execute()
         }
         await db
@@ -126,6 +126,13 @@ const queries: Readonly<Record<PersonalTable, Query>> = {
       .where('owner', '=', key)
       .orderBy('action')
       .orderBy('key'),
+  sign_ins: (db, key) =>
+    db
+      .selectFrom('sign_in')
+      .select(['kind', 'document', 'expires_at'])
+      .where('owner', '=', key)
+      .where('kind', 'in', ['Account', 'Grant'])
+      .orderBy('id'),
   usage: (db, key) => db.selectFrom('owner_usage').selectAll().where('account', '=', key),
 }
 

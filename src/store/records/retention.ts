@@ -135,6 +135,7 @@ async function pruneExpired(transact: Transact, now: number): Promise<void> {
     await db.deleteFrom('repeat').where('expires_at', '<=', now).execute()
     await db.deleteFrom('revocation').where('expires_at', '<=', now).execute()
     await db.deleteFrom('api_key').where('expires_at', '<=', now).execute()
+    await db.deleteFrom('sign_in').where('expires_at', '<=', now).execute()
     await db.deleteFrom('lease').where('until', '<=', at).execute()
   })
 }

@@ -16,6 +16,7 @@ import { createRetentionStore } from '../records/retention.ts'
 import { createServerStore } from '../records/servers.ts'
 import { createSessionStore } from '../records/sessions.ts'
 import { createSettings } from '../records/settings.ts'
+import { createSignInStore } from '../records/sign-in.ts'
 import { createTaskStore } from '../records/tasks.ts'
 import { createWebhookStore } from '../records/webhooks.ts'
 import type { Store } from '../store.ts'
@@ -68,6 +69,7 @@ export function createSqlStore({
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
     dumpRestore: createDumpRestore(snapshot, commitEntries),
+    signIn: createSignInStore(reader, transact('sign_in')),
     webhooks: createWebhookStore(reader, transact('webhooks')),
     retention: createRetentionStore(reader, transact('entries'), clock, vacuum),
     personalData: createPersonalDataStore(reader, commitEntries, clock, forgetDeleted),

@@ -1,5 +1,6 @@
 import type { RevocationKind } from '../../../schemas/identity.ts'
 import type { ServerStatus } from '../../../schemas/server.ts'
+import type { SignInRow } from '../../../schemas/sign-in.ts'
 import type { TaskState } from '../../../schemas/task.ts'
 
 /** Maximum rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
@@ -275,4 +276,5 @@ export interface Tables {
   credential: CredentialTable
   liveness: LivenessTable
   webhook: WebhookTable
+  sign_in: SignInRow
 }

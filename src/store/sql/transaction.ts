@@ -11,6 +11,7 @@ export type Realm =
   | 'liveness'
   | 'idempotency'
   | 'webhooks'
+  | 'sign_in'
 
 /** Runs one transaction; it is repeated from the start if the database requires it. */
 export type Transact = <T>(work: (transaction: Transaction<Tables>) => Promise<T>) => Promise<T>
