@@ -110,7 +110,7 @@ export interface RegistryPort {
   claim(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
   validate(request: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
   suspend(
-    request: Change & { readonly suspended: boolean; readonly reason: string },
+    request: Change & { readonly suspended: boolean; readonly reason?: string | undefined },
     caller: Caller,
   ): Promise<EntryDetail>
   deprecate(

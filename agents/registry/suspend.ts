@@ -6,14 +6,25 @@ import { input, output } from '../../schemas/shape.ts'
 import { visible } from '../../schemas/text.ts'
 import type { RegistryPort } from './port.ts'
 
-const Input = z.strictObject({
-  agent: agentReference,
-  reason: visible(z.string().trim().min(1).max(1000)).describe(
-    'The owner sees this text, and the log keeps it.',
-  ),
-  suspended: z.boolean().default(true).describe('False lifts the suspension.'),
-  expected_revision: expectedRevision,
-})
+const Input = z
+  .strictObject({
+    agent: agentReference,
+    reason: visible(z.string().trim().min(1).max(1000))
+      .optional()
+      .describe('Required for a suspension. The owner sees this text, and the log keeps it.'),
+    suspended: z.boolean().default(true).describe('False lifts the suspension.'),
+    expected_revision: expectedRevision,
+  })
+  .refine(({ suspended, reason }) => !suspended || reason !== undefined, {
+    path: ['reason'],
+    error: 'A suspension needs a reason: the owner sees it.',
+  })
+  .meta({
+    anyOf: [
+      { required: ['reason'] },
+      { required: ['suspended'], properties: { suspended: { const: false } } },
+    ],
+  })
 
 export function suspend(registry: RegistryPort): Action<z.output<typeof Input>, EntryDetail> {
   return defineAction({

@@ -334,3 +334,17 @@ export function readUserFolders(environment: Record<string, string | undefined> 
     claude: environment.CLAUDE_CONFIG_DIR || undefined,
   }
 }
+
+/** The programs by which the user reads long texts and opens pages. */
+export interface UserPrograms {
+  readonly pager: string
+  /** BROWSER; undefined means what the system opens pages with. */
+  readonly browser: string | undefined
+}
+
+/** Reads the programs of the user from the environment. */
+export function readUserPrograms(
+  environment: Record<string, string | undefined> = process.env,
+): UserPrograms {
+  return { pager: environment.PAGER || 'less -FRX', browser: environment.BROWSER || undefined }
+}

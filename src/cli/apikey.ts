@@ -3,8 +3,9 @@ import { type ApiKey, localIssuer, type NewApiKey } from '../../schemas/identity
 import type { Principal } from '../../schemas/scope.ts'
 import { readConfig } from '../app/config.ts'
 import { openClient } from './client.ts'
+import { readSeconds } from './input.ts'
 import { print } from './output.ts'
-import { readNamespaces, readScopes, seconds } from './token.ts'
+import { readNamespaces, readScopes } from './token.ts'
 
 interface Options {
   readonly sub?: string
@@ -27,7 +28,7 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
     )
   }
   const params = {
-    ttl_s: seconds(ttl),
+    ttl_s: readSeconds('--ttl', ttl, 365),
     ...(label !== undefined && { label }),
     ...(scope && { scopes: readScopes(scope) }),
     ...(namespace && { namespaces: readNamespaces(namespace) }),

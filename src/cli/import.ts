@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
 import { linesOf } from './lines.ts'
 import { print, say } from './output.ts'
+import { isExport, restore } from './restore.ts'
 
 interface Report {
   created: number
@@ -16,13 +17,53 @@ interface Report {
 const batchCharacters = 400_000
 const batchLines = 200
 
-/** Imports a file of JSON lines in batches; a line that cannot be listed is reported and skipped. */
-export async function importFile(file: string, json: boolean): Promise<void> {
-  const { size } = await stat(file).catch((fault) => {
-    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
-  })
+/** Imports JSON lines, or restores an export; the first line says which. `-` names standard input. */
+export async function importLines(file: string, replace: boolean, json: boolean): Promise<void> {
+  const lines = linesOf(file)
+  const { value: first = '' } = await lines.next()
+  if (isExport(first)) return await restore(first, lines, { file, replace, json })
+  const report = await importAgents(file, first, lines)
+  // Some of the file is not listed: a script should notice.
+  if (report.rejected.length > 0) process.exitCode = 1
+  if (json) return print(report)
+  for (const { line, reason } of report.rejected) say(`line ${line}: ${reason}`)
+  print(summary(report))
+}
+
+/** Imports in batches; a line that cannot be listed is reported and skipped. */
+async function importAgents(file: string, first: string, rest: AsyncIterable<string>): Promise<Report> {
   await using client = await openClient()
   const total: Report = { created: 0, updated: 0, unchanged: 0, rejected: [] }
+  using progress = await showProgress(file)
+  for await (const { first_line, lines } of batches(first, rest)) {
+    const params = { lines, first_line }
+    try {
+      const report = await client.send({ to: 'svc.registry', action: 'import_entries', params })
+      add(total, report as unknown as Report)
+    } catch (fault) {
+      throw endedAt(fault, first_line, total)
+    }
+    progress.add(lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0))
+  }
+  return total
+}
+
+/** The failure of one batch: the batches before it are committed, and doing the import again changes nothing there. */
+function endedAt(fault: unknown, line: number, total: Report): Failure {
+  const { code, message, details } = Failure.from(fault)
+  const again = `${summary(total)} before line ${line}. Import the file again once this is mended: what is imported stays as it is.`
+  const hint = details.hint === undefined ? again : `${details.hint} ${again}`
+  return new Failure(code, `The import ended at line ${line}: ${message}`, { ...details, hint }, fault)
+}
+
+function summary({ created, updated, unchanged, rejected }: Report): string {
+  return `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} left out`
+}
+
+/** A bar on a terminal; standard input has no size, so nothing is shown for it. */
+async function showProgress(file: string): Promise<{ add(bytes: number): void } & Disposable> {
+  if (file === '-') return { add() {}, [Symbol.dispose]() {} }
+  const { size } = await stat(file)
   const bar = new SingleBar({
     stream: process.stderr,
     format: 'importing {bar} {percentage}%',
@@ -30,45 +71,35 @@ export async function importFile(file: string, json: boolean): Promise<void> {
   })
   bar.start(size, 0)
   let read = 0
-  for await (const { first, lines } of batches(file)) {
-    const params = { lines, first_line: first }
-    const report = (await client.send({
-      to: 'svc.registry',
-      action: 'import_entries',
-      params,
-    })) as unknown as Report
-    add(total, report)
-    read += lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
-    bar.update(Math.min(read, size))
+  return {
+    add(bytes) {
+      read = Math.min(read + bytes, size)
+      bar.update(read)
+    },
+    [Symbol.dispose]: () => bar.stop(),
   }
-  bar.update(size)
-  bar.stop()
-  if (json) {
-    print(total)
-    return
-  }
-  for (const { line, reason } of total.rejected) say(`line ${line}: ${reason}`)
-  const { created, updated, unchanged, rejected } = total
-  print(`${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} left out`)
 }
 
-async function* batches(file: string): AsyncGenerator<{ first: number; lines: string[] }> {
-  let lines: string[] = []
-  let characters = 0
-  let first = 1
-  let number = 0
-  for await (const line of linesOf(file)) {
+async function* batches(
+  first: string,
+  rest: AsyncIterable<string>,
+): AsyncGenerator<{ first_line: number; lines: string[] }> {
+  let lines = first === '' ? [] : [first]
+  let characters = first.length
+  let first_line = 1
+  let number = 1
+  for await (const line of rest) {
     number += 1
     if (lines.length > 0 && (lines.length >= batchLines || characters + line.length > batchCharacters)) {
-      yield { first, lines }
+      yield { first_line, lines }
       lines = []
       characters = 0
-      first = number
+      first_line = number
     }
     lines.push(line)
     characters += line.length
   }
-  if (lines.length > 0) yield { first, lines }
+  if (lines.length > 0) yield { first_line, lines }
 }
 
 function add(total: Report, report: Report): void {

@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline/promises'
 import { Failure } from '../../schemas/failure.ts'
 import { type ConfigFile, HostId, hostIds } from '../../schemas/install.ts'
 import { readConfig, readUserFolders } from '../app/config.ts'
+import { confirm } from './input.ts'
 import { type HostFile, pathOf, readHostFile, writeHostFile } from './install/host-file.ts'
 import { formats } from './install/host-text.ts'
 import { lineDiff } from './install/line-diff.ts'
@@ -82,21 +82,14 @@ async function change(file: HostFile, text: string, flags: InstallFlags, json: b
   const outcome = { changed: text !== file.text, written: false, backup: null }
   if (!outcome.changed) return outcome
   if (!json) print(lineDiff(file.text, text, file.path))
-  if (flags.dryRun || !(flags.yes || (await confirmed(file.path)))) return outcome
+  if (
+    flags.dryRun ||
+    !(
+      flags.yes || (await confirm(`Write this to ${file.path}?`, 'give --yes to write, or --dry-run to look'))
+    )
+  )
+    return outcome
   return { changed: true, written: true, backup: await writeHostFile(file, text) }
-}
-
-async function confirmed(path: string): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw wrong('Nobody can be asked here: give --yes to write, or --dry-run to look.')
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    // Ctrl+C and Ctrl+D are a no.
-    const answer = await asking.question(`Write this to ${path}? [y/N] `).catch(() => '')
-    return /^y(es)?$/i.test(answer.trim())
-  } finally {
-    asking.close()
-  }
 }
 
 function report(

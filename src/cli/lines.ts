@@ -2,11 +2,12 @@ import { createReadStream } from 'node:fs'
 import { Failure } from '../../schemas/failure.ts'
 
 /**
- * The lines of a file of JSON lines. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
+ * The lines of a file of JSON lines; `-` names standard input. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
  * `node:readline` splits too. Throws Failure `invalid_request` if the file cannot be read.
  */
 export async function* linesOf(file: string): AsyncGenerator<string> {
-  const input = createReadStream(file, { encoding: 'utf8' })
+  const input =
+    file === '-' ? process.stdin.setEncoding('utf8') : createReadStream(file, { encoding: 'utf8' })
   let rest = ''
   try {
     for await (const chunk of input) {

@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
 import { openClient } from './client.ts'
+import { readSeconds } from './input.ts'
 import { print, say } from './output.ts'
 
 interface AddOptions {
@@ -22,7 +23,7 @@ const pollMilliseconds = 300
 /** Adds a mirror; `serve` runs it. */
 export async function addMirror(source: string, options: AddOptions, json: boolean): Promise<void> {
   const { every, ...stated } = options
-  const params = { source, every_s: secondsOf(every), ...stated } as JsonObject
+  const params = { source, every_s: readSeconds('--every', every, 365), ...stated } as JsonObject
   await using client = await openClient()
   const mirror = (await client.send({ to: registry, action: 'add_mirror', params })) as unknown as Mirror
   if (json) return print(mirror)
@@ -33,7 +34,7 @@ export async function addMirror(source: string, options: AddOptions, json: boole
 export async function listMirrors(json: boolean): Promise<void> {
   await using client = await openClient()
   const mirrors = await all(client)
-  if (json) return print(mirrors)
+  if (json) return print({ mirrors })
   if (mirrors.length === 0) say('There is no mirror. To add one: dragoman mirror add official')
   for (const mirror of mirrors) for (const line of linesOf(mirror)) print(line)
 }
@@ -114,12 +115,4 @@ function linesOf(mirror: Mirror): string[] {
     `  ${countsText(mirror.counts)}`,
     ...(error ? [`  ${error.at} ${error.code}: ${error.message}`] : []),
   ]
-}
-
-const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-function secondsOf(text: string): number {
-  const [, number, unit = 's'] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  if (number === undefined) throw new Failure('invalid_request', `${text} is no time: give 30m, 1h or 1d.`)
-  return Number(number) * unitSeconds[unit as keyof typeof unitSeconds]
 }

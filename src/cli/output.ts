@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { styleText } from 'node:util'
 import { Failure, problem } from '../../schemas/failure.ts'
 import { escapeHidden } from '../common/escape-hidden.ts'
+import type { Column } from './table.ts'
 
 export const usageError = 2
 
@@ -12,23 +16,76 @@ function exitCodeOf({ code }: Failure): number {
 
 /** Data goes to standard output, one JSON document or text. */
 export function print(data: unknown): void {
-  process.stdout.write(`${typeof data === 'string' ? withoutControls(data) : safeJson(data)}\n`)
+  process.stdout.write(`${typeof data === 'string' ? escapeControls(data) : safeJson(data)}\n`)
+}
+
+/** One JSON document on one line, for a stream of them. */
+export function printLine(data: unknown): void {
+  process.stdout.write(`${escapeHidden(JSON.stringify(data))}\n`)
 }
 
 /** Everything else goes to standard error. */
 export function say(text: string): void {
-  process.stderr.write(`${withoutControls(text)}\n`)
+  process.stderr.write(`${escapeControls(text)}\n`)
+}
+
+/** Prints a long text: on a terminal that it would not fit, by $PAGER or less. */
+export async function page(text: string): Promise<void> {
+  const { isTTY, rows } = process.stdout
+  if (!isTTY || text.split('\n').length < rows) return print(text)
+  const { readUserPrograms } = await import('../app/config.ts')
+  const pager = spawn(readUserPrograms().pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'] })
+  // The pager may end before it has read everything.
+  pager.stdin.on('error', () => {})
+  pager.stdin.end(`${escapeControls(text)}\n`)
+  const [code] = await once(pager, 'close')
+  // A shell answers 127 for a program that is not there.
+  if (code === 127) print(text)
+}
+
+/** Prints rows as a table fitted to the terminal; in a pipe, rows of whole cells separated by tabs, without a head. */
+export async function printTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const { table } = await import('./table.ts')
+  const safe = rows.map((row) => row.map(escapeControls))
+  await page(table(columns, safe, widthOfTerminal()).join('\n'))
+}
+
+/** Columns of the terminal; undefined in a pipe. */
+function widthOfTerminal(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns || 80 : undefined
+}
+
+const styles = {
+  good: ['ACTIVE', 'alive', 'domain_verified', 'open', 'hosted'],
+  doubtful: ['STAGE', 'degraded', 'unverified', 'needs_key', 'needs_sign_in', 'stated', 'deprecated'],
+  bad: ['suspended', 'dead', 'stale'],
+}
+
+/** Colours a state, a verification level, a kind of access or a liveness. */
+export function coloured(word: string): string {
+  if (styles.good.includes(word)) return styleText('green', word)
+  if (styles.doubtful.includes(word)) return styleText('yellow', word)
+  return styles.bad.includes(word) ? styleText('red', word) : word
+}
+
+export function bold(text: string): string {
+  return styleText('bold', text)
 }
 
 /**
- * Removes characters that command a terminal or are invisible in it: printed texts may come from third parties. The
- * bold type and the three colours that this command line uses itself stay.
+ * Shows characters that command a terminal or are invisible in it as \uXXXX: printed texts may come from third
+ * parties. Joiners and selectors of emoji are left out. The styles that this command line uses itself stay.
  */
-export function withoutControls(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the styles of this command line begin with it
-    /(\u{1b}\[(?:1|22|31|33|36|39)m)|[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\t\n]]/gv,
-    (_, style: string | undefined) => style ?? '',
+    /(\u{1b}\[(?:1|22|3[1236]|39)m)|[\u200d\ufe0e\ufe0f]|[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\t\n]]/gv,
+    (found, style: string | undefined) =>
+      style ?? (/[\u200d\ufe0e\ufe0f]/.test(found) ? '' : escapeHidden(found)),
   )
 }
 
@@ -46,8 +103,9 @@ export function fail(thrown: unknown, json: boolean): void {
 
 function* explain({ message, code, details, cause }: Failure): Generator<string> {
   yield `${message} (${code})`
-  const errors = (details.errors ?? []).map(({ pointer, detail }) => `${pointer || '/'}: ${detail}`)
-  for (const error of errors) if (error !== message) yield `  ${error}`
+  // The message repeats the first of the errors.
+  for (const { pointer, detail } of details.errors ?? [])
+    if (!message.includes(detail)) yield `  ${pointer || '/'}: ${detail}`
   if (details.nearest) yield `  Did you mean ${details.nearest.join(', ')}?`
   if (details.hint) yield `  ${details.hint}`
   if (code === 'internal' && cause instanceof Error) yield `  ${cause.message}`

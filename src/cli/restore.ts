@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import type { DumpedRow } from '../store/dump-restore.ts'
-import { linesOf } from './lines.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 
@@ -17,19 +16,20 @@ const End = z.object({ end: z.literal(true), rows: z.int(), sha256: z.string() }
 
 const batchSize = 500
 
-/** Whether a file's first line is the head of an export. */
-export async function isExport(file: string): Promise<boolean> {
-  for await (const line of linesOf(file)) return line.startsWith('{"dragoman":"export"')
-  return false
+/** Whether this is the first line of an export. */
+export function isExport(line: string): boolean {
+  return line.startsWith('{"dragoman":"export"')
 }
 
-/** Restores an export into the store of this configuration, in one transaction. */
-export async function restore(file: string, replace: boolean, json: boolean): Promise<void> {
+/** Restores an export into the store of this configuration, in one transaction. `lines`: those after the first. */
+export async function restore(
+  first: string,
+  lines: AsyncIterable<string>,
+  { file, replace, json }: { readonly file: string; readonly replace: boolean; readonly json: boolean },
+): Promise<void> {
   await using store = await openOwnStore()
-  const lines = linesOf(file)
-  const first = await lines.next()
-  const head = parse(Head, 1, first.value ?? '')
-  const hash = createHash('sha256').update(`${first.value}\n`)
+  const head = parse(Head, 1, first)
+  const hash = createHash('sha256').update(`${first}\n`)
   const rows = await store.dumpRestore.restore(
     { migrations: head.migrations, rows: () => rowsOf(lines, hash) },
     replace,

@@ -1,7 +1,9 @@
-import { styleText } from 'node:util'
 import { filters } from '../../schemas/entry-fields.ts'
-import { openClient } from './client.ts'
-import { print } from './output.ts'
+import type { SearchOutput } from '../../schemas/search.ts'
+import { readNumber } from './input.ts'
+import { agentColumns, agentRow } from './list.ts'
+import { print, printTable, say } from './output.ts'
+import { askRegistry } from './send.ts'
 
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
@@ -9,30 +11,30 @@ export async function search(
   { limit, ...options }: Readonly<Record<string, unknown>>,
   json: boolean,
 ): Promise<void> {
-  await using client = await openClient()
   const chosen = Object.values(filters).map(({ name, option }) => [
     name,
     option && options[optionName(option)],
   ])
   const query = words.join(' ')
   const params = {
-    limit: Number(limit),
+    limit: readNumber('--limit', String(limit), 1, 100),
     filters: Object.fromEntries(chosen.filter(([, value]) => value !== undefined)),
     ...(query && { query }),
   }
-  const found = await client.send({ to: 'svc.registry', action: 'search_agents', params })
-  if (json) {
-    print(found)
-    return
-  }
-  const { agents, total } = found as unknown as {
-    agents: { package_name: string; description: string }[]
-    total: number
-  }
-  for (const { package_name, description } of agents) {
-    print(`${styleText('bold', package_name)}\n  ${description.replaceAll(/\s+/g, ' ').slice(0, 160)}`)
-  }
-  print(`${agents.length} of ${total}`)
+  const found = (await askRegistry('search_agents', params)) as unknown as SearchOutput
+  if (json) return print(found)
+  const { agents, total, notice } = found
+  await printTable(
+    agentColumns.filter(({ title }) => title !== 'STATE'),
+    agents.map((agent) => agentRow(agent).toSpliced(1, 1)),
+  )
+  say(`${agents.length} of ${total}`)
+  if (notice !== undefined) say(notice)
+  const [first] = agents
+  if (first)
+    say(
+      `To see the actions of an agent: dragoman resolve ${first.package_name}. To call one: dragoman call NAME ACTION PARAMS`,
+    )
 }
 
 /** The name under which commander hands an option over: `--tag <tag...>` gives `tag`. */

@@ -6,6 +6,7 @@ import { maxTokenLength } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
+import { readSeconds } from './input.ts'
 import { print } from './output.ts'
 
 interface Options {
@@ -28,7 +29,7 @@ export async function createToken(
     subject: sub,
     scopes: readScopes(scope),
     namespaces: readNamespaces(namespace),
-    ttl_s: seconds(ttl),
+    ttl_s: readSeconds('--ttl', ttl, 365),
     audience: [ring.name],
   }
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
@@ -76,17 +77,4 @@ export function readNamespaces(prefixes: readonly string[]): string[] {
 
 function split(words: string): string[] {
   return words.split(/[ ,]+/).filter(Boolean)
-}
-
-const units = { s: 1, m: 60, h: 3600, d: 86_400 }
-const maxSeconds = 365 * 86_400
-
-/** Seconds in `900s`, `12h` or `30d`. Throws Failure `invalid_request`. */
-export function seconds(text: string): number {
-  const [, number, unit = 's'] = /^(\d+)([smhd])?$/.exec(text) ?? []
-  const value = Number(number) * units[unit as keyof typeof units]
-  if (value >= 1 && value <= maxSeconds) return value
-  throw new Failure('invalid_request', `${text} is not a lifetime.`, {
-    hint: 'Use 900s, 12h or 30d; at most 365d.',
-  })
 }

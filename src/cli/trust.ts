@@ -1,45 +1,29 @@
-import { readFile } from 'node:fs/promises'
-import { styleText } from 'node:util'
 import { Failure } from '../../schemas/failure.ts'
-import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { JsonObject } from '../../schemas/json.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
-import type { AuditEvent, Finding, VerificationOutcome } from '../../schemas/trust.ts'
+import type { AuditEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
-import { parseObject } from './call.ts'
-import { openClient } from './client.ts'
-import { print } from './output.ts'
-
-async function ask(action: string, params: JsonObject): Promise<Json> {
-  await using client = await openClient()
-  return await client.send({ to: 'svc.registry', action, params })
-}
+import { lineOfFinding } from './findings.ts'
+import { readNumber, readObject } from './input.ts'
+import { bold, print, printTable, say } from './output.ts'
+import { askRegistry } from './send.ts'
 
 /** Prints the findings about a card or a publication. */
 export async function validate(what: string, json: boolean): Promise<void> {
-  const found = (await ask('validate', await toValidate(what))) as unknown as Validation
+  const found = (await askRegistry('validate', await toValidate(what))) as unknown as Validation
   if (!found.valid) process.exitCode = 1
   if (json) return print(found)
-  for (const finding of found.findings) print(lineOf(finding))
+  for (const finding of found.findings) print(lineOfFinding(finding))
   print(found.valid ? 'It can be listed.' : 'It cannot be listed.')
 }
 
 /** A URL names a manifest; a file holds a card or a publication. */
 async function toValidate(what: string): Promise<JsonObject> {
   if (/^https?:\/\//.test(what)) return { manifest_url: what }
-  const text = await readFile(what, 'utf8').catch((fault) => {
-    throw new Failure('invalid_request', `${what} cannot be read.`, {}, fault)
-  })
-  const document = parseObject(text, 'The contents of the file') as JsonObject
+  const document = (await readObject(what)) as JsonObject
   return 'package_name' in document || 'manifest_url' in document
     ? { publication: document }
     : { card: document }
-}
-
-function lineOf({ severity, code, field, message, suggestion }: Finding): string {
-  const colour = { error: 'red', warning: 'yellow', info: 'cyan' } as const
-  return `${styleText(colour[severity], severity)} ${field || '/'} ${message} ${suggestion ?? ''}`
-    .trimEnd()
-    .concat(` (${code})`)
 }
 
 interface ProveOptions {
@@ -56,7 +40,7 @@ export async function prove(
   json: boolean,
 ): Promise<void> {
   const proof = { ...(domain && { domain }), ...(method && { method }), ...(signature && { signature }) }
-  const outcome = (await ask(action, { agent, ...proof })) as unknown as VerificationOutcome
+  const outcome = (await askRegistry(action, { agent, ...proof })) as unknown as VerificationOutcome
   if (outcome.reason !== null) process.exitCode = 1
   if (json) return print(outcome)
   print(`${outcome.package_name} ${outcome.verification_level}`)
@@ -79,7 +63,7 @@ export async function transfer(
   if ((to === undefined) === !withdraw) {
     throw new Failure('invalid_request', 'Give one of --to SUBJECT and --withdraw.')
   }
-  const done = await ask('transfer', { agent, subject: to ?? null, ...(issuer && { issuer }) })
+  const done = await askRegistry('transfer', { agent, subject: to ?? null, ...(issuer && { issuer }) })
   if (json) return print(done)
   const { package_name, status } = done as { package_name: string; status: TransferStatus }
   const effect = {
@@ -91,12 +75,12 @@ export async function transfer(
 }
 
 export async function acceptTransfer(agent: string, json: boolean): Promise<void> {
-  const entry = await ask('accept_transfer', { agent })
+  const entry = await askRegistry('accept_transfer', { agent })
   print(json ? entry : `${(entry as { package_name: string }).package_name} is yours`)
 }
 
 export async function listTransfers({ made = false }: { made?: boolean }, json: boolean): Promise<void> {
-  const page = await ask('list_transfers', { made, limit: 100 })
+  const page = await askRegistry('list_transfers', { made, limit: 100 })
   if (json) return print(page)
   for (const { package_name, from, to, offered_at } of (page as unknown as TransferPage).offers) {
     print(`${package_name} from ${from?.subject ?? 'nobody'} to ${to.subject}, ${offered_at}`)
@@ -105,10 +89,17 @@ export async function listTransfers({ made = false }: { made?: boolean }, json: 
 
 export async function suspend(
   agent: string,
-  { reason, lift = false }: { reason: string; lift?: boolean },
+  { reason, lift = false }: { reason?: string; lift?: boolean },
   json: boolean,
 ): Promise<void> {
-  const entry = await ask('suspend', { agent, reason, suspended: !lift })
+  if (reason === undefined && !lift) {
+    throw new Failure('invalid_request', 'Give --reason: the owner of the agent sees it.')
+  }
+  const entry = await askRegistry('suspend', {
+    agent,
+    suspended: !lift,
+    ...(reason !== undefined && { reason }),
+  })
   print(
     json
       ? entry
@@ -121,18 +112,29 @@ export async function report(
   { reason, detail }: { reason: string; detail?: string },
   json: boolean,
 ): Promise<void> {
-  const done = await ask('report', { agent, reason, ...(detail && { detail }) })
+  const done = await askRegistry('report', { agent, reason, ...(detail && { detail }) })
   print(json ? done : `${agent} is reported`)
 }
 
 export async function audit(agent: string, { limit }: { limit: string }, json: boolean): Promise<void> {
-  const page = await ask('audit', { agent, limit: Number(limit) })
+  const page = await askRegistry('audit', { agent, limit: readNumber('--limit', limit, 1, 100) })
   if (json) return print(page)
-  for (const event of (page as unknown as { events: AuditEvent[] }).events) {
-    const { at, action, actor, reason, after } = event
-    const fields = Object.keys(after ?? {}).join(', ')
-    print(
-      `${at} ${styleText('bold', action)} by ${actor?.subject ?? 'the gateway'} ${reason ?? ''} ${fields}`.trimEnd(),
-    )
-  }
+  const { events, next_cursor } = page as unknown as { events: AuditEvent[]; next_cursor: string | null }
+  await printTable(
+    [
+      { title: 'TIME' },
+      { title: 'EVENT', style: bold },
+      { title: 'BY', dropped: 1 },
+      { title: 'REVISION', dropped: 3 },
+      { title: 'WHAT', elastic: true, dropped: 2 },
+    ],
+    events.map(({ at, action, actor, reason, revision, before, after }) => [
+      at.replace(/\.\d+Z$/, 'Z'),
+      action,
+      actor?.subject ?? 'the gateway',
+      revision === null ? '' : `r${revision}`,
+      [reason, Object.keys(before === null ? {} : (after ?? {})).join(', ')].filter(Boolean).join(' · '),
+    ]),
+  )
+  if (next_cursor !== null) say('There are older events: --limit shows up to 100.')
 }

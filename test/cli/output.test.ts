@@ -5,25 +5,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withoutControls } from '../../src/cli/output.ts'
+import { escapeControls } from '../../src/cli/output.ts'
 import { run } from '../support/command.ts'
 
 test.each([
-  ['sets the title of a window', 'a\u001b]0;owned\u0007b', 'a]0;ownedb'],
-  ['moves the cursor', 'a\u001b[2Ab\rc', 'a[2Abc'],
-  ['turns the text around', 'a\u202eb', 'ab'],
-  ['holds C1 controls', 'a\u009b2Jb', 'a2Jb'],
-  ['hides what follows', 'a\u001b[8mb\u001b[30mc', 'a[8mb[30mc'],
-  ['holds invisible characters', 'a\u200b\u{e0041}\u00adb', 'ab'],
+  ['sets the title of a window', 'a\u001b]0;owned\u0007b', 'a\\u001b]0;owned\\u0007b'],
+  ['moves the cursor', 'a\u001b[2Ab\rc', 'a\\u001b[2Ab\\u000dc'],
+  ['turns the text around', 'a\u202eb', 'a\\u202eb'],
+  ['holds C1 controls', 'a\u009b2Jb', 'a\\u009b2Jb'],
+  ['hides what follows', 'a\u001b[8mb\u001b[30mc', 'a\\u001b[8mb\\u001b[30mc'],
+  ['holds invisible characters', 'a\u200b\u{e0041}\u00adb', 'a\\u200b\\udb40\\udc41\\u00adb'],
+  ['holds joined emoji', '\u{1f469}\u200d\u{1f4bb} \u2764\ufe0f', '\u{1f469}\u{1f4bb} \u2764'],
   ['is in several lines', 'a\n\tb', 'a\n\tb'],
   ['has colours of ours', styleText('red', 'a', { validateStream: false }), '\u001b[31ma\u001b[39m'],
-])('a text that %s goes to the terminal without what would command it', (_, text, shown) => {
-  expect(withoutControls(text)).toBe(shown)
+])('a text that %s goes to the terminal with what would command it escaped', (_, text, shown) => {
+  expect(escapeControls(text)).toBe(shown)
 })
 
 /** An operating system command, a C1 control, a change of direction, hidden text and invisible characters. */
 const hostile = 'a\u001b]0;owned\u0007b\u009b2Jc\u202ed\u001b[8me\u200bf\u{e0041}'
-const commands = /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--\n]/v
+/** Tabs and line ends separate cells and rows. */
+const commands = /[[\p{Control}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\t\n]]/v
 
 /** A gateway whose every answer is hostile in every field that the command line prints. */
 const agent = { id: hostile, package_name: hostile, name: hostile, description: hostile, state: hostile }
@@ -94,6 +96,20 @@ const answer = {
   ],
   removed: 1,
   left: 0,
+  versions: [{ version: hostile, revision: 1, published_at: hostile, current: true }],
+  liveness: { status: hostile },
+  signals: [{ signal: hostile, ok: false, failure: hostile, detail: hostile, ms: 1 }],
+  changes: [{ kind: 'unlisted', at: hostile, revision: 1, package_name: hostile }],
+  next_since: 1,
+  revision: 1,
+  more: false,
+  secret: hostile,
+  kinds: [hostile],
+  deliveries: [{ at: hostile, ok: false, status: 500, failure: hostile, detail: hostile }],
+  webhooks: [
+    { id: hostile, url: hostile, kinds: [hostile], enabled: true, disabled_at: null, failing_since: null },
+  ],
+  manifest: { findings: [finding] },
 }
 const problem = {
   code: 'not_found',
@@ -124,7 +140,24 @@ const lines = [
   ['search'],
   ['resolve', 'x'],
   ['call', 'x', 'y'],
+  ['init', '-'],
   ['publish', '{file}'],
+  ['update', 'x', '{file}'],
+  ['go-live', 'x'],
+  ['unpublish', 'x'],
+  ['deprecate', 'x', '--message', 'y'],
+  ['delete', 'x', '--yes'],
+  ['list'],
+  ['open', 'x'],
+  ['versions', 'x'],
+  ['diff', 'x', 'r1', 'r2'],
+  ['check', 'x'],
+  ['watch', '--since', '0', '--until', '1'],
+  ['webhooks', 'create', 'https://example.com/'],
+  ['webhooks', 'list'],
+  ['webhooks', 'get', 'x'],
+  ['webhooks', 'update', 'x', '--enable'],
+  ['webhooks', 'delete', 'x'],
   ['install', 'x', '--host', 'json'],
   ['import', '{file}'],
   ['validate', '{file}'],
@@ -151,7 +184,16 @@ const lines = [
 ]
 
 /** Commands that answer from the data folder alone, or pass messages of a protocol on to a program. */
-const withoutOthers = ['serve', 'mcp', 'connect', 'export', 'token create', 'keys list', 'keys rotate']
+const withoutOthers = [
+  'serve',
+  'mcp',
+  'connect',
+  'export',
+  'token create',
+  'keys list',
+  'keys rotate',
+  'completion',
+]
 
 async function commandsOf(...path: string[]): Promise<string[]> {
   const { stdout } = await run([...path, '--help'], {})
@@ -184,7 +226,7 @@ test.each(
     const { stdout, stderr } = await run(words, environment)
     expect(stdout + stderr).not.toBe('')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are ours
-    const plain = `${stdout}${stderr}`.replace(/\u001b\[(?:1|22|31|33|36|39)m/g, '')
+    const plain = `${stdout}${stderr}`.replace(/\u001b\[(?:1|22|3[1236]|39)m/g, '')
     expect(plain).not.toMatch(commands)
   }
 })

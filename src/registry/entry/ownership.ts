@@ -12,7 +12,8 @@ import { toReference } from './reference.ts'
 export interface Suspending extends Change {
   /** False lifts a suspension. */
   readonly suspended: boolean
-  readonly reason: string
+  /** Present for a suspension. */
+  readonly reason?: string | undefined
 }
 
 export interface Report {
@@ -53,7 +54,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     editor.change(
       change,
       caller,
-      { action: suspended ? 'suspend' : 'lift_suspension', reason },
+      { action: suspended ? 'suspend' : 'lift_suspension', ...(reason !== undefined && { reason }) },
       (entry, by, at) => {
         if (!isAdmin(by)) throw new Failure('forbidden', 'Suspending needs admin.', { scope: 'admin' })
         if (suspended === (entry.suspended !== null)) {
@@ -62,7 +63,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
             `${entry.package_name} is ${suspended ? 'already' : 'not'} suspended.`,
           )
         }
-        return { ...entry, suspended: suspended ? { reason, at } : null }
+        return { ...entry, suspended: suspended ? { reason: reason ?? '', at } : null }
       },
     )
 

@@ -24,14 +24,19 @@ export function storeFailure(thrown: unknown): unknown {
   const code = codeOf(thrown)
   if (isUnreachable(thrown)) return new Failure('unavailable', 'The store cannot be reached.', retry, thrown)
   if (code === '53100') {
-    return new Failure('storage_full', 'The disk of the store is full; nothing was written.', {}, thrown)
+    return new Failure(
+      'storage_full',
+      'The disk of the store is full; the change was not written.',
+      {},
+      thrown,
+    )
   }
   if (code === '25006') {
     const hint = 'Set DATABASE_URL to the primary server.'
-    return new Failure('unavailable', 'The store is read-only; nothing was written.', { hint }, thrown)
+    return new Failure('unavailable', 'The store is read-only; the change was not written.', { hint }, thrown)
   }
   if (busy.test(code))
-    return new Failure('unavailable', 'The store is busy; nothing was written.', retry, thrown)
+    return new Failure('unavailable', 'The store is busy; the change was not written.', retry, thrown)
   if (refused.test(code)) {
     const hint = 'Check the user, the password, the database and their rights in DATABASE_URL.'
     return new Failure(

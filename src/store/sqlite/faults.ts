@@ -12,12 +12,18 @@ const full = 13
 /** Translates SQLite's result codes (sqlite.org/rescode.html) that a caller can act on. */
 export function storeFailure(thrown: unknown): unknown {
   const code = resultCode(thrown)
-  if (code === full) return new Failure('storage_full', 'The disk is full; nothing was written.', {}, thrown)
+  if (code === full)
+    return new Failure('storage_full', 'The disk is full; the change was not written.', {}, thrown)
   if (code === busy) {
-    return new Failure('unavailable', 'The store is busy; nothing was written.', { retry_after_s: 1 }, thrown)
+    return new Failure(
+      'unavailable',
+      'The store is busy; the change was not written.',
+      { retry_after_s: 1 },
+      thrown,
+    )
   }
   if (code === readOnly || code === ioError) {
-    return new Failure('unavailable', 'The store cannot be written; nothing was written.', {}, thrown)
+    return new Failure('unavailable', 'The store cannot be written; the change was not written.', {}, thrown)
   }
   return thrown
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
-import { hostIds } from '../../schemas/install.ts'
+import { hostIds } from '../../../schemas/install.ts'
+import type { Json } from './json.ts'
 
 /** The command that gives agents to the hosts of this machine. */
-export function addInstalling(program: Command, json: () => boolean): void {
+export function addInstalling(program: Command, json: Json): void {
   program
     .command('install')
     .argument('[agent]', 'package name, A2A address or id; this gateway itself when left out')
@@ -16,15 +17,7 @@ export function addInstalling(program: Command, json: () => boolean): void {
     .option('--yes', 'write without asking')
     .description("give an agent to a host: show the change of the host's file, and write it")
     .showHelpAfterError('dragoman install --help lists the hosts, with examples.')
-    .addHelpText(
-      'after',
-      `
-Examples:
-  dragoman install com.example.weather --host claude-code
-  dragoman install --host vscode --scope project --dry-run
-  dragoman install com.example.weather --host codex --remove --yes`,
-    )
     .action(async (agent: string | undefined, options) =>
-      (await import('./install.ts')).install(agent, options, json()),
+      (await import('../install.ts')).install(agent, options, json()),
     )
 }

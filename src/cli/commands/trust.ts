@@ -1,12 +1,13 @@
 import type { Command } from 'commander'
+import type { Json } from './json.ts'
 
 /** The commands for validation, verification, ownership, moderation and the audit log. */
-export function addTrustCommands(program: Command, json: () => boolean): void {
-  const load = () => import('./trust.ts')
+export function addTrustCommands(program: Command, json: Json): void {
+  const load = () => import('../trust.ts')
 
   program
     .command('validate')
-    .argument('<what>', 'URL of a card, or a file with a card or a publication')
+    .argument('<what>', 'URL of a card, or a file with a card or a publication; - for standard input')
     .description('say what is wrong with a card or a publication; exit code 1 where it cannot be listed')
     .action(async (what: string) => (await load()).validate(what, json()))
 
@@ -48,7 +49,7 @@ export function addTrustCommands(program: Command, json: () => boolean): void {
   program
     .command('suspend')
     .argument('<agent>', 'package name, A2A address or id')
-    .requiredOption('--reason <words>', 'why; its owner sees it')
+    .option('--reason <words>', 'why; its owner sees it; not needed with --lift')
     .option('--lift', 'lift the suspension')
     .description('hide an agent from every public view, as an admin')
     .action(async (agent: string, options) => (await load()).suspend(agent, options, json()))

@@ -1,0 +1,94 @@
+import type { Command } from 'commander'
+import type { Json } from './json.ts'
+
+/** Access tokens and API keys. */
+export function addCredentials(program: Command, json: Json): void {
+  const token = program.command('token').description('access tokens')
+
+  token
+    .command('create')
+    .requiredOption('--sub <name>', 'subject of the token')
+    .option('--scope <scope...>', 'what it allows; all but admin when left out')
+    .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
+    .option('--ttl <time>', 'lifetime: 900s, 12h, 30d', '30d')
+    .description('print a new token')
+    .action(async (options) => (await import('../token.ts')).createToken(options, json()))
+
+  token
+    .command('revoke')
+    .argument('<token>', 'the token, or its id (jti)')
+    .option('--reason <words>', 'reason, for the record')
+    .description('revoke a token')
+    .action(async (tokenOrId: string, options) =>
+      (await import('../token.ts')).revokeToken(tokenOrId, options.reason, json()),
+    )
+
+  const apikey = program.command('apikey').description('long-lived API keys')
+
+  apikey
+    .command('create')
+    .option('--sub <name>', 'whom the key stands for, in the data folder; the operator when left out')
+    .option('--label <words>', 'what it is for')
+    .option('--scope <scope...>', 'what it allows; all but admin when left out')
+    .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
+    .option('--ttl <time>', 'lifetime: 12h, 30d, at most 365d', '90d')
+    .description('create an API key and print it once')
+    .action(async (options) => (await import('../apikey.ts')).createApiKey(options, json()))
+
+  apikey
+    .command('list')
+    .description('list API keys, without their secrets')
+    .action(async () => (await import('../apikey.ts')).listApiKeys(json()))
+
+  apikey
+    .command('delete')
+    .argument('<id>', 'drg_XXXXXXXX')
+    .description('revoke an API key and the tokens obtained with it')
+    .action(async (id: string) => (await import('../apikey.ts')).deleteApiKey(id, json()))
+}
+
+/** What owners use, and their limits. */
+export function addQuotas(program: Command, json: Json): void {
+  const selecting = (command: Command) =>
+    command
+      .option('--sub <name>', 'subject of the owner')
+      .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
+      .option('--namespace <prefix>', 'a claimed namespace instead of an owner')
+
+  selecting(program.command('usage'))
+    .description('print what is used of each quota: yours, or as an admin that of others')
+    .action(async (options) => (await import('../quota.ts')).showUsage(options, json()))
+
+  const quota = program.command('quota').description('limits of what owners may store')
+  selecting(quota.command('set'))
+    .argument('<quota>', 'entries, stage_entries, bytes or versions_per_day')
+    .argument('<limit>', 'a number, or standard')
+    .description('set a limit of an owner or a namespace, as an admin')
+    .action(async (name: string, limit: string, options) =>
+      (await import('../quota.ts')).setQuota(name, limit, options, json()),
+    )
+}
+
+/** Signing keys. */
+export function addKeys(program: Command, json: Json): void {
+  const keys = program.command('keys').description('signing keys of the data folder')
+
+  keys
+    .command('list')
+    .description('list the signing keys')
+    .action(async () => (await import('../keys.ts')).listKeys(json()))
+
+  keys
+    .command('rotate')
+    .description('add a signing key: published at once, signing after five minutes')
+    .action(async () => (await import('../keys.ts')).rotateKeys(json()))
+
+  keys
+    .command('revoke')
+    .argument('<kid>', 'of the key')
+    .option('--reason <words>', 'reason, for the record')
+    .description('revoke a signing key and every token that it signed')
+    .action(async (kid: string, options) =>
+      (await import('../keys.ts')).revokeKey(kid, options.reason, json()),
+    )
+}

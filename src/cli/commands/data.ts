@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import type { Json } from './json.ts'
+
+/** Whole lists and registries. */
+export function addData(program: Command, json: Json): void {
+  program
+    .command('import')
+    .argument(
+      '<file>',
+      'JSON lines: A2A agent cards, or MCP servers; or what export wrote; - for standard input',
+    )
+    .option('--replace', 'for an export: delete what the store holds now')
+    .description('list agents from a file, where doing it again changes nothing; or take in a whole registry')
+    .action(async (file: string, { replace = false }) =>
+      (await import('../import.ts')).importLines(file, replace, json()),
+    )
+
+  program
+    .command('export')
+    .argument('<file>', 'where to; it holds what only the operator may read')
+    .description('write the whole registry to a file, for import into another store')
+    .action(async (file: string) => (await import('../export.ts')).exportRegistry(file, json()))
+}
+
+/** Other registries and lists whose agents are listed here. */
+export function addMirrors(program: Command, json: Json): void {
+  const mirror = program.command('mirror').description('other registries whose agents are listed here')
+
+  mirror
+    .command('add')
+    .argument('<source>', 'the word official, or the URL of a registry, a catalog or a list')
+    .option('--name <name>', 'name of the mirror; made from the source when left out')
+    .option('--kind <kind>', 'mcp-registry, ard, cards or lines; found out when left out')
+    .option('--every <time>', 'time between two runs: 30m, 1h, 1d', '1h')
+    .option('--filter <word...>', 'latest, remote, package, or patterns of names such as io.github.*')
+    .option('--license <words>', 'licence of the texts of the source')
+    .option('--attribution <words>', 'whom to name when the texts are used')
+    .option('--takedown <address>', 'where the source takes requests to remove an agent')
+    .description('list the agents of another registry here, and follow its changes')
+    .action(async (source: string, options) =>
+      (await import('../mirror.ts')).addMirror(source, options, json()),
+    )
+
+  mirror
+    .command('list')
+    .description('list the mirrors with their last runs')
+    .action(async () => (await import('../mirror.ts')).listMirrors(json()))
+
+  mirror
+    .command('run')
+    .argument('<name>', 'of the mirror')
+    .description('run a mirror now and wait for its end')
+    .action(async (name: string) => (await import('../mirror.ts')).runMirror(name, json()))
+
+  mirror
+    .command('remove')
+    .argument('<name>', 'of the mirror')
+    .description('remove a mirror and the agents that it listed, except those with an owner here')
+    .action(async (name: string) => (await import('../mirror.ts')).removeMirror(name, json()))
+}

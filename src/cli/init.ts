@@ -1,0 +1,95 @@
+import { access, writeFile } from 'node:fs/promises'
+import { Protocol } from '../../schemas/entry-parts.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { Publication } from '../../schemas/publication.ts'
+import { ask, canAsk } from './input.ts'
+import { print, say } from './output.ts'
+
+interface InitOptions {
+  readonly packageName?: string
+  readonly name?: string
+  readonly description?: string
+  readonly endpoint?: string
+  readonly protocol?: string
+  readonly manifest?: string
+  readonly tag?: string[]
+  readonly force?: boolean
+}
+
+/** What the file says until its author says otherwise. */
+const placeholder = {
+  package_name: 'com.example.my-agent',
+  name: 'My agent',
+  description: 'Says in one sentence what the agent does.',
+  endpoint: 'https://my-agent.example.com/a2a',
+  protocol: 'a2a',
+} as const
+
+/** Writes a publication to a new file, from options, from answers at a terminal, or with placeholders. */
+export async function init(file: string, options: InitOptions, json: boolean): Promise<void> {
+  const exists = await access(file).then(
+    () => true,
+    () => false,
+  )
+  if (exists && !options.force && file !== '-') {
+    throw new Failure('conflict', `${file} is there already.`, { hint: '--force replaces it.' })
+  }
+  const answers = canAsk() && options.manifest === undefined ? await askFor(options) : options
+  const publication = publicationOf(answers)
+  const text = `${JSON.stringify(publication, null, 2)}\n`
+  if (file === '-') return print(publication)
+  await writeFile(file, text).catch((fault) => {
+    throw new Failure('invalid_request', `${file} cannot be written.`, {}, fault)
+  })
+  print(json ? { file, publication } : `Wrote ${file}.`)
+  if (!json) say(`Fill it in, then: dragoman validate ${file} && dragoman publish ${file}`)
+}
+
+async function askFor(options: InitOptions): Promise<InitOptions> {
+  const answer = async (stated: string | undefined, question: string, otherwise: string) =>
+    stated ?? ((await ask(`${question} (${otherwise}): `)) || otherwise)
+  return {
+    ...options,
+    packageName: await answer(options.packageName, 'Package name', placeholder.package_name),
+    name: await answer(options.name, 'Name', placeholder.name),
+    description: await answer(options.description, 'Description', placeholder.description),
+    endpoint: await answer(options.endpoint, 'Address', placeholder.endpoint),
+    protocol: await answer(
+      options.protocol,
+      `Protocol: ${Protocol.options.join(', ')}`,
+      placeholder.protocol,
+    ),
+  }
+}
+
+/** Throws Failure `invalid_request` naming the option that is wrong. */
+function publicationOf(options: InitOptions): Publication {
+  const { packageName, name, description, endpoint, protocol, manifest, tag } = options
+  const own = {
+    package_name: packageName ?? placeholder.package_name,
+    name: name ?? placeholder.name,
+    description: description ?? placeholder.description,
+    endpoints: [{ protocol: protocol ?? placeholder.protocol, url: endpoint ?? placeholder.endpoint }],
+  }
+  const linked = {
+    ...(packageName !== undefined && { package_name: packageName }),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    manifest_url: manifest,
+  }
+  const { success, data, error } = Publication.safeParse({
+    ...(manifest === undefined ? own : linked),
+    ...(tag && { tags: tag }),
+  })
+  if (success) return data
+  const [issue] = error.issues
+  const field = issue?.path.map(String) ?? []
+  throw new Failure('invalid_request', `${optionOf(field)} is not right. ${issue?.message ?? ''}`.trim())
+}
+
+function optionOf(path: readonly string[]): string {
+  const [field = ''] = path
+  if (field === 'endpoints') return path.includes('protocol') ? '--protocol' : '--endpoint'
+  if (field === 'manifest_url') return '--manifest'
+  return field === 'tags' ? '--tag' : `--${field.replaceAll('_', '-')}`
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import { Failure } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
+
+/** The text of a file; `-` names standard input. Throws Failure `invalid_request`. */
+export async function readText(file: string): Promise<string> {
+  if (file === '-') return await text(process.stdin)
+  return await readFile(file, 'utf8').catch((fault) => {
+    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
+  })
+}
+
+/** The JSON object in a file; `-` names standard input. Throws Failure `invalid_request`. */
+export async function readObject(file: string): Promise<Record<string, unknown>> {
+  return parseObject(await readText(file), file === '-' ? 'Standard input' : file)
+}
+
+/** A JSON object from `source`. Throws Failure `invalid_request`. */
+export function parseObject(json: string, source: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (fault) {
+    const detail = fault instanceof Error ? fault.message : ''
+    throw new Failure('invalid_request', `${source} is not JSON. ${detail}`)
+  }
+  if (isRecord(value)) return value
+  throw new Failure('invalid_request', `${source} is not a JSON object.`)
+}
+
+/** A whole number given to an option. Throws Failure `invalid_request`. */
+export function readNumber(option: string, text: string, min: number, max: number): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value
+  throw new Failure('invalid_request', `${option} takes a number from ${min} to ${max}; ${text} is none.`)
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Seconds in `900s`, `12h` or `30d`; a number without a unit is seconds. Throws Failure `invalid_request`. */
+export function readSeconds(option: string, text: string, maxDays: number): number {
+  const [, number, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
+  const value = Number(number) * unitSeconds[unit as keyof typeof unitSeconds]
+  if (value >= 1 && value <= maxDays * unitSeconds.d) return value
+  throw new Failure('invalid_request', `${option} takes a length of time; ${text} is none.`, {
+    hint: `Write a number with the unit s, m, h or d, such as 900s, 30m, 12h or 30d; at most ${maxDays}d.`,
+  })
+}
+
+/** True if somebody at a terminal can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true
+}
+
+/** The answer to a question at a terminal; Ctrl+C and Ctrl+D are an empty answer. */
+export async function ask(question: string): Promise<string> {
+  const asking = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await asking.question(question).catch(() => '')).trim()
+  } finally {
+    asking.close()
+  }
+}
+
+/** Asks for a yes. Throws Failure `invalid_request` where nobody can be asked; `otherwise` says what to give instead. */
+export async function confirm(question: string, otherwise: string): Promise<boolean> {
+  if (!canAsk()) throw new Failure('invalid_request', `Nobody can be asked here: ${otherwise}.`)
+  return /^y(es)?$/i.test(await ask(`${question} [y/N] `))
+}

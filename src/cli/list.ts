@@ -1,0 +1,64 @@
+import type { Found } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { SearchOutput } from '../../schemas/search.ts'
+import { readNumber } from './input.ts'
+import { bold, coloured, print, printTable, say } from './output.ts'
+import { askRegistry } from './send.ts'
+import type { Column } from './table.ts'
+
+interface ListOptions {
+  readonly mine?: boolean
+  readonly state?: string
+  readonly limit: string
+  readonly sort: string
+}
+
+const pageSize = 100
+
+/** Columns of a table of agents. */
+export const agentColumns: readonly Column[] = [
+  { title: 'NAME', style: bold, share: 0.6 },
+  { title: 'STATE', style: coloured, dropped: 4 },
+  { title: 'LEVEL', style: coloured, dropped: 3 },
+  { title: 'CALLABLE', style: coloured, dropped: 1 },
+  { title: 'LIVENESS', style: coloured, dropped: 2 },
+  { title: 'DESCRIPTION', elastic: true, dropped: 5 },
+]
+
+export function agentRow(agent: Found): string[] {
+  const { package_name, state, verification_level, callable, liveness, description } = agent
+  const shown = agent.suspended ? 'suspended' : agent.deprecated ? 'deprecated' : state
+  return [package_name, shown, verification_level, callable, liveness?.status ?? '', description]
+}
+
+/** Lists agents in the order of their names, page by page up to the limit. */
+export async function list(options: ListOptions, json: boolean): Promise<void> {
+  const { mine = false, state, sort } = options
+  if (state !== undefined && !mine) {
+    throw new Failure(
+      'invalid_request',
+      '--state needs --mine: all agents of others that you see are ACTIVE.',
+    )
+  }
+  const limit = readNumber('--limit', options.limit, 1, 10_000)
+  const filters = { ...(mine && { mine }), ...(state !== undefined && { state: state.toUpperCase() }) }
+  const agents: Found[] = []
+  let page: SearchOutput
+  let cursor: string | null = null
+  do {
+    const params = {
+      limit: Math.min(pageSize, limit - agents.length),
+      sort,
+      filters,
+      ...(cursor && { cursor }),
+    }
+    page = (await askRegistry('search_agents', params)) as unknown as SearchOutput
+    agents.push(...page.agents)
+    cursor = page.next_cursor
+  } while (cursor !== null && agents.length < limit)
+  const { total } = page
+  if (json) return print({ agents, total, next_cursor: cursor })
+  await printTable(agentColumns, agents.map(agentRow))
+  say(`${agents.length} of ${total}`)
+  if (total === 0 && mine) say('To publish an agent: dragoman init, then dragoman publish agent.json')
+}

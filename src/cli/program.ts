@@ -1,0 +1,104 @@
+import { Command } from 'commander'
+import { Failure } from '../../schemas/failure.ts'
+import { nearest } from '../../schemas/nearest.ts'
+import { version } from '../app/assets.ts'
+import { addAgents } from './commands/agents.ts'
+import { addCredentials, addKeys, addQuotas } from './commands/credentials.ts'
+import { addData, addMirrors } from './commands/data.ts'
+import { addFollowing } from './commands/following.ts'
+import { addInstalling } from './commands/install.ts'
+import { addPublishing } from './commands/publishing.ts'
+import { addServing } from './commands/serving.ts'
+import { addTrustCommands } from './commands/trust.ts'
+import { commandsOf } from './commands/walk.ts'
+import { examples } from './examples.ts'
+import { print } from './output.ts'
+
+/** Commands that run until they are stopped, or print a script: they have no data to print as JSON. */
+const withoutData = new Set(['serve', 'mcp', 'connect', 'completion'])
+
+/** What people who know other tools type, and what it is called here. */
+const synonyms: Readonly<Record<string, string>> = {
+  add: 'publish',
+  edit: 'update',
+  find: 'search',
+  get: 'resolve',
+  info: 'resolve',
+  log: 'audit',
+  ls: 'list',
+  register: 'publish',
+  remove: 'delete',
+  rm: 'delete',
+  show: 'resolve',
+  start: 'serve',
+  status: 'doctor',
+}
+
+/** The whole command line. `errors`: print what is wrong with a command line as text. */
+export function createProgram({ errors }: { readonly errors: boolean }): Command {
+  const program = new Command('dragoman')
+    .description('The registry of software agents that speaks every protocol agents speak.')
+    .version(version)
+    .option('--json', 'print data as JSON')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => errors && write(text) })
+  const json = () => program.opts().json === true
+  addServing(program)
+  addData(program, json)
+  addMirrors(program, json)
+  addAgents(program, json)
+  addPublishing(program, json)
+  addFollowing(program, json)
+  addInstalling(program, json)
+  addCredentials(program, json)
+  addKeys(program, json)
+  addQuotas(program, json)
+  addTrustCommands(program, json)
+  program
+    .command('doctor')
+    .description('check the configuration and the data, and list every setting')
+    .action(async () => (await import('./doctor.ts')).doctor(json()))
+  program
+    .command('completion')
+    .argument('<shell>', 'bash, zsh or fish')
+    .description('print a script that completes commands and options in a shell')
+    .action(async (shell: string) =>
+      print((await import('./completion.ts')).completionScript(shell, program)),
+    )
+
+  suggestCommands(program)
+  for (const { path, command } of commandsOf(program)) {
+    addExamples(command, examples[path] ?? [])
+    if (command.commands.length > 0) suggestCommands(command)
+    else if (!withoutData.has(path)) {
+      // --json is accepted after the command too.
+      command
+        .option('--json', 'print data as JSON')
+        .on('option:json', () => program.setOptionValue('json', true))
+    }
+  }
+  return program
+}
+
+function addExamples(command: Command, lines: readonly string[]): void {
+  if (lines.length > 0)
+    command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+}
+
+/** Refuses an unknown command with the names that are close to it. */
+function suggestCommands(parent: Command): void {
+  parent.on('command:*', ([name = '']: string[]) => {
+    const names = parent.commands.map((command) => command.name())
+    const synonym = synonyms[name]
+    const close = nearest(name, names)
+    const suggested = synonym !== undefined && names.includes(synonym) ? [synonym] : close
+    throw new Failure('invalid_request', `There is no command ${name}.`, {
+      ...(suggested.length > 0 && { nearest: suggested }),
+      hint: `${[...wordsOf(parent), '--help'].join(' ')} lists the commands.`,
+    })
+  })
+}
+
+function wordsOf(command: Command): string[] {
+  return command.parent ? [...wordsOf(command.parent), command.name()] : [command.name()]
+}

@@ -1,0 +1,144 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+
+let home: TestGateway
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let ada: (...args: string[]) => Promise<CommandResult>
+
+beforeAll(async () => {
+  home = await startGateway()
+  folder = await temporaryFolder()
+  ada = await publisher('ada')
+})
+afterAll(async () => {
+  await home?.[Symbol.asyncDispose]()
+  await folder?.[Symbol.asyncDispose]()
+})
+
+/** The command line of somebody who has a token and no shell on the server. */
+async function publisher(subject: string): Promise<typeof ada> {
+  const environment = {
+    DRAGOMAN_URL: home.url,
+    DRAGOMAN_TOKEN: await home.token(subject),
+    DRAGOMAN_DATA: join(folder.path, 'unused'),
+  }
+  return (...args) => run(args, environment)
+}
+
+const name = 'com.example.weather'
+
+test('a publisher with only a token takes an agent through its whole life by the command line', async () => {
+  const file = join(folder.path, 'agent.json')
+  const written = await ada(
+    'init',
+    file,
+    '--package-name',
+    name,
+    '--description',
+    'Forecasts for any town.',
+    '--endpoint',
+    'https://weather.example.com/a2a',
+    '--tag',
+    'weather',
+  )
+  expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(`dragoman publish ${file}`) })
+  expect((await ada('init', file)).stderr).toContain('--force')
+  expect((await ada('validate', file)).code).toBe(0)
+
+  const staged = await ada('publish', file)
+  expect(staged.stdout).toMatch(/^com\.example\.weather STAGE [0-9a-f-]{36}\n$/)
+  expect(staged.stderr).toContain(`dragoman go-live ${name}`)
+  expect((await ada('list', '--mine', '--state', 'stage')).stdout).toMatch(/^com\.example\.weather\tSTAGE\t/)
+
+  const live = await ada('go-live', name)
+  expect(live.stdout).toMatch(/^com\.example\.weather ACTIVE /)
+  const [, address = ''] = /Its public address is (\S+)/.exec(live.stderr) ?? []
+  expect((await fetch(address)).status).toBe(200)
+  expect((await ada('open', name)).stdout).toBe(`${address}\n`)
+  expect((await ada('list', '--mine')).stdout).toMatch(/^com\.example\.weather\tACTIVE\tunverified\t/)
+
+  const publication = JSON.parse(await readFile(file, 'utf8'))
+  for (const version of ['1.0.0', '1.1.0']) {
+    await writeFile(
+      file,
+      JSON.stringify({ ...publication, version, description: `Forecasts, version ${version}.` }),
+    )
+    expect((await ada('update', name, file)).stdout).toContain(`ACTIVE ${version} `)
+  }
+  const again = await ada('publish', file)
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining(`dragoman update ${name} ${file}`) })
+
+  const versions = await ada('versions', name)
+  expect(versions.stdout.split('\n').map((line) => line.split('\t')[0])).toEqual([
+    '1.1.0',
+    '1.0.0',
+    '(none)',
+    '',
+  ])
+  const diff = await ada('diff', name, '1.0.0')
+  expect(diff.stdout).toContain('/description\n- Forecasts, version 1.0.0.\n+ Forecasts, version 1.1.0.\n')
+  expect(diff.stdout).not.toContain('/tags')
+
+  const deprecated = await ada('deprecate', name, '--message', 'Look out of the window.')
+  expect(deprecated.stdout).toBe(`${name} is deprecated\n`)
+  expect((await ada('list', '--mine')).stdout).toMatch(/\tdeprecated\t/)
+  expect((await ada('deprecate', name, '--undo')).stdout).toBe(`${name} is not deprecated any more\n`)
+
+  expect((await ada('unpublish', name)).stdout).toMatch(/ STAGE /)
+  const audit = await ada('audit', name)
+  expect(audit.stdout.split('\n').map((line) => line.split('\t')[1])).toEqual([
+    'unpublish',
+    'undeprecate',
+    'deprecate',
+    'update',
+    'update',
+    'go_live',
+    'publish',
+    undefined,
+  ])
+  expect(await ada('delete', name)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  expect((await ada('delete', name, '--yes')).stdout).toBe(`${name} is deleted\n`)
+  expect((await ada('list', '--mine')).stdout).toBe('')
+})
+
+test("a name of somebody else's is refused without an offer to update it", async () => {
+  const file = join(folder.path, 'other.json')
+  const bob = await publisher('bob')
+  await ada('init', file, '--package-name', 'com.example.taken')
+  expect((await ada('publish', file, '--live')).code).toBe(0)
+  const refused = await bob('publish', file)
+  expect([refused.code, refused.stderr.includes('dragoman update')]).toEqual([1, false])
+})
+
+test('publishing an agent on this machine says at once how a gateway may call it', async () => {
+  const file = join(folder.path, 'local.json')
+  await ada('init', file, '--package-name', 'com.example.local', '--endpoint', 'http://127.0.0.1:3000/a2a')
+  const { code, stderr } = await ada('publish', file)
+  expect([code, stderr]).toEqual([0, expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')])
+})
+
+test('changes are watched, and webhooks are made, listed, changed and deleted', async () => {
+  const watched = await ada('watch', '--since', '0', '--until', '1', '--json')
+  expect(JSON.parse(watched.stdout.split('\n')[0] ?? '')).toMatchObject({ revision: expect.any(Number) })
+  const created = await ada('webhooks', 'create', 'https://hook.example.com/', '--kind', 'deleted', '--mine')
+  const [id = '', secret] = created.stdout.trim().split(' ')
+  expect(secret).toMatch(/^whsec_/)
+  expect((await ada('webhooks', 'list')).stdout).toMatch(new RegExp(`^${id}\ton\tdeleted\t`))
+  expect((await ada('webhooks', 'update', id, '--disable', '--all')).stdout).toMatch(/ off\n/)
+  expect((await ada('webhooks', 'get', id)).stdout).not.toContain(secret)
+  expect((await ada('webhooks', 'update', id)).code).toBe(2)
+  expect((await ada('webhooks', 'delete', id)).code).toBe(0)
+  expect((await ada('webhooks', 'get', id)).code).toBe(4)
+})
+
+test('a check says which signal fails', async () => {
+  const file = join(folder.path, 'silent.json')
+  await ada('init', file, '--package-name', 'com.example.silent', '--endpoint', 'http://127.0.0.1:9/a2a')
+  await ada('publish', file, '--live')
+  const { code, stdout } = await ada('check', 'com.example.silent')
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
+  expect((await ada('check', 'svc.utility.wiki')).code).toBe(0)
+})
