@@ -1,9 +1,13 @@
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import { MirrorInput } from '../../schemas/mirror.ts'
+import { nearest } from '../../schemas/nearest.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
+import { configPath, readConfigFile, shareable } from './config-file.ts'
+import { earlierDataFolder, platformDataFolder, type UserFolders, userFolders } from './user-folders.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
 const list = z.string().transform((text) =>
@@ -62,7 +66,14 @@ export function mirrorOf(text: string): MirrorInput | undefined {
 export const settings = {
   PORT: [z.coerce.number().int().min(0).max(65_535).default(8080), 'Port to listen on; 0 takes a free one.'],
   HOST: [z.string().min(1).default('127.0.0.1'), 'Address to listen on.'],
-  DRAGOMAN_DATA: [z.string().min(1).default('./data'), 'Folder of the database and the signing key.'],
+  DRAGOMAN_DATA: [
+    z.string().min(1).optional(),
+    "Folder of the database and the keys; the platform's when unset, or ./data if a registry is there.",
+  ],
+  DRAGOMAN_CONFIG: [
+    z.string().min(1).optional(),
+    'File of settings in JSON, which the environment overrides; DATA/dragoman.json when unset.',
+  ],
   DATABASE_URL: [
     z
       .string()
@@ -257,9 +268,16 @@ export const settings = {
 
 type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]> }
 
-/** The configuration, parsed; `data` is absolute. */
+/** The configuration, parsed. Paths are absolute. */
 export interface Config extends Settings {
   readonly data: string
+  /** The data folder of this platform. */
+  readonly usual_data: string
+  readonly config_path: string
+  /** Every setting that is set, as text, for other programs that use the same data. */
+  readonly shared: Readonly<Record<string, string>>
+  /** Names of those that the file lacks or states otherwise. */
+  readonly only_here: readonly string[]
 }
 
 /** The database of the configuration. */
@@ -268,6 +286,11 @@ export function storeLocation({ data, DATABASE_URL: url }: Config): {
   url: string | undefined
 } {
   return { path: join(data, 'registry.sqlite'), url }
+}
+
+/** The variables that name the data and the settings of this process, for a process that uses the same. */
+export function locationOf({ data, config_path, DRAGOMAN_CONFIG }: Config): Record<string, string> {
+  return { DRAGOMAN_DATA: data, ...(DRAGOMAN_CONFIG !== undefined && { DRAGOMAN_CONFIG: config_path }) }
 }
 
 /** The file of the signing keys. */
@@ -280,29 +303,86 @@ export function secretPath({ data }: Pick<Config, 'data'>): string {
   return join(data, 'keys', 'secret')
 }
 
-/** Reads the environment, once. Throws Failure `invalid_request` naming each variable that is wrong. */
-export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
+/** The texts of the settings: those of the environment, then those of the file. */
+interface Texts {
+  readonly data: string
+  readonly config_path: string
+  readonly from_environment: Readonly<Record<string, string>>
+  readonly from_file: Readonly<Record<string, string>> | undefined
+}
+
+/**
+ * Reads the environment and the file of the settings, once; a variable of the environment wins, and an empty one counts
+ * as not set. Throws Failure `invalid_request` naming each setting that is wrong or unknown.
+ */
+export function readConfig(environment: Environment = process.env): Config {
+  const texts = readTexts(environment)
+  const { data, config_path, from_environment, from_file = {} } = texts
+  const unset = Object.keys(settings).filter((name) => environment[name] === '')
+  const present = { ...from_file, ...from_environment }
+  for (const name of unset) delete present[name]
   const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
-  const present = Object.fromEntries(
-    Object.keys(settings).map((name) => [name, environment[name] || undefined]),
-  )
   const parsed = z.object(shape).safeParse(present)
   if (!parsed.success) {
-    const errors = parsed.error.issues.map((issue) => ({
-      pointer: `/${issue.path.join('/')}`,
-      detail: issue.message,
-    }))
-    const message = errors.map((error) => `${error.pointer.slice(1)}: ${error.detail}`).join('; ')
-    throw new Failure('invalid_request', `The configuration is wrong. ${message}`, { errors })
+    throw wrong(parsed.error.issues.map((issue) => ({ name: String(issue.path[0]), detail: issue.message })))
   }
   const values = parsed.data as Settings
   if (values.DRAGOMAN_RATE_LIMIT === 'shared' && !values.DATABASE_URL) {
     const detail = 'Calls are counted together in PostgreSQL: set DATABASE_URL too.'
-    throw new Failure('invalid_request', `The configuration is wrong. DRAGOMAN_RATE_LIMIT: ${detail}`, {
-      errors: [{ pointer: '/DRAGOMAN_RATE_LIMIT', detail }],
-    })
+    throw wrong([{ name: 'DRAGOMAN_RATE_LIMIT', detail }])
   }
-  return { ...values, data: resolve(values.DRAGOMAN_DATA) }
+  const only_here = Object.keys(shareable(from_environment)).filter(
+    (name) => from_environment[name] !== from_file[name],
+  )
+  const usual_data = platformDataFolder(environment)
+  return { ...values, data, usual_data, config_path, shared: shareable(present), only_here }
+}
+
+function readTexts(environment: Environment): Texts {
+  const from_environment = Object.fromEntries(
+    Object.keys(settings).flatMap((name) => {
+      const text = environment[name]
+      return text ? [[name, text] as const] : []
+    }),
+  )
+  assertNamed(Object.keys(environment).filter(isOurs), 'the environment')
+  const data = resolve(
+    from_environment.DRAGOMAN_DATA ?? earlierDataFolder() ?? platformDataFolder(environment),
+  )
+  const config_path = resolve(from_environment.DRAGOMAN_CONFIG ?? configPath(data))
+  const from_file = readConfigFile(config_path)
+  assertNamed(Object.keys(shareable(from_file ?? {})), config_path)
+  const extra = Object.keys(from_file ?? {}).filter((name) => !(name in shareable(from_file ?? {})))
+  if (extra.length > 0) throw wrong(extra.map((name) => ({ name, detail: 'Set it in the environment.' })))
+  return { data, config_path, from_environment, from_file }
+}
+
+/** The project's own tests and checks have variables with these prefixes. */
+const ofTests = /^DRAGOMAN_(?:TEST|CI)_/
+
+function isOurs(name: string): boolean {
+  return name.startsWith('DRAGOMAN_') && !ofTests.test(name)
+}
+
+/** A setting that nothing reads is nearly always a misspelled one. */
+function assertNamed(names: readonly string[], where: string): void {
+  const unknown = names.filter((name) => !Object.hasOwn(settings, name))
+  if (unknown.length === 0) return
+  throw wrong(
+    unknown.map((name) => {
+      const [close] = nearest(name, Object.keys(settings))
+      const hint = close === undefined ? '' : ` Did you mean ${close}?`
+      return { name, detail: `${where} has this name, which is no setting.${hint}` }
+    }),
+  )
+}
+
+function wrong(problems: readonly { readonly name: string; readonly detail: string }[]): Failure {
+  const message = problems.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
+  return new Failure('invalid_request', `The configuration is wrong. ${message}`, {
+    errors: problems.map(({ name, detail }) => ({ pointer: `/${name}`, detail })),
+    hint: '`dragoman doctor` lists every setting.',
+  })
 }
 
 /** True for a wildcard address, which means all addresses of the machine; callers cannot use it. */
@@ -310,29 +390,9 @@ export function isWildcard(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-/** The folders of the user of this process, in which other programs have their configuration. */
-export interface UserFolders {
-  readonly home: string
-  /** XDG_CONFIG_HOME, or ~/.config. */
-  readonly config: string
-  /** %APPDATA%, or what it usually is. */
-  readonly roaming: string
-  /** CODEX_HOME, if it is set. */
-  readonly codex: string | undefined
-  /** CLAUDE_CONFIG_DIR, if it is set. */
-  readonly claude: string | undefined
-}
-
-/** Reads the folders of the user from the environment. */
-export function readUserFolders(environment: Record<string, string | undefined> = process.env): UserFolders {
-  const home = environment.HOME || environment.USERPROFILE || homedir()
-  return {
-    home,
-    config: environment.XDG_CONFIG_HOME || join(home, '.config'),
-    roaming: environment.APPDATA || join(home, 'AppData', 'Roaming'),
-    codex: environment.CODEX_HOME || undefined,
-    claude: environment.CLAUDE_CONFIG_DIR || undefined,
-  }
+/** The folders of the user in the environment. */
+export function readUserFolders(environment: Environment = process.env): UserFolders {
+  return userFolders(environment)
 }
 
 /** The programs by which the user reads long texts and opens pages. */

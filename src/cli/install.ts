@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type ConfigFile, HostId, hostIds } from '../../schemas/install.ts'
 import { readConfig, readUserFolders } from '../app/config.ts'
+import { writeFirstConfig } from '../app/config-file.ts'
 import { confirm } from './input.ts'
 import { type HostFile, pathOf, readHostFile, writeHostFile } from './install/host-file.ts'
 import { formats } from './install/host-text.ts'
@@ -17,6 +18,7 @@ interface InstallFlags {
   readonly remove?: boolean
   readonly replace?: boolean
   readonly yes?: boolean
+  readonly manage?: boolean
 }
 
 interface Outcome {
@@ -28,7 +30,9 @@ interface Outcome {
 /** Gives a host an agent, or this gateway: shows the change of the host's file, asks, and writes it. */
 export async function install(agent: string | undefined, flags: InstallFlags, json: boolean): Promise<void> {
   const { host, scope, name } = readFlags(flags)
-  const choice = { agent, host, target: flags.target, name }
+  const choice = { agent, host, target: flags.target, name, manage: flags.manage }
+  if (flags.manage && agent !== undefined)
+    throw wrong('--manage is for this gateway itself: leave the agent out.')
   const row = hostOf(host)
   if (flags.remove) {
     const file = await fileOf(host, scope)
@@ -37,13 +41,17 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
     if (text === file.text && !json) return say(`Nothing to change: ${file.path} has no server ${server}.`)
     return report(file, server, await change(file, text, flags, json), [], json)
   }
-  const plan = await planOf(choice, readConfig())
+  const config = readConfig()
+  const plan = await planOf(choice, config)
   const { install, marks } = plan
   if (install.config === null || row.files.length === 0) return printPiece(plan, json)
   const file = await fileOf(host, scope)
   const edit = formats[row.format].add(file.text, file.path, plan.name, install.config, marks)
   if (edit.replaces && !flags.replace) throw taken(file, plan.name)
   const outcome = await change(file, edit.text, flags, json)
+  // The host starts this gateway with the settings of the file.
+  if (outcome.written && agent === undefined && !config.DRAGOMAN_URL)
+    await writeFirstConfig(config.config_path, config.shared)
   const notes = [...(install.note === null ? [] : [install.note]), ...plan.notes]
   report(file, plan.name, outcome, notes, json)
 }

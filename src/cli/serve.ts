@@ -1,10 +1,11 @@
 import { Failure } from '../../schemas/failure.ts'
 import { command, version } from '../app/assets.ts'
-import { type Config, isWildcard, mirrorOf, readConfig, storeLocation } from '../app/config.ts'
+import { type Config, isWildcard, locationOf, mirrorOf, readConfig, storeLocation } from '../app/config.ts'
+import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { startServer } from '../app/server.ts'
+import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
-import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'
@@ -20,13 +21,24 @@ export async function serve(json: boolean): Promise<void> {
   const adding = addConfiguredMirrors(gateway, stop.signal)
   await using _jobs = startJobs(gateway)
   const store = nameOf(storeLocation(config))
+  const isFirst = await writeFirstConfig(config.config_path, config.shared)
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
     print(`Data: ${config.data}`)
+    print(`Settings: ${config.config_path}${isFirst ? ', written now' : ''}`)
     print(`Store: ${store}`)
     print(`MCP client configuration:\n${JSON.stringify(snippet(config), null, 2)}`)
     say('To write it into the file of a host, such as Claude Code: dragoman install --host claude-code')
+  }
+  if (config.data === earlierDataFolder()) {
+    say(
+      `The registry in ./data is used because it is here; elsewhere the data folder is ${config.usual_data}.`,
+    )
+  }
+  if (!isFirst && config.only_here.length > 0) {
+    const names = config.only_here.join(', ')
+    say(`Set in the environment alone, so an MCP host that starts Dragoman lacks it: ${names}.`)
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
@@ -58,19 +70,12 @@ async function isEmpty({ store, agents, mirrors }: Gateway): Promise<boolean> {
 }
 
 /**
- * The configuration for an MCP host, without secrets. It names the running Node, since the host's own may be too old.
+ * The configuration for an MCP host, without secrets: the settings are in the file. It names the running Node, since the
+ * host's own may be too old.
  */
-function snippet({ data, DATABASE_URL: url }: Config): unknown {
-  const database = url && { DATABASE_URL: `postgresql://USER:PASSWORD@${databaseAddress(url)}` }
-  return {
-    mcpServers: {
-      dragoman: {
-        command: process.execPath,
-        args: [command, 'mcp'],
-        env: { DRAGOMAN_DATA: data, ...database },
-      },
-    },
-  }
+function snippet(config: Config): unknown {
+  const server = { command: process.execPath, args: [command, 'mcp'], env: locationOf(config) }
+  return { mcpServers: { dragoman: server } }
 }
 
 /** Resolves at the first signal; a second one ends the process at once. */

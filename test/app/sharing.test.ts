@@ -28,8 +28,8 @@ test('a server, an import and two MCP processes share one folder and lose nothin
   await using gateway = await serve(folder.path)
   const token = (await runCommand(['token', 'create', '--sub', 'ada'], environment)).stdout.trim()
   const identified = { ...environment, DRAGOMAN_TOKEN: token }
-  await using first = startLines(process.execPath, [command, 'mcp'], identified)
-  await using second = startLines(process.execPath, [command, 'mcp'], identified)
+  await using first = startLines(process.execPath, [command, 'mcp', '--manage'], identified)
+  await using second = startLines(process.execPath, [command, 'mcp', '--manage'], identified)
 
   const call = (action: string, params: object) => ({
     name: 'call_agent',

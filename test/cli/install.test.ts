@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: hosts put values in the place of such texts
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
@@ -472,14 +472,29 @@ describe('install without a name', () => {
     }
     const { code, stdout } = await run(['install', '--host', 'claude-code', '--yes'], settings)
     expect([code, stdout]).toEqual([0, expect.not.stringContaining('secret')])
+    // The host reads the database from the file of the settings.
+    const file = join(data, 'dragoman.json')
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ DATABASE_URL: settings.DATABASE_URL })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(await ada.read('.claude.json')).mcpServers).toEqual({
       dragoman: {
         type: 'stdio',
         command: process.execPath,
         args: [command, 'mcp'],
-        env: { DRAGOMAN_DATA: data, DATABASE_URL: '${DATABASE_URL}', DRAGOMAN_TOKEN: '${DRAGOMAN_TOKEN:-}' },
+        env: { DRAGOMAN_DATA: data },
       },
     })
+  })
+
+  test('lets the model manage only where the user says so', async () => {
+    await using ada = await user({}, { DRAGOMAN_URL: '' })
+    const settings = { HOME: ada.at(''), DRAGOMAN_DATA: ada.at('data') }
+    const { code } = await run(['install', '--host', 'claude-code', '--manage', '--yes'], settings)
+    expect(code).toBe(0)
+    const { dragoman } = JSON.parse(await ada.read('.claude.json')).mcpServers
+    expect(dragoman.args).toEqual([command, 'mcp', '--manage'])
+    const other = await run(['install', 'svc.utility.wiki', '--host', 'codex', '--manage', '--yes'], settings)
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('leave the agent out')])
   })
 
   test('gives the running gateway that DRAGOMAN_URL names, by a bridge where the host only starts servers', async () => {

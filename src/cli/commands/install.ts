@@ -15,6 +15,7 @@ export function addInstalling(program: Command, json: Json): void {
     .option('--remove', 'remove the server from the file')
     .option('--replace', 'replace another server of the same name')
     .option('--yes', 'write without asking')
+    .option('--manage', 'for this gateway itself: let the model publish, change and delete what you own')
     .description("give an agent to a host: show the change of the host's file, and write it")
     .showHelpAfterError('dragoman install --help lists the hosts, with examples.')
     .action(async (agent: string | undefined, options) =>

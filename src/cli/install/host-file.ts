@@ -4,7 +4,7 @@ import { access, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promis
 import { dirname, join, resolve } from 'node:path'
 import { Failure } from '../../../schemas/failure.ts'
 import type { ConfigFile } from '../../../schemas/install.ts'
-import type { UserFolders } from '../../app/config.ts'
+import type { UserFolders } from '../../app/user-folders.ts'
 import { privateFile } from '../../common/private-file.ts'
 
 /** A configuration file of a host as it is; `text` is empty if there is none yet. */

@@ -6,7 +6,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { HostId, HostInstall, InstallTarget } from '../../../schemas/install.ts'
 import { packageNameOf } from '../../../schemas/names.ts'
 import { command } from '../../app/assets.ts'
-import type { Config } from '../../app/config.ts'
+import { type Config, locationOf } from '../../app/config.ts'
 import { type Host, hosts } from '../../registry/install/hosts.ts'
 import { hostInstall, installConfigOf } from '../../registry/install/install-config.ts'
 import type { Launch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
@@ -30,6 +30,8 @@ interface Choice {
   readonly host: HostId
   readonly target: string | undefined
   readonly name: string | undefined
+  /** Lets the model change what its user may change here. */
+  readonly manage?: boolean | undefined
 }
 
 export const ownName = 'dragoman'
@@ -130,7 +132,7 @@ function surroundingsOf(config: Config): Surroundings {
 }
 
 /** This gateway: its MCP address if DRAGOMAN_URL names it, else the process that serves the data folder. */
-function ownPlan({ host: id, name = ownName, target }: Choice, config: Config): Plan {
+function ownPlan({ host: id, name = ownName, target, manage = false }: Choice, config: Config): Plan {
   if (target !== undefined) {
     throw new Failure(
       'invalid_request',
@@ -139,23 +141,20 @@ function ownPlan({ host: id, name = ownName, target }: Choice, config: Config): 
   }
   const host = hostOf(id)
   const needs = new Needs(name)
-  const launch = ownLaunch(host, config, needs)
+  const launch = ownLaunch(host, config, needs, manage)
   const install = hostInstall(host, { name, title: 'Dragoman', launch, needs: needs.needs })
   if (install.reason !== null) throw new Failure('not_installable', install.reason)
   const hasToken = needs.needs.some(({ variable }) => variable === 'DRAGOMAN_TOKEN')
   return {
     name,
     install,
-    notes: hasToken ? [tokenNote] : [`${tokenNote} Put it into the file as DRAGOMAN_TOKEN.`],
+    notes: hasToken ? [tokenNote] : [],
     marks: needs.needs.map(({ variable }) => `<${variable}>`),
   }
 }
 
-/** Hosts in which a variable that is not set counts as empty. */
-const takesUnset = new Set<HostId>(['vscode', 'vscode-insiders', 'claude-code', 'codex'])
-
-function ownLaunch(host: Host, config: Config, needs: Needs): Launch {
-  const { DRAGOMAN_URL: url, DATABASE_URL: database, data } = config
+function ownLaunch(host: Host, config: Config, needs: Needs, manage: boolean): Launch {
+  const { DRAGOMAN_URL: url } = config
   if (url !== undefined) {
     const launch = gatewayLaunch(`${url}/mcp`, needs)
     if (host.kinds.includes(launch.kind)) return launch
@@ -163,21 +162,8 @@ function ownLaunch(host: Host, config: Config, needs: Needs): Launch {
     const env: NamedTemplate[] = token ? [{ name: token.variable, value: [token] }] : []
     return dragoman(['connect', `${url}/mcp`], env)
   }
-  const env: NamedTemplate[] = [{ name: 'DRAGOMAN_DATA', value: [data] }]
-  if (config.DRAGOMAN_CONTACT !== undefined)
-    env.push({ name: 'DRAGOMAN_CONTACT', value: [config.DRAGOMAN_CONTACT] })
-  if (database !== undefined)
-    env.push({
-      name: 'DATABASE_URL',
-      value: [needs.own('DATABASE_URL', 'PostgreSQL database of the gateway.', true)],
-    })
-  if (takesUnset.has(host.id)) {
-    env.push({
-      name: 'DRAGOMAN_TOKEN',
-      value: [needs.own('DRAGOMAN_TOKEN', 'Token for calls of agents.', false)],
-    })
-  }
-  return dragoman(['mcp'], env)
+  const env = Object.entries(locationOf(config)).map(([name, value]) => ({ name, value: [value] }))
+  return dragoman(manage ? ['mcp', '--manage'] : ['mcp'], env)
 }
 
 /** The running Node is named, since the host's own may be too old. */

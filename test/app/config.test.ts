@@ -1,0 +1,123 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { earlierDataFolder, platformDataFolder } from '../../src/app/user-folders.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
+import { run as start } from '../support/processes.ts'
+import { serve } from '../support/serve.ts'
+
+const home = '/home/ada'
+
+describe('the data folder', () => {
+  test.each([
+    ['linux', { HOME: home }, '/home/ada/.local/share/dragoman'],
+    ['linux', { HOME: home, XDG_DATA_HOME: '/xdg' }, '/xdg/dragoman'],
+    ['darwin', { HOME: home }, '/home/ada/Library/Application Support/dragoman'],
+    ['win32', { HOME: home }, '/home/ada/AppData/Local/dragoman'],
+    ['win32', { HOME: home, LOCALAPPDATA: '/local' }, '/local/dragoman'],
+  ] as const)("is the user's on %s with %j", (platform, environment, expected) => {
+    expect(platformDataFolder(environment, platform)).toBe(expected)
+  })
+
+  test('is that of the setting where it is set', () => {
+    expect(readConfig({ HOME: home, DRAGOMAN_DATA: '/var/lib/dragoman' }).data).toBe('/var/lib/dragoman')
+  })
+
+  test('is ./data only if a registry is there', async () => {
+    await using folder = await temporaryFolder()
+    expect(earlierDataFolder(folder.path)).toBeUndefined()
+    await mkdir(join(folder.path, 'data'))
+    expect(earlierDataFolder(folder.path)).toBeUndefined()
+    await writeFile(join(folder.path, 'data', 'registry.sqlite'), '')
+    expect(earlierDataFolder(folder.path)).toBe(join(folder.path, 'data'))
+  })
+
+  test('is the same from every folder', async () => {
+    await using folder = await temporaryFolder()
+    await using elsewhere = await temporaryFolder()
+    const args = [command, 'token', 'create', '--sub', 'me']
+    const { code } = await start(process.execPath, args, { HOME: folder.path }, { cwd: elsewhere.path }).ended
+    expect(code).toBe(0)
+    await stat(join(folder.path, '.local/share/dragoman/keys/signing.json'))
+    await expect(stat(join(elsewhere.path, 'data'))).rejects.toThrow('ENOENT')
+  })
+})
+
+describe('the file of the settings', () => {
+  async function withFile(text: string, environment: Record<string, string> = {}) {
+    await using folder = await temporaryFolder()
+    await writeFile(join(folder.path, 'dragoman.json'), text)
+    return readConfig({ DRAGOMAN_DATA: folder.path, ...environment })
+  }
+
+  test('sets what the environment leaves out', async () => {
+    const text = JSON.stringify({
+      PORT: 9000,
+      DRAGOMAN_CONTACT: 'ada@example.com',
+      DRAGOMAN_ALLOW_ORIGINS: ['http://127.0.0.1:1', 'http://127.0.0.1:2'],
+      DRAGOMAN_PROBE: true,
+    })
+    const config = await withFile(text, { PORT: '9001' })
+    expect([config.PORT, config.DRAGOMAN_CONTACT, config.DRAGOMAN_PROBE]).toEqual([
+      9001,
+      'ada@example.com',
+      'on',
+    ])
+    expect(config.DRAGOMAN_ALLOW_ORIGINS).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2'])
+    expect(config.only_here).toEqual(['PORT'])
+  })
+
+  test('gives way to an empty variable, which unsets', async () => {
+    const text = '{"DRAGOMAN_CONTACT": "ada@example.com"}'
+    expect((await withFile(text, { DRAGOMAN_CONTACT: '' })).DRAGOMAN_CONTACT).toBeUndefined()
+  })
+
+  test.each([
+    ['{', 'are not JSON'],
+    ['[]', 'It must be a JSON object'],
+    ['{"PORT": {}}', 'PORT must be a text, a number or a list'],
+    ['{"PORT": "x"}', 'PORT:'],
+    ['{"DRAGOMAN_CONTCT": "x"}', 'Did you mean DRAGOMAN_CONTACT?'],
+    ['{"DRAGOMAN_TOKEN": "x"}', 'DRAGOMAN_TOKEN: Set it in the environment.'],
+    ['{"DRAGOMAN_DATA": "/x"}', 'DRAGOMAN_DATA: Set it in the environment.'],
+  ])('is refused as %s', async (text, message) => {
+    await expect(withFile(text)).rejects.toThrow(message)
+  })
+
+  test('is written at the first start, for its user alone, and never changed after that', async () => {
+    await using folder = await temporaryFolder()
+    const path = join(folder.path, 'dragoman.json')
+    {
+      const environment = { DRAGOMAN_CONTACT: 'ada@example.com', DRAGOMAN_TOKEN: 'secret' }
+      await using first = await serve(folder.path, environment)
+      await first.printed(/Settings: .+\/dragoman\.json, written now\n/)
+    }
+    const { mode } = await stat(path)
+    expect(mode & 0o777).toBe(0o600)
+    const written = await readFile(path, 'utf8')
+    expect(JSON.parse(written)).toMatchObject({ DRAGOMAN_CONTACT: 'ada@example.com' })
+    expect(written).not.toContain('secret')
+    await using second = await serve(folder.path, { DRAGOMAN_CONTACT: 'eve@example.com' })
+    await second.printed(/Settings: .+\/dragoman\.json\n/)
+    await second.printed(/Set in the environment alone.*: DRAGOMAN_CONTACT\./)
+    expect(await readFile(path, 'utf8')).toBe(written)
+  }, 30_000)
+})
+
+describe('a setting that nothing reads', () => {
+  test.each([
+    ['DRAGOMAN_RATELIMIT', 'Did you mean DRAGOMAN_RATE_LIMIT?'],
+    ['DRAGOMAN_QZX', 'which is no setting'],
+  ])('is refused: %s', (name, message) => {
+    expect(() => readConfig({ [name]: 'off' })).toThrow(message)
+  })
+
+  test.each(['serve', 'doctor', 'mcp'])('ends %s as wrong usage', async (command) => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_RATELIMIT: 'off' }
+    const { code, stderr } = await run([command], environment)
+    expect(code).toBe(2)
+    expect(stderr).toContain('Did you mean DRAGOMAN_RATE_LIMIT?')
+  })
+})
