@@ -9,19 +9,22 @@ import { ContentFlag } from './trust.ts'
 /** The forms of an answer about agents. */
 export const Detail = z
   .enum(['brief', 'full'])
+  .meta({ id: 'Detail' })
   .default('full')
   .describe('brief: what a language model needs to choose an agent and to call it; full: every field.')
 
 /** An action of an agent, in as few words as a caller needs. */
-export const BriefAction = z.object({
-  name: z.string(),
-  description: z.string().optional(),
-  input_schema: z.record(z.string(), z.unknown()).optional(),
-  required: z
-    .record(z.string(), z.string())
-    .optional()
-    .describe('Names and types of the required params, in place of a schema that exceeds max_tokens.'),
-})
+export const BriefAction = z
+  .object({
+    name: z.string(),
+    description: z.string().optional(),
+    input_schema: z.record(z.string(), z.unknown()).optional(),
+    required: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Names and types of the required params, in place of a schema that exceeds max_tokens.'),
+  })
+  .meta({ id: 'BriefAction' })
 export type BriefAction = z.infer<typeof BriefAction>
 
 const shared = {
@@ -38,12 +41,14 @@ const shared = {
 }
 
 /** One agent in a brief search. */
-export const BriefFound = z.object({
-  ...shared,
-  score: z.number().optional(),
-  actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
-  alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
-})
+export const BriefFound = z
+  .object({
+    ...shared,
+    score: z.number().optional(),
+    actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
+    alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
+  })
+  .meta({ id: 'BriefHit' })
 export type BriefFound = z.infer<typeof BriefFound>
 
 /** One agent and all its actions, in brief. */

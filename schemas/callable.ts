@@ -7,14 +7,18 @@ import { filledIn } from './package.ts'
  * credential. `needs_key`, `needs_sign_in`: it asks for a credential. `package`: it can be installed. `stated`: it
  * states an endpoint that nobody has asked yet. `no`: nothing of this.
  */
-export const Callable = z.enum(['hosted', 'open', 'needs_key', 'needs_sign_in', 'package', 'stated', 'no'])
+export const Callable = z
+  .enum(['hosted', 'open', 'needs_key', 'needs_sign_in', 'package', 'stated', 'no'])
+  .meta({ id: 'Callable' })
 export type Callable = z.infer<typeof Callable>
 
 /** What an agent answered to a request without a credential. */
-export const Access = z.object({
-  kind: z.enum(['open', 'needs_key', 'needs_sign_in']),
-  asked_at: z.iso.datetime(),
-})
+export const Access = z
+  .object({
+    kind: z.enum(['open', 'needs_key', 'needs_sign_in']),
+    asked_at: z.iso.datetime(),
+  })
+  .meta({ id: 'AccessReport' })
 export type Access = z.infer<typeof Access>
 
 /** The bindings of A2A that are called, by the names that cards use. Some call HTTP+JSON by its older name, REST. */

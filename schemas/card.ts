@@ -24,29 +24,33 @@ export const EntryDetail = Entry.extend({
     'What the registry read from the MCP server itself; only the owner and admins see its findings.',
   ),
   signature_report: SignatureReport.nullable(),
-})
+}).meta({ id: 'Agent' })
 export type EntryDetail = z.infer<typeof EntryDetail>
 
 /** The reasons for the rank of an entry in a search. */
-export const Match = z.object({
-  terms: z.array(z.string()).describe('Words of the query found in the entry.'),
-  capability: z.string().nullable().describe('The capability that fits best; null if none fits.'),
-  similarity: z
-    .number()
-    .min(-1)
-    .max(1)
-    .nullable()
-    .describe('Cosine similarity of meaning; null if the search was by words alone.'),
-  scores: z.record(z.string(), z.number()).describe('Score by words and by meaning.'),
-})
+export const Match = z
+  .object({
+    terms: z.array(z.string()).describe('Words of the query found in the entry.'),
+    capability: z.string().nullable().describe('The capability that fits best; null if none fits.'),
+    similarity: z
+      .number()
+      .min(-1)
+      .max(1)
+      .nullable()
+      .describe('Cosine similarity of meaning; null if the search was by words alone.'),
+    scores: z.record(z.string(), z.number()).describe('Score by words and by meaning.'),
+  })
+  .meta({ id: 'Match' })
 export type Match = z.infer<typeof Match>
 
 /** An entry of another source that describes the same agent as a hit. */
-const Alternative = z.object({
-  package_name: z.string(),
-  callable: Callable,
-  source: z.string().nullable().describe('Name of the mirror; null for an agent of an imported file.'),
-})
+const Alternative = z
+  .object({
+    package_name: z.string(),
+    callable: Callable,
+    source: z.string().nullable().describe('Name of the mirror; null for an agent of an imported file.'),
+  })
+  .meta({ id: 'Alternative' })
 export type Alternative = z.infer<typeof Alternative>
 
 export const Found = Entry.extend({
@@ -57,5 +61,5 @@ export const Found = Entry.extend({
     .array(Alternative)
     .optional()
     .describe('Entries of other sources that describe the same agent.'),
-})
+}).meta({ id: 'SearchHit' })
 export type Found = z.infer<typeof Found>

@@ -37,14 +37,18 @@ export const CredentialInput = z.strictObject({
 export type CredentialInput = z.output<typeof CredentialInput>
 
 /** A credential without its value. Times are RFC 3339. */
-export const Credential = z.object({
-  agent: z.string().describe('Package name of the agent.'),
-  header: z.string(),
-  origin: z
-    .string()
-    .describe('The only origin to which the gateway sends the credential, even if the agent’s card changes.'),
-  created_at: z.iso.datetime(),
-})
+export const Credential = z
+  .object({
+    agent: z.string().describe('Package name of the agent.'),
+    header: z.string(),
+    origin: z
+      .string()
+      .describe(
+        'The only origin to which the gateway sends the credential, even if the agent’s card changes.',
+      ),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'Credential' })
 export type Credential = z.infer<typeof Credential>
 
 /** The credential of one caller for one agent, sealed. Times are RFC 3339. */

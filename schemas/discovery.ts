@@ -4,14 +4,16 @@ import type { Capability } from './entry-parts.ts'
 import { isRecord } from './json.ts'
 
 /** What catalogs of agents show for finding an agent. */
-export const Discovery = z.object({
-  capabilities: z.array(z.string()).describe('Names of its capabilities.'),
-  queries: z
-    .array(z.string())
-    .describe(
-      'Two to five requests that it serves: the examples of its card, else made from its capabilities.',
-    ),
-})
+export const Discovery = z
+  .object({
+    capabilities: z.array(z.string()).describe('Names of its capabilities.'),
+    queries: z
+      .array(z.string())
+      .describe(
+        'Two to five requests that it serves: the examples of its card, else made from its capabilities.',
+      ),
+  })
+  .meta({ id: 'Discovery' })
 export type Discovery = z.infer<typeof Discovery>
 
 interface Described {

@@ -44,7 +44,7 @@ const licenseMeaning = 'SPDX identifier of the licence, or its name in free text
 const maxCapabilityCharacters = 200_000
 
 const Capabilities = z
-  .array(visible(Capability.strict()))
+  .array(visible(Capability.strict().meta({ id: 'CapabilityInput' })))
   .max(200)
   .refine((all) => textLength(all) <= maxCapabilityCharacters, {
     error: `At most ${maxCapabilityCharacters} characters of names and descriptions in all.`,
@@ -81,12 +81,12 @@ export const entryFields = {
   },
   capabilities: { published: Capabilities, stored: z.array(Capability), initial: [] },
   endpoints: {
-    published: z.array(visible(Endpoint.strict())).max(20),
+    published: z.array(visible(Endpoint.strict().meta({ id: 'EndpointInput' }))).max(20),
     stored: z.array(Endpoint),
     initial: [],
   },
   packages: {
-    published: z.array(visible(PublishedPackage.strict())).max(20),
+    published: z.array(visible(PublishedPackage.strict().meta({ id: 'PackageInput' }))).max(20),
     stored: z.array(Package),
     initial: [],
   },
@@ -173,7 +173,7 @@ export const entryFields = {
     filter: {
       compare: 'any',
       schema: z
-        .array(z.enum([...Protocol.options, 'none']))
+        .array(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' }))
         .max(20)
         .describe('Agents that are called by one of these protocols; `none`: agents that state nothing.'),
       facet: 'protocols',

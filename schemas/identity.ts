@@ -38,21 +38,23 @@ export const KeyInput = z.strictObject({
 export type KeyInput = z.output<typeof KeyInput>
 
 /** An API key without its secret. Times are RFC 3339. */
-export const ApiKey = z.object({
-  id: z.string(),
-  label: z.string().nullable(),
-  issuer: z.string(),
-  subject: z.string(),
-  scopes: z.array(Scope),
-  namespaces: z.array(z.string()),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
-})
+export const ApiKey = z
+  .object({
+    id: z.string(),
+    label: z.string().nullable(),
+    issuer: z.string(),
+    subject: z.string(),
+    scopes: z.array(Scope),
+    namespaces: z.array(z.string()),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ id: 'ApiKey' })
 export type ApiKey = z.infer<typeof ApiKey>
 
 export const NewApiKey = ApiKey.extend({
   key: z.string().describe('The key itself. It is shown only once.'),
-})
+}).meta({ id: 'NewApiKey' })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
 /** The kinds of revocation. The first two also need an issuer. */

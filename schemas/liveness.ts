@@ -5,68 +5,80 @@ import { Access } from './callable.ts'
  * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
  * few probes had no answer. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
  */
-export const LivenessStatus = z.enum(['unknown', 'alive', 'degraded', 'dead', 'stale'])
+export const LivenessStatus = z
+  .enum(['unknown', 'alive', 'degraded', 'dead', 'stale'])
+  .meta({ id: 'LivenessStatus' })
 export type LivenessStatus = z.infer<typeof LivenessStatus>
 
 /** The reason why a probe failed. An agent with `auth_required` or `rate_limited` is alive. */
-export const FailureClass = z.enum([
-  'dns',
-  'refused',
-  'tls',
-  'timeout',
-  'broken_off',
-  'blocked_address',
-  'card_unreachable',
-  'card_invalid',
-  'server_error',
-  'wrong_protocol',
-  'invalid_answer',
-  'auth_required',
-  'rate_limited',
-  'no_endpoint',
-])
+export const FailureClass = z
+  .enum([
+    'dns',
+    'refused',
+    'tls',
+    'timeout',
+    'broken_off',
+    'blocked_address',
+    'card_unreachable',
+    'card_invalid',
+    'server_error',
+    'wrong_protocol',
+    'invalid_answer',
+    'auth_required',
+    'rate_limited',
+    'no_endpoint',
+  ])
+  .meta({ id: 'FailureClass' })
 export type FailureClass = z.infer<typeof FailureClass>
 
 const time = z.iso.datetime()
 const milliseconds = z.int().nullable()
 
 /** The liveness of an agent, as shown in each entry. */
-export const Liveness = z.object({
-  status: LivenessStatus,
-  since: time.nullable().describe('Time since which the status is unchanged.'),
-  checked_at: time.nullable().describe('Time of the last probe.'),
-  last_ok: time.nullable().describe('Time of the last answer of the agent.'),
-  uptime_30d: z
-    .number()
-    .min(0)
-    .max(1)
-    .nullable()
-    .describe('Share of the last 30 days in which the agent answered; null while the history is too short.'),
-  p50_ms: milliseconds.describe('Median latency of the last answers.'),
-  p95_ms: milliseconds,
-  failure: FailureClass.nullable().describe('The reason why the last probe failed.'),
-  access: Access.nullable()
-    .default(null)
-    .describe('What the agent asks a caller for; null if it did not tell.'),
-})
+export const Liveness = z
+  .object({
+    status: LivenessStatus,
+    since: time.nullable().describe('Time since which the status is unchanged.'),
+    checked_at: time.nullable().describe('Time of the last probe.'),
+    last_ok: time.nullable().describe('Time of the last answer of the agent.'),
+    uptime_30d: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe(
+        'Share of the last 30 days in which the agent answered; null while the history is too short.',
+      ),
+    p50_ms: milliseconds.describe('Median latency of the last answers.'),
+    p95_ms: milliseconds,
+    failure: FailureClass.nullable().describe('The reason why the last probe failed.'),
+    access: Access.nullable()
+      .default(null)
+      .describe('What the agent asks a caller for; null if it did not tell.'),
+  })
+  .meta({ id: 'Liveness' })
 export type Liveness = z.infer<typeof Liveness>
 
 /** One signal of a probe: the card is reachable, the card is well-formed, or the agent answers in its protocol. */
-export const Signal = z.object({
-  signal: z.enum(['card', 'form', 'answer']),
-  ok: z.boolean(),
-  failure: FailureClass.nullable(),
-  detail: z.string().nullable(),
-  ms: milliseconds.describe('Duration of the request.'),
-})
+export const Signal = z
+  .object({
+    signal: z.enum(['card', 'form', 'answer']),
+    ok: z.boolean(),
+    failure: FailureClass.nullable(),
+    detail: z.string().nullable(),
+    ms: milliseconds.describe('Duration of the request.'),
+  })
+  .meta({ id: 'Signal' })
 export type Signal = z.infer<typeof Signal>
 
 /** The result of a probe that a caller asked for. */
-export const LivenessOutcome = z.object({
-  package_name: z.string(),
-  liveness: Liveness,
-  signals: z.array(Signal).describe('Empty if the gateway hosts the agent, or the agent has no endpoint.'),
-})
+export const LivenessOutcome = z
+  .object({
+    package_name: z.string(),
+    liveness: Liveness,
+    signals: z.array(Signal).describe('Empty if the gateway hosts the agent, or the agent has no endpoint.'),
+  })
+  .meta({ id: 'LivenessOutcome' })
 export type LivenessOutcome = z.infer<typeof LivenessOutcome>
 
 /** The liveness of an agent that has not been probed yet. */

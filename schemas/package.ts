@@ -11,7 +11,7 @@ const inputShape = {
   description: text.optional(),
   is_required: z.boolean().optional(),
   is_secret: z.boolean().optional(),
-  format: z.enum(['string', 'number', 'boolean', 'filepath']).optional(),
+  format: z.enum(['string', 'number', 'boolean', 'filepath']).meta({ id: 'InputFormat' }).optional(),
   default: text.optional().describe('Value that counts if the user gives none.'),
   placeholder: text.optional().describe('Example of a value.'),
   choices: z.array(z.string().max(1000)).max(200).optional(),
@@ -20,29 +20,33 @@ const inputShape = {
 const variableName = z.string().min(1).max(200)
 
 /** A value that the user of a package or of an endpoint gives, or that its publisher fixes. */
-export const Input = z.object(inputShape)
+export const Input = z.object(inputShape).meta({ id: 'VariableInput' })
 export type Input = z.infer<typeof Input>
 
 /** The variables of an address or a value, by the names in its braces. */
-export const Variables = z.record(variableName, Input)
+export const Variables = z.record(variableName, Input).meta({ id: 'Variables' })
 
 /** A header or an environment variable. */
-export const NamedInput = z.object({
-  name: z.string().min(1).max(500),
-  ...inputShape,
-  variables: Variables.optional(),
-})
+export const NamedInput = z
+  .object({
+    name: z.string().min(1).max(500),
+    ...inputShape,
+    variables: Variables.optional(),
+  })
+  .meta({ id: 'NamedInput' })
 export type NamedInput = z.infer<typeof NamedInput>
 
 /** A command-line argument. */
-const Argument = z.object({
-  type: z.enum(['positional', 'named']),
-  name: z.string().min(1).max(500).optional().describe('Name with its dashes, of a named argument.'),
-  value_hint: z.string().max(500).optional().describe('What the value of a positional argument is.'),
-  is_repeated: z.boolean().optional(),
-  ...inputShape,
-  variables: Variables.optional(),
-})
+const Argument = z
+  .object({
+    type: z.enum(['positional', 'named']),
+    name: z.string().min(1).max(500).optional().describe('Name with its dashes, of a named argument.'),
+    value_hint: z.string().max(500).optional().describe('What the value of a positional argument is.'),
+    is_repeated: z.boolean().optional(),
+    ...inputShape,
+    variables: Variables.optional(),
+  })
+  .meta({ id: 'Argument' })
 export type Argument = z.infer<typeof Argument>
 
 export const maxInputs = 200
@@ -50,29 +54,37 @@ const Arguments = z.array(Argument).max(maxInputs)
 export const NamedInputs = z.array(NamedInput).max(maxInputs)
 
 /** How a client talks to a package that runs. */
-const PackageTransport = z.object({
-  type: z.enum(['stdio', 'streamable-http', 'sse']),
-  url: z.string().max(2048).optional().describe('Names in {braces} stand for variables.'),
-  headers: NamedInputs.optional(),
-  variables: Variables.optional(),
-})
+const PackageTransport = z
+  .object({
+    type: z.enum(['stdio', 'streamable-http', 'sse']),
+    url: z.string().max(2048).optional().describe('Names in {braces} stand for variables.'),
+    headers: NamedInputs.optional(),
+    variables: Variables.optional(),
+  })
+  .meta({ id: 'PackageTransport' })
 
 /** A package that installs an agent: the package registry (npm, pypi, oci …) and the identifier there. */
-export const Package = z.object({
-  registry_type: z.string().min(1).max(40),
-  identifier: z.string().min(1).max(2048),
-  version: z.string().max(255).optional(),
-  registry_base_url: z.string().max(2048).optional(),
-  file_sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, 'SHA-256 in lower-case hex.')
-    .optional(),
-  runtime_hint: z.string().max(200).optional().describe('Program that runs it, such as npx, uvx or docker.'),
-  transport: PackageTransport.optional(),
-  runtime_arguments: Arguments.optional().describe('Arguments of the program that runs the package.'),
-  package_arguments: Arguments.optional().describe('Arguments of the package itself.'),
-  environment_variables: NamedInputs.optional(),
-})
+export const Package = z
+  .object({
+    registry_type: z.string().min(1).max(40),
+    identifier: z.string().min(1).max(2048),
+    version: z.string().max(255).optional(),
+    registry_base_url: z.string().max(2048).optional(),
+    file_sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, 'SHA-256 in lower-case hex.')
+      .optional(),
+    runtime_hint: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('Program that runs it, such as npx, uvx or docker.'),
+    transport: PackageTransport.optional(),
+    runtime_arguments: Arguments.optional().describe('Arguments of the program that runs the package.'),
+    package_arguments: Arguments.optional().describe('Arguments of the package itself.'),
+    environment_variables: NamedInputs.optional(),
+  })
+  .meta({ id: 'Package' })
 export type Package = z.infer<typeof Package>
 
 /** No identifier needs a character that a shell reads, and none begins like an option. */

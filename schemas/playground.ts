@@ -1,27 +1,31 @@
 import { z } from 'zod'
 
-const StepProblem = z.looseObject({
-  code: z.string().describe('The stable code of the failure.'),
-  detail: z.string(),
-})
+const StepProblem = z
+  .looseObject({
+    code: z.string().describe('The stable code of the failure.'),
+    detail: z.string(),
+  })
+  .meta({ id: 'StepProblem' })
 
 /** One call in a session, and its result: `output`, `cut` or `failure`. */
-export const Step = z.object({
-  number: z.int().describe('Number of the step, from 1, in the order in which the calls ended.'),
-  kind: z.enum(['discover', 'execute']),
-  by: z
-    .enum(['anonymous', 'token'])
-    .describe('The rights under which the call ran: those of the session or of a token.'),
-  started_at: z.iso.datetime(),
-  duration_ms: z.int(),
-  envelope: z.object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) }),
-  output: z.unknown().optional().describe('The unchanged answer.'),
-  cut: z
-    .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
-    .optional()
-    .describe('Replaces an answer that is too long to store; bytes is its length.'),
-  failure: StepProblem.optional().describe('The problem that the caller received.'),
-})
+export const Step = z
+  .object({
+    number: z.int().describe('Number of the step, from 1, in the order in which the calls ended.'),
+    kind: z.enum(['discover', 'execute']),
+    by: z
+      .enum(['anonymous', 'token'])
+      .describe('The rights under which the call ran: those of the session or of a token.'),
+    started_at: z.iso.datetime(),
+    duration_ms: z.int(),
+    envelope: z.object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) }),
+    output: z.unknown().optional().describe('The unchanged answer.'),
+    cut: z
+      .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
+      .optional()
+      .describe('Replaces an answer that is too long to store; bytes is its length.'),
+    failure: StepProblem.optional().describe('The problem that the caller received.'),
+  })
+  .meta({ id: 'Step' })
 export type Step = z.infer<typeof Step>
 
 /** A playground session as stored. Times are ISO 8601 in UTC. */

@@ -22,16 +22,18 @@ export const standardQuotas = Object.fromEntries(
   quotaNames.map((name) => [name, quotas[name].limit]),
 ) as QuotaNumbers
 
-export const QuotaName = z.enum(quotaNames as [QuotaName, ...QuotaName[]])
+export const QuotaName = z.enum(quotaNames as [QuotaName, ...QuotaName[]]).meta({ id: 'QuotaName' })
 
 /** The state of one quota; a limit of null means that there is none. */
-export const QuotaState = z.object({
-  quota: z.string(),
-  meaning: z.string(),
-  used: z.int(),
-  limit: z.int().nullable().describe('Null: there is no limit.'),
-  left: z.int().nullable(),
-})
+export const QuotaState = z
+  .object({
+    quota: z.string(),
+    meaning: z.string(),
+    used: z.int(),
+    limit: z.int().nullable().describe('Null: there is no limit.'),
+    left: z.int().nullable(),
+  })
+  .meta({ id: 'QuotaState' })
 export type QuotaState = z.infer<typeof QuotaState>
 
 const account = {
@@ -65,13 +67,15 @@ export const QuotaInput = z
   })
 export type QuotaInput = z.output<typeof QuotaInput>
 
-const Account = z.object({
-  owner: z.object({ issuer: z.string(), subject: z.string() }).nullable().describe('Null for a namespace.'),
-  namespace: z.string().nullable(),
-  quotas: z.array(QuotaState),
-})
+const Account = z
+  .object({
+    owner: z.object({ issuer: z.string(), subject: z.string() }).nullable().describe('Null for a namespace.'),
+    namespace: z.string().nullable(),
+    quotas: z.array(QuotaState),
+  })
+  .meta({ id: 'AccountUsage' })
 export type Account = z.infer<typeof Account>
 
 /** What accounts use: an owner, and the namespaces that the owner claims. */
-export const Usage = z.object({ accounts: z.array(Account) })
+export const Usage = z.object({ accounts: z.array(Account) }).meta({ id: 'Usage' })
 export type Usage = z.infer<typeof Usage>

@@ -9,7 +9,7 @@ export const scopes = [
   'admin',
 ] as const
 
-export const Scope = z.enum(scopes)
+export const Scope = z.enum(scopes).meta({ id: 'Scope' })
 export type Scope = z.infer<typeof Scope>
 
 /**

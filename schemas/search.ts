@@ -6,13 +6,13 @@ import { FederationMode, federatedShape } from './federation.ts'
 import { notBlank } from './names.ts'
 
 /** The filters, one for each filterable field of an entry, by the names that callers use. */
-const Filters = z.strictObject(filterShape).partial()
+const Filters = z.strictObject(filterShape).partial().meta({ id: 'SearchFilters' })
 
 const fields = {
   limit: z.int().min(1).max(100).default(5).describe('Maximum number of agents, 1 to 100.'),
   filters: Filters.optional(),
   cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
-  sort: z.enum(['relevance', 'newest', 'name']).default('relevance'),
+  sort: z.enum(['relevance', 'newest', 'name']).meta({ id: 'Sort' }).default('relevance'),
   facets: z
     .boolean()
     .default(false)
@@ -48,34 +48,40 @@ export const ToolSearchInput = SearchInput.pick({ query: true, limit: true, curs
 })
 
 /** The input of a search with a required intent. */
-export const IntentInput = z.strictObject({ query: intent, ...fields })
+export const IntentInput = z.strictObject({ query: intent, ...fields }).meta({ id: 'SearchRequest' })
 
-const Counts = z.record(z.string(), z.int())
+const Counts = z.record(z.string(), z.int()).meta({ id: 'Counts' })
 const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts])) as Record<
   FacetName,
   typeof Counts
 >
 
+const Facets = z.object(facetCounts).meta({ id: 'Facets' })
+
 const page = {
   total: z.int().describe('Number of matching agents, on all pages.'),
-  facets: z.object(facetCounts).optional(),
+  facets: Facets.optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
   ...federatedShape,
 }
 
-export const SearchOutput = z.object({
-  agents: z.array(Found),
-  ...page,
-  next_cursor: z.string().nullable().describe('Null on the last page.'),
-})
+export const SearchOutput = z
+  .object({
+    agents: z.array(Found),
+    ...page,
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'AgentPage' })
 export type SearchOutput = z.infer<typeof SearchOutput>
 
-export const BriefSearchOutput = z.object({
-  agents: z.array(BriefFound),
-  ...page,
-  next_cursor: z.string().optional().describe('Absent on the last page.'),
-})
+export const BriefSearchOutput = z
+  .object({
+    agents: z.array(BriefFound),
+    ...page,
+    next_cursor: z.string().optional().describe('Absent on the last page.'),
+  })
+  .meta({ id: 'BriefAgentPage' })
 export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 
 /** The agents found, in the form that the search asks for. */

@@ -6,6 +6,8 @@ import { nearest } from './nearest.ts'
 /** A type that can be checked at run time and shown as JSON Schema. */
 export interface Shape<T> {
   readonly json: JsonSchema
+  /** The same schema, with the types that have an `id` in its `$defs`; absent for a schema of a listed agent. */
+  readonly named?: JsonSchema
   /** The value, typed, with defaults filled in. Throws Failure `invalid_request` with JSON pointers. */
   parse(value: unknown): T
 }
@@ -24,6 +26,14 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
   return {
     get json() {
       return toJsonSchema(type, io)
+    },
+    get named() {
+      const { $schema: _, ...schema } = z.toJSONSchema(type, {
+        io,
+        unrepresentable: 'any',
+        override: shortened,
+      })
+      return schema
     },
     parse(value) {
       const result = type.safeParse(value)
@@ -62,6 +72,27 @@ export function renamed(value: unknown, field: string, aliases: readonly string[
   return { [field]: text, ...rest }
 }
 
+type Converted = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
+
+/**
+ * The short form for documents: no patterns that a format states already, no bounds that every integer has. Objects are
+ * open unless their type is strict: answers gain fields, and a reader must ignore the ones that it does not know.
+ */
+function shortened({ zodSchema, jsonSchema }: Converted): void {
+  const isStrict = zodSchema instanceof z.core.$ZodObject && zodSchema._zod.def.catchall !== undefined
+  if (!isStrict && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
+
+/** The metadata of types without their ids, by which zod would move the types to `$defs`. */
+const withoutIds = z.registry<z.GlobalMeta>()
+withoutIds.get = (type) => {
+  const { id: _, ...meta } = z.globalRegistry.get(type) ?? {}
+  return meta as never
+}
+
 /** A type is converted once in a process, however many gateways run in it. */
 const converted = {
   input: new WeakMap<z.ZodType, JsonSchema>(),
@@ -71,7 +102,7 @@ const converted = {
 function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const cached = converted[io].get(type)
   if (cached) return cached
-  const { $schema: _, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any' })
+  const { $schema: _, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any', metadata: withoutIds })
   converted[io].set(type, json)
   return json
 }

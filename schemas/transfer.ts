@@ -2,25 +2,29 @@ import { z } from 'zod'
 import { State } from './entry-parts.ts'
 
 /** An (issuer, subject) pair: the receiver or the sender of an offer. */
-const Party = z.object({ issuer: z.string(), subject: z.string() })
+const Party = z.object({ issuer: z.string(), subject: z.string() }).meta({ id: 'Party' })
 
 /** An agent that its owner offers to another owner. */
-export const TransferOffer = z.object({
-  id: z.uuid(),
-  package_name: z.string(),
-  name: z.string(),
-  description: z.string(),
-  state: State,
-  from: Party.nullable().describe('The owner of the agent.'),
-  to: Party.describe('Who may accept.'),
-  offered_at: z.iso.datetime(),
-})
+export const TransferOffer = z
+  .object({
+    id: z.uuid(),
+    package_name: z.string(),
+    name: z.string(),
+    description: z.string(),
+    state: State,
+    from: Party.nullable().describe('The owner of the agent.'),
+    to: Party.describe('Who may accept.'),
+    offered_at: z.iso.datetime(),
+  })
+  .meta({ id: 'TransferOffer' })
 export type TransferOffer = z.infer<typeof TransferOffer>
 
-export const TransferPage = z.object({
-  offers: z.array(TransferOffer),
-  next_cursor: z.string().nullable().describe('Null on the last page.'),
-})
+export const TransferPage = z
+  .object({
+    offers: z.array(TransferOffer),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'TransferPage' })
 export type TransferPage = z.infer<typeof TransferPage>
 
 /** The effect of a transfer. */

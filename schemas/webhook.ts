@@ -43,55 +43,55 @@ export type WebhookEdit = z.output<typeof WebhookEdit>
  * answer, redirected or answered other than 2xx; or the secret cannot be decrypted, since the gateway's key has
  * changed.
  */
-export const DeliveryFailure = z.enum([
-  'blocked_address',
-  'timeout',
-  'unreachable',
-  'invalid',
-  'redirect',
-  'status',
-  'secret',
-])
+export const DeliveryFailure = z
+  .enum(['blocked_address', 'timeout', 'unreachable', 'invalid', 'redirect', 'status', 'secret'])
+  .meta({ id: 'DeliveryFailure' })
 export type DeliveryFailure = z.infer<typeof DeliveryFailure>
 
 /** One attempt to deliver. */
-export const Delivery = z.object({
-  id: z.string().describe('The webhook-id of the delivery: the same at each attempt.'),
-  at: time,
-  ok: z.boolean(),
-  status: z.int().nullable().describe('HTTP status of the answer, if there was one.'),
-  failure: DeliveryFailure.nullable(),
-  detail: z.string().nullable(),
-  ms: z.int(),
-})
+export const Delivery = z
+  .object({
+    id: z.string().describe('The webhook-id of the delivery: the same at each attempt.'),
+    at: time,
+    ok: z.boolean(),
+    status: z.int().nullable().describe('HTTP status of the answer, if there was one.'),
+    failure: DeliveryFailure.nullable(),
+    detail: z.string().nullable(),
+    ms: z.int(),
+  })
+  .meta({ id: 'Delivery' })
 export type Delivery = z.infer<typeof Delivery>
 
 /** A webhook in the view of its owner. */
-export const Webhook = z.object({
-  id: z.uuid(),
-  url: z.string(),
-  kinds: fields.kinds,
-  mine: z.boolean(),
-  enabled: z.boolean(),
-  created_at: time,
-  delivered_revision: z
-    .int()
-    .describe('Every change up to this revision has been delivered or was not subscribed to.'),
-  failing_since: time.nullable(),
-  failures: z.int().describe('Failed attempts in a row.'),
-  next_attempt_at: time.nullable().describe('Null if no change is pending, or the webhook is not enabled.'),
-  disabled_at: time
-    .nullable()
-    .describe('Time at which the webhook was disabled, after five days of failures; enable it again by PUT.'),
-  deliveries: z.array(Delivery).describe('The last attempts, the newest first.'),
-})
+export const Webhook = z
+  .object({
+    id: z.uuid(),
+    url: z.string(),
+    kinds: fields.kinds,
+    mine: z.boolean(),
+    enabled: z.boolean(),
+    created_at: time,
+    delivered_revision: z
+      .int()
+      .describe('Every change up to this revision has been delivered or was not subscribed to.'),
+    failing_since: time.nullable(),
+    failures: z.int().describe('Failed attempts in a row.'),
+    next_attempt_at: time.nullable().describe('Null if no change is pending, or the webhook is not enabled.'),
+    disabled_at: time
+      .nullable()
+      .describe(
+        'Time at which the webhook was disabled, after five days of failures; enable it again by PUT.',
+      ),
+    deliveries: z.array(Delivery).describe('The last attempts, the newest first.'),
+  })
+  .meta({ id: 'Webhook' })
 export type Webhook = z.infer<typeof Webhook>
 
 export const NewWebhook = Webhook.extend({
   secret: z
     .string()
     .describe('The secret that signs deliveries (Standard Webhooks). It is never returned again.'),
-})
+}).meta({ id: 'NewWebhook' })
 export type NewWebhook = z.infer<typeof NewWebhook>
 
 /** Delivery progress of a webhook. Times are RFC 3339. */

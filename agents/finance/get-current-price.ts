@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { CacheState, Source } from '../../schemas/source.ts'
 import type { Clock } from '../../src/common/clock.ts'
 import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { FoundPrice } from './chain.ts'
 import type { Prices } from './prices.ts'
 import { type AssetClass, alternativesOf, assetClasses, type Instrument, readSymbol } from './symbol.ts'
 
-const AssetClassName = z.enum(assetClasses)
+const AssetClassName = z.enum(assetClasses).meta({ id: 'AssetClass' })
 
 const Input = z.strictObject({
   symbol: z
@@ -33,38 +34,40 @@ const Input = z.strictObject({
     .describe('Ask a second source too, and warn if the two differ by over 2 %.'),
 })
 
-const Output = z.object({
-  symbol: z.string().describe('As requested.'),
-  resolved_symbol: z.string(),
-  asset_class: AssetClassName,
-  price: z.string().describe("The source's own decimal digits."),
-  currency: z.string().nullable().describe('Null if the source does not state it.'),
-  quote_time: z.iso
-    .datetime()
-    .nullable()
-    .describe('Time of the trade; null if the source does not state it.'),
-  age_s: z.int().nonnegative().nullable().describe('Seconds since the trade.'),
-  market_state: z
-    .string()
-    .optional()
-    .describe('REGULAR, PRE, POST, CLOSED, or REFERENCE for a rate that is fixed once a day.'),
-  delay_min: z.number().optional().describe('Delay of the source in minutes.'),
-  compared_with: z
-    .object({ provider: z.string(), price: z.string(), currency: z.string().nullable() })
-    .optional()
-    .describe('The price of a second source.'),
-  alternatives: z
-    .array(z.object({ symbol: z.string(), asset_class: AssetClassName }))
-    .describe('Other meanings of the symbol.'),
-  stale: z.boolean(),
-  source: z.object({ name: z.string(), url: z.url(), provider: z.string() }),
-  fetched_at: z.iso.datetime(),
-  cache: z.object({ hit: z.boolean(), age_s: z.int().nonnegative(), stale: z.boolean() }),
-  license: z.string().optional(),
-  attribution: z.string().optional(),
-  warnings: z.array(z.string()),
-  disclaimer: z.string(),
-})
+const Output = z
+  .object({
+    symbol: z.string().describe('As requested.'),
+    resolved_symbol: z.string(),
+    asset_class: AssetClassName,
+    price: z.string().describe("The source's own decimal digits."),
+    currency: z.string().nullable().describe('Null if the source does not state it.'),
+    quote_time: z.iso
+      .datetime()
+      .nullable()
+      .describe('Time of the trade; null if the source does not state it.'),
+    age_s: z.int().nonnegative().nullable().describe('Seconds since the trade.'),
+    market_state: z
+      .string()
+      .optional()
+      .describe('REGULAR, PRE, POST, CLOSED, or REFERENCE for a rate that is fixed once a day.'),
+    delay_min: z.number().optional().describe('Delay of the source in minutes.'),
+    compared_with: z
+      .object({ provider: z.string(), price: z.string(), currency: z.string().nullable() })
+      .optional()
+      .describe('The price of a second source.'),
+    alternatives: z
+      .array(z.object({ symbol: z.string(), asset_class: AssetClassName }))
+      .describe('Other meanings of the symbol.'),
+    stale: z.boolean(),
+    source: Source,
+    fetched_at: z.iso.datetime(),
+    cache: CacheState,
+    license: z.string().optional(),
+    attribution: z.string().optional(),
+    warnings: z.array(z.string()),
+    disclaimer: z.string(),
+  })
+  .meta({ id: 'Price' })
 
 const day = 24 * 3_600_000
 

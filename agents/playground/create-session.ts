@@ -6,7 +6,7 @@ import { admit } from './caller.ts'
 import type { Sessions } from './port.ts'
 
 const Input = z.strictObject({ idempotency_key: idempotencyKey })
-const Created = z.object({ id: z.string(), expires_at: z.iso.datetime() })
+const Created = z.object({ id: z.string(), expires_at: z.iso.datetime() }).meta({ id: 'NewSession' })
 
 export function createSession(sessions: Sessions): Action<z.output<typeof Input>, z.infer<typeof Created>> {
   return defineAction({

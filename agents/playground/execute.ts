@@ -13,10 +13,12 @@ const Execution = z.strictObject({
   capability: z.string().min(1).max(200).describe('Name of the action to call.'),
   input: z.record(z.string(), z.unknown()).default({}),
 })
-const Executed = z.object({
-  output: z.json(),
-  step: z.int().describe('The number of the call in the session.'),
-})
+const Executed = z
+  .object({
+    output: z.unknown().describe('The output of the action.'),
+    step: z.int().describe('The number of the call in the session.'),
+  })
+  .meta({ id: 'Execution' })
 type Executed = { output: Json; step: number }
 
 export function execute(needs: PlaygroundNeeds): Action<z.output<typeof Execution>, Executed> {

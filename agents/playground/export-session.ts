@@ -10,12 +10,12 @@ import { toTypeScript } from './export/typescript.ts'
 import type { PlaygroundNeeds, Sessions } from './port.ts'
 
 const writers = {
-  curl: { write: toCurl, filename: 'playground.sh', media_type: 'application/x-sh' },
+  curl: { write: toCurl, filename: 'playground.sh', media_type: 'text/x-shellscript' },
   typescript: { write: toTypeScript, filename: 'playground.ts', media_type: 'application/typescript' },
   mcp: { write: toFrames, filename: 'playground.jsonl', media_type: 'application/x-ndjson' },
 }
 
-const formats = z.enum(['curl', 'typescript', 'mcp'])
+const formats = z.enum(['curl', 'typescript', 'mcp']).meta({ id: 'ExportFormat' })
 const Input = z.strictObject({
   session: sessionId,
   format: formats.describe(

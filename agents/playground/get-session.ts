@@ -7,13 +7,15 @@ import type { Sessions } from './port.ts'
 
 export const after = z.int().min(0).default(0).describe('Number of the last step that you have.')
 const Input = z.strictObject({ session: sessionId, after })
-const History = z.object({
-  id: z.string(),
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
-  steps: z.array(Step),
-  more: z.boolean().describe('More steps follow the last one returned: ask again with its number.'),
-})
+const History = z
+  .object({
+    id: z.string(),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime(),
+    steps: z.array(Step),
+    more: z.boolean().describe('More steps follow the last one returned: ask again with its number.'),
+  })
+  .meta({ id: 'Session' })
 
 export function getSession(sessions: Sessions): Action<z.output<typeof Input>, z.infer<typeof History>> {
   return defineAction({

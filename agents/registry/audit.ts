@@ -10,7 +10,9 @@ const Input = z.strictObject({
   limit: z.int().min(1).max(100).default(20),
   cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
 })
-const Output = z.object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })
+const Output = z
+  .object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })
+  .meta({ id: 'AuditPage' })
 type Output = z.infer<typeof Output>
 
 export function audit(registry: RegistryPort): Action<z.output<typeof Input>, Output> {

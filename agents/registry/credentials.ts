@@ -24,7 +24,7 @@ export function setCredential(credentials: CredentialsPort): Action<CredentialIn
   })
 }
 
-const Listed = z.object({ credentials: z.array(Credential) })
+const Listed = z.object({ credentials: z.array(Credential) }).meta({ id: 'CredentialList' })
 type Listed = z.infer<typeof Listed>
 
 export function listCredentials(credentials: CredentialsPort): Action<Record<string, never>, Listed> {

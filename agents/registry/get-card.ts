@@ -7,7 +7,7 @@ import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort, StandardShape } from './port.ts'
 
 /** A publisher's own card is returned unchanged; in A2A's own form `capabilities` is an object. */
-const Output = Card.extend({ capabilities: z.unknown() }).partial()
+const Output = Card.extend({ capabilities: z.unknown() }).partial().meta({ id: 'AgentCard' })
 type Output = z.infer<typeof Output>
 
 export function getCard(

@@ -5,7 +5,7 @@ import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
 import type { IdentityPort } from './port.ts'
 
-const Output = z.object({ keys: z.array(ApiKey) })
+const Output = z.object({ keys: z.array(ApiKey) }).meta({ id: 'ApiKeyList' })
 type Output = z.infer<typeof Output>
 
 export function listKeys(identity: IdentityPort): Action<Record<string, never>, Output> {

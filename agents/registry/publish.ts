@@ -10,11 +10,16 @@ const nonEmpty = { minItems: 1 }
 
 /** The same fields as an update, with the requirements for a new agent that a JSON Schema can express. */
 const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
-  anyOf: [
-    { required: ['manifest_url'] },
-    { required: [...named, 'capabilities'], properties: { capabilities: nonEmpty } },
-    { required: [...named, 'endpoints'], properties: { endpoints: nonEmpty } },
-  ],
+  if: { not: { required: ['manifest_url'], properties: { manifest_url: {} } } },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: {
+    required: named,
+    properties: { package_name: {}, name: {}, description: {} },
+    anyOf: [
+      { required: ['capabilities'], properties: { capabilities: nonEmpty } },
+      { required: ['endpoints'], properties: { endpoints: nonEmpty } },
+    ],
+  },
 })
 
 export function publish(registry: RegistryPort): Action<Publication, EntryDetail> {

@@ -11,7 +11,7 @@ const Input = z.strictObject({
     'The log keeps this text: do not repeat here what is to be removed.',
   ),
 })
-const Output = z.object({ id: z.uuid() })
+const Output = z.object({ id: z.uuid() }).meta({ id: 'Purged' })
 
 export function purge(registry: RegistryPort): Action<z.output<typeof Input>, z.infer<typeof Output>> {
   return defineAction({

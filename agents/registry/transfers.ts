@@ -23,7 +23,9 @@ const Offer = z.strictObject({
     .describe("Issuer of those tokens; this gateway's own when absent."),
   expected_revision: expectedRevision,
 })
-const Effect = z.object({ id: z.uuid(), package_name: z.string(), revision: z.int(), status: TransferStatus })
+const Effect = z
+  .object({ id: z.uuid(), package_name: z.string(), revision: z.int(), status: TransferStatus })
+  .meta({ id: 'TransferResult' })
 type Effect = z.infer<typeof Effect>
 
 export function transfer(registry: RegistryPort): Action<z.output<typeof Offer>, Effect> {

@@ -11,7 +11,7 @@ const Named = z.strictObject({ webhook: z.string().min(1).max(100).describe('Id 
 type Named = z.infer<typeof Named>
 const Edit = WebhookEdit.extend(Named.shape)
 type Edit = z.output<typeof Edit>
-const List = z.object({ webhooks: z.array(Webhook) })
+const List = z.object({ webhooks: z.array(Webhook) }).meta({ id: 'WebhookList' })
 type List = z.infer<typeof List>
 
 export function createWebhook(webhooks: WebhooksPort): Action<WebhookInput, NewWebhook> {

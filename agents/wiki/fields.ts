@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CacheState, Source } from '../../schemas/source.ts'
 import type { Cached } from '../../src/common/upstream.ts'
 import type { WikiQuery } from './answer.ts'
 
@@ -13,15 +14,15 @@ export const Lang = z
 /** The language as tools show it to language models. */
 export const ToolLang = Lang.describe('Language, such as en or de.')
 
-const License = z.object({ name: z.string(), url: z.string() })
+const License = z.object({ name: z.string(), url: z.string() }).meta({ id: 'WikiLicense' })
 
 /** The provenance fields of every answer. */
 export const provenance = {
-  source: z.object({ name: z.string(), url: z.url(), provider: z.literal('mediawiki') }),
+  source: Source,
   license: License.nullable().describe("The wiki's licence; null if it states none."),
   attribution: z.string().describe('The attribution to show beside the text.'),
   fetched_at: z.iso.datetime(),
-  cache: z.object({ hit: z.boolean(), age_s: z.int().nonnegative(), stale: z.boolean() }),
+  cache: CacheState,
   warnings: z.array(z.string()),
 }
 
@@ -34,7 +35,7 @@ export function provenanceOf(answer: Cached<WikiQuery>, title: string, url: stri
     ? [`The wiki does not answer now; this is its answer of ${answer.cache.age_s} seconds ago.`]
     : []
   return {
-    source: { name: general.sitename, url: general.base, provider: 'mediawiki' as const },
+    source: { name: general.sitename, url: general.base, provider: 'mediawiki' },
     license,
     attribution: `${title}, by the contributors of ${general.sitename} (${url})${rights}`,
     fetched_at: new Date(answer.at).toISOString(),

@@ -10,11 +10,15 @@ import { Summary, summarise, summaryParams } from './summary.ts'
 
 const Input = z.strictObject({ query: Words.describe('Page title or search term.'), lang: Lang })
 
-const Output = z.object({
-  page: Summary.nullable().describe('The page of that title, else the best hit; null when nothing is found.'),
-  results: z.array(Hit).describe('The other hits.'),
-  ...provenance,
-})
+const Output = z
+  .object({
+    page: Summary.nullable().describe(
+      'The page of that title, else the best hit; null when nothing is found.',
+    ),
+    results: z.array(Hit).describe('The other hits.'),
+    ...provenance,
+  })
+  .meta({ id: 'PageLookup' })
 
 interface Best {
   readonly answer: Cached<WikiQuery>

@@ -9,23 +9,25 @@ import { clip } from './text.ts'
 
 const maxCharacters = 8_000
 
-export const Summary = z.object({
-  page_id: z.int().positive(),
-  title: z.string(),
-  lang: z.string(),
-  extract: z.string().describe('The introduction, as plain text.'),
-  truncated: z.boolean(),
-  description: z.string().optional(),
-  url: z.url(),
-  permanent_url: z.url().describe('The exact revision that was read.'),
-  revision_id: z.int().positive(),
-  last_modified: z.iso.datetime(),
-  thumbnail: z.object({ url: z.url(), width: z.int(), height: z.int() }).optional(),
-  is_disambiguation: z.boolean(),
-  options: z.array(Option).describe('The pages to which a disambiguation page links.'),
-  redirected_from: z.string().optional(),
-  ...provenance,
-})
+export const Summary = z
+  .object({
+    page_id: z.int().positive(),
+    title: z.string(),
+    lang: z.string(),
+    extract: z.string().describe('The introduction, as plain text.'),
+    truncated: z.boolean(),
+    description: z.string().optional(),
+    url: z.url(),
+    permanent_url: z.url().describe('The exact revision that was read.'),
+    revision_id: z.int().positive(),
+    last_modified: z.iso.datetime(),
+    thumbnail: z.object({ url: z.url(), width: z.int(), height: z.int() }).optional(),
+    is_disambiguation: z.boolean(),
+    options: z.array(Option).describe('The pages to which a disambiguation page links.'),
+    redirected_from: z.string().optional(),
+    ...provenance,
+  })
+  .meta({ id: 'PageSummary' })
 
 /** Query parameters for the properties of a summary. */
 export const summaryParams = {

@@ -1,6 +1,6 @@
 import { envelopeShape } from '../../../schemas/envelope.ts'
+import { problemShape } from '../../../schemas/problem.ts'
 import type { Mount } from '../http/app.ts'
-import { problemComponents } from '../http/openapi/responses.ts'
 import { pageMount } from '../http/page.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 
@@ -49,7 +49,7 @@ function envelopeSchema(baseUrl: string): object {
         anyOf: [{ required: ['progress'] }, { required: ['part'] }],
         properties: { progress: { type: 'number' }, total: { type: 'number' }, message: { type: 'string' } },
       },
-      ...problemComponents.schemas,
+      ...(problemShape.named?.$defs as object),
     },
   }
 }

@@ -1,40 +1,78 @@
-import type { Agent } from '../../../schemas/action.ts'
+import type { Access, Action, Agent } from '../../../schemas/action.ts'
 import { envelopeShape } from '../../../schemas/envelope.ts'
-import { createDefinitions, type Definitions } from './openapi/definitions.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { problemShape } from '../../../schemas/problem.ts'
+import { scopes } from '../../../schemas/scope.ts'
+import { type Components, createComponents } from './openapi/components.ts'
+import { answerExamples, bodyExamples } from './openapi/examples.ts'
+import { headers } from './openapi/headers.ts'
 import { answerSchema, bodySchema, parametersOf } from './openapi/inputs.ts'
-import { problemComponents, responsesOf } from './openapi/responses.ts'
-import {
-  type Described,
-  type NamedRow,
-  operationIdOf,
-  parameterNames,
-  type Row,
-  shapeOf,
-} from './openapi/row.ts'
+import { otherPaths, otherSchemas } from './openapi/other-paths.ts'
+import { problemResponses, responsesOf } from './openapi/responses.ts'
+import type { Described, Row } from './openapi/row.ts'
+import { tags } from './route.ts'
 import { routes } from './routes.ts'
 
 /** The OpenAPI 3.1 document, generated from the table and the schemas that serve requests. */
 export function openApi(agents: readonly Agent[], version: string, baseUrl: string): unknown {
-  const definitions = createDefinitions()
-  const rows = [envelope, ...rowsOf(agents)]
-  const { schemas, responses } = problemComponents
-  const paths = pathsOf(rows, definitions)
+  const components = createComponents()
+  components.add(problemShape.named ?? {})
+  const paths = pathsOf([envelope, ...rowsOf(agents)], components)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Dragoman',
       version,
-      description: 'A registry of software agents that speaks every protocol agents speak.',
+      description:
+        'A registry of software agents that speaks every protocol agents speak. Answers may gain fields: ignore the fields that you do not know. An unknown parameter or field of a request is refused with 400.',
+      contact: { name: 'The operator of this gateway', url: baseUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
-    paths,
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: { ...paths, ...otherPaths },
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { ...schemas, ...definitions.schemas },
-      responses,
+      securitySchemes: securitySchemes(baseUrl),
+      schemas: withExamples({
+        ...components.schemas(),
+        ...otherSchemas,
+      }),
+      parameters: components.parameters(),
+      headers,
+      links: components.links(),
+      responses: problemResponses,
     },
   }
+}
+
+function securitySchemes(baseUrl: string): unknown {
+  return {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'A token, or an API key of the form drg_…',
+    },
+    oauth: {
+      type: 'oauth2',
+      description: 'The same token, with the scopes that an operation needs.',
+      flows: {
+        clientCredentials: {
+          tokenUrl: `${baseUrl}/oauth/token`,
+          scopes: Object.fromEntries(scopes.map((scope) => [scope, scopeMeanings[scope]])),
+        },
+      },
+    },
+  }
+}
+
+const scopeMeanings: Readonly<Record<(typeof scopes)[number], string>> = {
+  'agents:read': 'Search by intent, read audit logs.',
+  'agents:write': 'Create, change and delete agents of your own.',
+  'agents:publish': 'Publish agents, prove domains, transfer agents.',
+  'a2a:call': 'Call agents.',
+  playground: 'Use the playground.',
+  admin: 'Administer the registry.',
 }
 
 /** `POST /a2a/message`, which is not in the table: it calls any action and returns the output of the action. */
@@ -42,6 +80,8 @@ const envelope: Row = {
   route: {
     method: 'post',
     path: '/a2a/message',
+    id: 'sendMessage',
+    tag: 'Calling',
     summary: 'Send an A2A envelope',
     to: '',
     action: 'message',
@@ -60,7 +100,7 @@ const envelope: Row = {
 function rowsOf(agents: readonly Agent[]): Row[] {
   const actions = new Map<string, Described>(
     agents.flatMap(({ package_name, actions }) =>
-      actions.map((action) => [`${package_name} ${action.name}`, action] as const),
+      actions.map((action: Action) => [`${package_name} ${action.name}`, action] as const),
     ),
   )
   return routes.flatMap((route) => {
@@ -69,64 +109,82 @@ function rowsOf(agents: readonly Agent[]): Row[] {
   })
 }
 
-/** Rows whose paths differ only in parameter names become one path, with the names of the first row. */
-function pathsOf(rows: readonly Row[], definitions: Definitions): Record<string, unknown> {
-  const groups = Map.groupBy(rows, ({ route }) => shapeOf(route.path))
-  const named = [...groups.values()].flatMap((group) => {
-    const path = group[0]?.route.path ?? ''
-    return group.map((row) => ({ ...row, path }))
-  })
-  const byPath = Map.groupBy(named, ({ path }) => path.replace(/:(\w+)/g, '{$1}'))
+function pathsOf(rows: readonly Row[], components: Components): Record<string, unknown> {
+  const byPath = Map.groupBy(rows, ({ route }) => route.path.replace(/:(\w+)/g, '{$1}'))
   return Object.fromEntries(
     [...byPath].map(([path, group]) => [
       path,
-      Object.fromEntries(group.map((row) => [row.route.method, operationOf(row, named, definitions)])),
+      Object.fromEntries(group.map((row) => [row.route.method, operationOf(row, rows, components)])),
     ]),
   )
 }
 
 /** OpenAPI's Operation Object of one row; `all` contains the rows that its links may name. */
-function operationOf(row: NamedRow, all: readonly NamedRow[], definitions: Definitions): unknown {
+function operationOf(row: Row, all: readonly Row[], components: Components): unknown {
   const { route, action } = row
-  const operationId = operationIdOf(route)
-  const body = route.body && definitions.add(`${operationId}.body`, bodySchema(row))
-  const output = definitions.add(`${operationId}.answer`, answerSchema(row))
+  const { id } = route
+  const title = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
+  const body = bodySchema(row, components)
+  const example = bodyExamples[id]
+  const required = body && components.resolve(body)
   return {
-    operationId,
+    operationId: id,
+    tags: [route.tag],
     summary: route.summary,
     description: action.description,
-    security: securityOf(row),
-    parameters: parametersOf(row),
+    security: securityOf(route.access ?? action.access),
+    parameters: parametersOf(row, components),
     ...(body && {
       requestBody: {
-        required: Array.isArray(body.required) || 'anyOf' in body || 'oneOf' in body,
-        content: { 'application/json': { schema: body } },
+        required: Array.isArray(required?.required) || 'anyOf' in body || 'oneOf' in body,
+        content: {
+          'application/json': {
+            schema: components.name(`${title}Body`, body),
+            ...(example !== undefined && { example }),
+          },
+        },
       },
     }),
-    responses: responsesOf(row, output, linksFrom(row, all)),
+    responses: responsesOf(row, () => answerOf(row, title, components), linksFrom(row, all, components)),
   }
 }
 
-function securityOf({ route, action }: Row): unknown[] {
-  const access = route.access ?? action.access
-  return access === 'public' ? [{}, { bearer: [] }] : [{ bearer: [] }]
+/** An answer with properties of its own is a component, whose name is that of the operation. */
+function answerOf(row: Row, title: string, components: Components) {
+  const schema = answerSchema(row, components)
+  return 'properties' in schema ? components.name(`${title}Answer`, schema) : schema
+}
+
+/** `bearer` takes no scopes in most generators, so that the second scheme states them. */
+function securityOf(access: Access): unknown[] {
+  const scopes = typeof access === 'object' ? [access.scope] : []
+  const required = [{ bearer: [] }, { oauth: scopes }]
+  return access === 'public' ? [{}, ...required] : required
+}
+
+function withExamples(schemas: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const example = answerExamples[name]
+      return [name, example === undefined || !isRecord(schema) ? schema : { ...schema, examples: [example] }]
+    }),
+  )
 }
 
 /** OpenAPI's Link Objects: the operations that take the `id` of an answer. */
-function linksFrom({ route }: NamedRow, all: readonly NamedRow[]): Record<string, unknown> {
+function linksFrom({ route }: Row, all: readonly Row[], components: Components): Record<string, unknown> {
   const field = route.gives ?? (route.entry && 'agent')
   if (!field) return {}
   return Object.fromEntries(
     all.flatMap((target) => {
-      const named = parameterNames(target).find(([own]) => target.route.parameters?.[own] === field)
-      if (!named || target.route === route || target.route.to !== route.to) return []
-      const [, name] = named
-      const operationId = operationIdOf(target.route)
-      const parameters = {
+      const { id: operationId, parameters = {}, conditional, to } = target.route
+      const name = Object.keys(parameters).find((candidate) => parameters[candidate] === field)
+      if (name === undefined || target.route === route || to !== route.to) return []
+      const values = {
         [name]: '$response.body#/id',
-        ...(route.entry && target.route.conditional && { 'header.If-Match': '$response.header.ETag' }),
+        ...(route.entry && conditional && { 'header.If-Match': '$response.header.ETag' }),
       }
-      return [[operationId, { operationId, parameters }] as const]
+      return [[operationId, components.link({ operationId, parameters: values })] as const]
     }),
   )
 }

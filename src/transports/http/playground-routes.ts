@@ -1,7 +1,7 @@
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import { type Route, routesOf, type Shown } from './route.ts'
 
-const playground = routesOf('svc.playground')
+const playground = routesOf('svc.playground', 'Playground')
 
 function file(value: Json): Shown {
   const { text, media_type, filename } = isRecord(value) ? value : {}
@@ -9,27 +9,42 @@ function file(value: Json): Shown {
 }
 
 export const playgroundRoutes: readonly Route[] = [
-  playground('POST /api/playground/session', 'Create a playground session', {
+  playground('POST /api/playground/session', 'createSession', 'Create a playground session', {
     action: 'create_session',
     status: 201,
     gives: 'session',
   }),
-  playground('POST /api/playground/session/:id/discover', 'Discover agents in a session'),
-  playground('POST /api/playground/session/:id/execute', 'Execute a capability in a session'),
-  playground('GET /api/playground/session/:id', 'Read a session, or watch it', {
+  playground(
+    'POST /api/playground/session/:session/discover',
+    'discoverInSession',
+    'Discover agents in a session',
+  ),
+  playground(
+    'POST /api/playground/session/:session/execute',
+    'executeInSession',
+    'Execute a capability in a session',
+  ),
+  playground('GET /api/playground/session/:session', 'getSession', 'Read a session, or watch it', {
     action: 'get_session',
     query: { after: 'after' },
     uncached: true,
     fails: ['forbidden'],
     events: { action: 'watch_session', id: 'number', after: 'after' },
   }),
-  playground('GET /api/playground/session/:id/export', 'Export a session as runnable code', {
-    action: 'export_session',
-    query: { format: 'format' },
-    uncached: true,
-    fails: ['forbidden'],
-    texts: ['application/x-sh', 'application/typescript', 'application/x-ndjson'],
-    show: file,
+  playground(
+    'GET /api/playground/session/:session/export',
+    'exportSession',
+    'Export a session as runnable code',
+    {
+      action: 'export_session',
+      query: { format: 'format' },
+      uncached: true,
+      fails: ['forbidden'],
+      texts: ['text/x-shellscript', 'application/typescript', 'application/x-ndjson'],
+      show: file,
+    },
+  ),
+  playground('DELETE /api/playground/session/:session', 'deleteSession', 'Delete a session', {
+    action: 'delete_session',
   }),
-  playground('DELETE /api/playground/session/:id', 'Delete a session', { action: 'delete_session' }),
 ]

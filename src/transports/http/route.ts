@@ -4,12 +4,33 @@ import type { Json, JsonObject } from '../../../schemas/json.ts'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
 
+/** The groups of operations in the OpenAPI document. */
+export const tags = {
+  Search: 'Find agents, read them, and follow their changes.',
+  Cards: 'The cards of the registry and of its agents, in its own form and in that of A2A.',
+  Publishing: 'Create, change, publish and check agents of your own.',
+  Ownership: 'Prove a domain, claim an agent, and transfer it to another owner.',
+  Calling: 'Send messages to agents through the gateway, by the protocols that it speaks.',
+  Utilities: 'The agents that the gateway hosts: an encyclopedia, prices, a page reader.',
+  Playground: 'Try agents in a session, and export the session as code.',
+  Webhooks: 'Receive changes of the registry at an address of your own.',
+  Account: 'API keys, credentials for agents, quotas and personal data of the caller.',
+  Moderation: 'Report an agent; for admins: suspend and purge agents, and set quotas.',
+  Authorization: 'Tokens and the metadata of the authorization server (RFC 6749, 7009, 8414, 9728).',
+  Operations: 'Health, readiness and metrics for the operator.',
+} as const
+
+export type Tag = keyof typeof tags
+
 /**
  * One REST endpoint is one row of data. The server, the OpenAPI document and the interface test all read the same
  * table.
  */
 export interface Route {
   readonly method: HttpMethod
+  /** Operation id of the OpenAPI document: a verb and its object. Generated clients name their functions by it. */
+  readonly id: string
+  readonly tag: Tag
   /** Express path with `:parameters`. */
   readonly path: string
   readonly summary: string
@@ -60,26 +81,29 @@ interface Events {
 }
 
 /** The members that a row may state. */
-type Differences = Partial<Omit<Route, 'method' | 'path' | 'summary' | 'to'>>
+type Differences = Partial<Omit<Route, 'method' | 'path' | 'id' | 'tag' | 'summary' | 'to'>>
 
 /**
- * Makes the rows of one agent by convention, from `POST /api/agents/:id/go-live` and a summary. The action is the last
- * part of the path (`go_live`). A parameter fills the field that has the name of the part before it (`agent`). POST
- * and PUT have the input as their body. DELETE answers 204. A row states only its differences from this.
+ * Makes the rows of one agent by convention, from `POST /api/agents/:agent/go-live`, an id and a summary. The action is the last
+ * part of the path (`go_live`). A parameter fills the field of its name (`agent`). POST and PUT have the input as their
+ * body. DELETE answers 204. A row states only its differences from this.
  */
-export function routesOf(to: string) {
+export function routesOf(to: string, tag: Tag) {
   return (
     address: `${Uppercase<HttpMethod>} /${string}`,
+    id: string,
     summary: string,
     differences: Differences = {},
   ): Route => {
     const [verb = '', path = ''] = address.split(' ')
     const method = verb.toLowerCase() as HttpMethod
-    const names = [...path.matchAll(/([a-z]+?)s?\/:(\w+)/g)]
-    const parameters = Object.fromEntries(names.map(([, field = '', name = '']) => [name, field]))
+    const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const parameters = Object.fromEntries(names.map((name) => [name, name]))
     return {
       method,
       path,
+      id,
+      tag,
       summary,
       to,
       action: (path.split('/').at(-1) ?? '').replaceAll('-', '_'),

@@ -12,9 +12,9 @@ FORBIDDEN_KEYS = {"__proto__", "constructor", "prototype"}
 
 # Operations on an agent of one's own: the parameter that names it, and which one it is.
 OWN = {
-    "PUT /api/agents/{packageName}": ("packageName", "mail"),
-    "POST /api/agents/{id}/go-live": ("id", "plan"),
-    "POST /api/agents/{id}/unpublish": ("id", "plan"),
+    "PUT /api/agents/{agent}": ("agent", "mail"),
+    "POST /api/agents/{agent}/go-live": ("agent", "plan"),
+    "POST /api/agents/{agent}/unpublish": ("agent", "plan"),
 }
 
 numbers = itertools.count()
@@ -98,9 +98,9 @@ def make_real(case):
         return
     if label == "POST /a2a/utility/reader":
         case.body["input"]["url"] = os.environ["CONFORMANCE_PAGE"]
-    if label == "POST /api/playground/session/{id}/execute":
+    if label == "POST /api/playground/session/{session}/execute":
         case.body.update(agent="svc.registry", capability="search", input={"query": "read a web page"})
     if label == "POST /api/agents/publish":
         case.body["package_name"] = f"com.made.agent-{next(numbers)}"
-    if label == "PUT /api/agents/{packageName}":
+    if label == "PUT /api/agents/{agent}":
         case.body.pop("package_name", None)

@@ -1,26 +1,42 @@
-import { isRecord, type JsonSchema, schemaAt } from '../../../../schemas/json.ts'
-import { type NamedRow, parameterNames, type Row } from './row.ts'
+import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
+import type { Components, Parameter } from './components.ts'
+import type { Row } from './row.ts'
 
 /** OpenAPI's Parameter Objects of a row: path, query, and the conditions of RFC 9110. */
-export function parametersOf(row: NamedRow): unknown[] {
-  return [...pathParameters(row), ...queryParameters(row), ...conditions(row)]
+export function parametersOf(row: Row, components: Components): unknown[] {
+  const fieldAt = fieldsOf(row, components)
+  const parameters = [...pathParameters(row, fieldAt), ...queryParameters(row, fieldAt), ...conditions(row)]
+  return parameters.map((parameter) => components.parameter(parameter))
 }
 
-function pathParameters(row: NamedRow): unknown[] {
-  return parameterNames(row).map(([own, shared]) => ({
-    name: shared,
+type FieldAt = (path: readonly string[]) => JsonSchema
+
+/** The schema of a field of the input, through references. */
+function fieldsOf({ action }: Row, components: Components): FieldAt {
+  const input = components.add(action.input.named ?? action.input.json)
+  return (path) =>
+    path.reduce<JsonSchema>((schema, name) => {
+      const { properties } = components.resolve(schema)
+      const field = isRecord(properties) ? properties[name] : undefined
+      return isRecord(field) ? field : {}
+    }, input)
+}
+
+function pathParameters({ route }: Row, fieldAt: FieldAt): Parameter[] {
+  return Object.entries(route.parameters ?? {}).map(([name, field]) => ({
+    name,
     in: 'path',
     required: true,
-    schema: schemaAt(row.action.input.json, [row.route.parameters?.[own] ?? own]),
+    schema: fieldAt([field]),
   }))
 }
 
 /** A form also sends its empty fields: optional texts and lists may be empty. */
-function queryParameters({ route, action }: Row): unknown[] {
+function queryParameters({ route, action }: Row, fieldAt: FieldAt): Parameter[] {
   const { required } = action.input.json
   const needed = new Set(Array.isArray(required) ? required : [])
   return Object.entries(route.query ?? {}).map(([name, field]) => {
-    const schema = schemaAt(action.input.json, field.split('.'))
+    const schema = fieldAt(field.split('.'))
     const value = route.defaults?.[field]
     const isNeeded = needed.has(field) && value === undefined
     const mayBeEmpty = !isNeeded && (schema.type === 'string' || schema.type === 'array')
@@ -35,10 +51,12 @@ function queryParameters({ route, action }: Row): unknown[] {
 }
 
 /** RFC 9110 section 13. */
-function conditions({ route, action }: Row): unknown[] {
-  const header = (name: string, description: string, schema: JsonSchema = { type: 'string' }) => [
-    { name, in: 'header', description, schema },
-  ]
+function conditions({ route, action }: Row): Parameter[] {
+  const header = (
+    name: string,
+    description: string,
+    schema: JsonSchema = { type: 'string' },
+  ): Parameter[] => [{ name, in: 'header', description, schema }]
   if (route.events) return header('Last-Event-ID', 'Number of the last event that the caller has.')
   if (route.method === 'get' && !route.uncached)
     return header('If-None-Match', 'ETags that the caller has; 304 if one of them matches.')
@@ -53,35 +71,33 @@ function conditions({ route, action }: Row): unknown[] {
   return []
 }
 
-export function answerSchema({ route, action }: Row): JsonSchema {
-  return route.body === 'input' ? inOne('output', action.output.json) : action.output.json
+export function answerSchema({ route, action }: Row, components: Components): JsonSchema {
+  const schema = components.add(action.output.named ?? action.output.json)
+  return route.body === 'input' ? inOne('output', schema) : schema
 }
 
-/** The input without the fields that the path and the headers hold. */
-export function bodySchema({ route, action }: Row): JsonSchema {
-  const schema = action.input.json
-  if (route.body === 'input') return { ...inOne('input', schema), additionalProperties: false }
+/** The input without the fields that the path and the headers hold; undefined if nothing is left. */
+export function bodySchema({ route, action }: Row, components: Components): JsonSchema | undefined {
+  if (!route.body) return undefined
+  const input = components.add(action.input.named ?? action.input.json)
+  if (route.body === 'input') return { ...inOne('input', input), additionalProperties: false }
   const taken = new Set([
     ...Object.values(route.parameters ?? {}),
     ...(route.conditional ? ['expected_revision'] : []),
     ...(action.idempotency === 'key' ? ['idempotency_key'] : []),
   ])
-  const left = ([name]: [string, unknown]) => !taken.has(name)
-  const { properties, required, ...rest } = schema
+  if (taken.size === 0) return input
+  const { properties, required, ...rest } = components.resolve(input)
+  const left = Object.entries(isRecord(properties) ? properties : {}).filter(([name]) => !taken.has(name))
+  if (left.length === 0) return undefined
   const needed = Array.isArray(required) ? required.filter((name) => !taken.has(name)) : []
   return {
     ...rest,
-    properties: Object.fromEntries(Object.entries(isRecord(properties) ? properties : {}).filter(left)),
+    properties: Object.fromEntries(left),
     ...(needed.length > 0 && { required: needed }),
   }
 }
 
-/** An object of one field; definitions stay at the root, where references point. */
-function inOne(field: string, { $defs, ...schema }: JsonSchema): JsonSchema {
-  return {
-    type: 'object',
-    required: [field],
-    properties: { [field]: schema },
-    ...($defs !== undefined && { $defs }),
-  }
+function inOne(field: string, schema: JsonSchema): JsonSchema {
+  return { type: 'object', required: [field], properties: { [field]: schema } }
 }
