@@ -281,7 +281,7 @@ export interface Config extends Settings {
 }
 
 /** The database of the configuration. */
-export function storeLocation({ data, DATABASE_URL: url }: Config): {
+export function storeLocation({ data, DATABASE_URL: url }: Pick<Config, 'data' | 'DATABASE_URL'>): {
   path: string
   url: string | undefined
 } {

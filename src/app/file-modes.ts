@@ -15,7 +15,7 @@ interface ExposedFile {
 const forOthers = 0o077
 const sticky = 0o1000
 /** The data that the gateway writes into its folder. */
-const data = /^(?:keys|index|vectors|dragoman\.json|registry\.sqlite(?:-wal|-shm|-journal)?)$/
+const data = /^(?:keys|index|vectors|dragoman\.json|server\.json|registry\.sqlite(?:-wal|-shm|-journal)?)$/
 /** Other names that may be in a folder that is the gateway's alone. */
 const beside = new Set(['extras', 'lost+found'])
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { a2aJsonRpcMount } from '../transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from '../transports/a2a/rest.ts'
@@ -31,12 +31,14 @@ import { repeatedField } from '../transports/shared/repeated-fields.ts'
 import { Upgrades } from '../transports/websocket/upgrade.ts'
 import { version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
+import { type InstanceSecret, proofHeader, proofOf, receivedChallenge } from './running-server.ts'
 
 /** How far the end of the server has come. */
 interface Shutdown {
   readonly isDraining: () => boolean
   /** Ends streams that have no end of their own. */
   readonly ending: AbortSignal
+  readonly secret: InstanceSecret
 }
 
 /** The parts that the mounts and the sockets share. */
@@ -81,13 +83,30 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   return upgrades
 }
 
-function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDraining, ending }: Parts): Mount[] {
+function proveTo(secret: InstanceSecret) {
+  return ({ headers }: IncomingMessage): Record<string, string> => {
+    const challenge = headers[receivedChallenge]
+    return typeof challenge === 'string' && challenge.length <= 100
+      ? { [proofHeader]: proofOf(secret, challenge) }
+      : {}
+  }
+}
+
+function createMounts({
+  gateway,
+  mcpService,
+  allowsOrigin,
+  onMcpError,
+  isDraining,
+  ending,
+  secret,
+}: Parts): Mount[] {
   const agentService = createAgentServices(gateway, version, onMcpError, ending)
   const mcp = { context: gateway, allowsOrigin, onError: onMcpError, ending }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
-    ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining),
+    ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining, proveTo(secret)),
     envelopeMount(gateway, allowsOrigin, ending),
     envelopeSchemaMount(gateway),
     jsonRpcMount(gateway, version, allowsOrigin),

@@ -6,10 +6,12 @@ import type { Upgrades } from '../transports/websocket/upgrade.ts'
 import { isWildcard } from './config.ts'
 import type { Gateway } from './gateway.ts'
 import { serveHttp } from './http.ts'
+import { createInstanceSecret, type InstanceSecret } from './running-server.ts'
 
 export interface RunningServer extends AsyncDisposable {
   /** The URL of the server, without a slash at the end. */
   readonly url: string
+  readonly secret: InstanceSecret
 }
 
 const defaultDrain = 300
@@ -39,13 +41,15 @@ export async function startServer(
   gateway.reachedAt(url)
   const { DRAGOMAN_MAX_CONNECTIONS: max_connections } = gateway.config
   limitConnections(server, gateway, { max_connections, ...connections })
+  const secret = createInstanceSecret()
   let isDraining = false
   const ending = new AbortController()
-  const upgrades = serveHttp(server, gateway, { isDraining: () => isDraining, ending: ending.signal })
+  const upgrades = serveHttp(server, gateway, { isDraining: () => isDraining, ending: ending.signal, secret })
   opened.defer(() => upgrades.destroy())
   opened.move()
   return {
     url,
+    secret,
     async [Symbol.asyncDispose]() {
       if (isDraining) return
       isDraining = true

@@ -1,9 +1,11 @@
 import { readConfig } from '../app/config.ts'
+import { findServer } from '../app/running-server.ts'
 
 /** The address at which callers reach the gateway of this configuration, without a slash at the end. */
 export async function gatewayAddress(): Promise<string> {
-  const { DRAGOMAN_URL, DRAGOMAN_BASE_URL, HOST, PORT } = readConfig()
-  return DRAGOMAN_URL ?? DRAGOMAN_BASE_URL ?? `http://${HOST}:${PORT}`
+  const config = readConfig()
+  const { DRAGOMAN_URL, DRAGOMAN_BASE_URL, HOST, PORT } = config
+  return DRAGOMAN_URL ?? DRAGOMAN_BASE_URL ?? (await findServer(config)) ?? `http://${HOST}:${PORT}`
 }
 
 /** The address of an agent for everybody. */

@@ -9,21 +9,22 @@ interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
 }
 
-/** `as` replaces the operator as the caller of local calls. */
-export async function openClient(config: Config = readConfig(), as?: Principal): Promise<Client> {
+/** `as` replaces the operator as the caller of local calls; null is a caller without a token. */
+export async function openClient(config: Config = readConfig(), as?: Principal | null): Promise<Client> {
   return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config, as)
 }
 
-async function local(config: Config, as?: Principal): Promise<Client> {
+async function local(config: Config, as?: Principal | null): Promise<Client> {
   const [{ openGateway }, { localPrincipal }] = await Promise.all([
     import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
   const gateway = await openGateway(config)
   const { signal } = new AbortController()
+  const principal = as === undefined ? localPrincipal : as
   return {
     send: async (envelope) =>
-      (await gateway.dispatch(envelope, { principal: as ?? localPrincipal, client: 'local', signal })).output,
+      (await gateway.dispatch(envelope, { principal, client: 'local', signal })).output,
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
 }

@@ -77,6 +77,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'token create': [
     'TOKEN=$(dragoman token create --sub me)',
+    'DRAGOMAN_URL=https://registry.example dragoman token create --ttl 7d',
     'dragoman token create --sub ci --scope agents:read a2a:call --ttl 12h',
   ],
   'token revoke': ['dragoman token revoke "$TOKEN" --reason leaked'],

@@ -3,7 +3,7 @@ import type { SearchOutput } from '../../schemas/search.ts'
 import { readNumber } from './input.ts'
 import { agentColumns, agentRow } from './list.ts'
 import { print, printTable, say } from './output.ts'
-import { askRegistry } from './send.ts'
+import { readPublic } from './send.ts'
 
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
@@ -21,7 +21,7 @@ export async function search(
     filters: Object.fromEntries(chosen.filter(([, value]) => value !== undefined)),
     ...(query && { query }),
   }
-  const found = (await askRegistry('search_agents', params)) as unknown as SearchOutput
+  const found = (await readPublic('search_agents', params)) as unknown as SearchOutput
   if (json) return print(found)
   const { agents, total, notice } = found
   await printTable(

@@ -3,6 +3,7 @@ import { command, version } from '../app/assets.ts'
 import { type Config, isWildcard, locationOf, mirrorOf, readConfig, storeLocation } from '../app/config.ts'
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
+import { announceServer } from '../app/running-server.ts'
 import { startServer } from '../app/server.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
@@ -17,6 +18,7 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready
   await using server = await startServer(gateway)
+  await using _announced = await announceServer(config, server.url, server.secret)
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
   await using _jobs = startJobs(gateway)

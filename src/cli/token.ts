@@ -1,7 +1,9 @@
 import { Failure } from '../../schemas/failure.ts'
+import { type NewApiKey, wholeKey } from '../../schemas/identity.ts'
+import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
-import { keysPath, readConfig } from '../app/config.ts'
+import { type Config, keysPath, readConfig } from '../app/config.ts'
 import { maxTokenLength } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
@@ -10,7 +12,7 @@ import { readSeconds } from './input.ts'
 import { print } from './output.ts'
 
 interface Options {
-  readonly sub: string
+  readonly sub?: string
   readonly scope?: string[]
   readonly namespace?: string[]
   readonly ttl: string
@@ -18,12 +20,16 @@ interface Options {
 
 const maxSubject = 200
 
-/** Prints a token signed by the key in the data folder, and nothing else. */
-export async function createToken(
-  { sub, scope, namespace = [], ttl }: Options,
-  json: boolean,
-): Promise<void> {
+/** Prints a token and nothing else: of the gateway that DRAGOMAN_URL names, or signed by the key in the data folder. */
+export async function createToken(options: Options, json: boolean): Promise<void> {
   const config = readConfig()
+  const { DRAGOMAN_URL: url } = config
+  const token = url ? await tokenFrom(url, options, config) : await signToken(options, config)
+  print(json ? { token } : token)
+}
+
+async function signToken({ sub, scope, namespace = [], ttl }: Options, config: Config): Promise<string> {
+  if (sub === undefined) throw new Failure('invalid_request', 'Give --sub NAME: whom the token stands for.')
   const ring = await openKeyRing(keysPath(config), Date.now)
   const grant = {
     subject: sub,
@@ -39,7 +45,49 @@ export async function createToken(
       hint: `A subject may have at most ${maxSubject} characters, a token ${maxTokenLength}: use fewer namespaces.`,
     })
   }
-  print(json ? { token } : token)
+  return token
+}
+
+/**
+ * A credential from a running gateway, which knows only its own keys. It acts as the caller: an API key creates a token
+ * of an hour, every other credential creates an API key.
+ */
+async function tokenFrom(url: string, options: Options, config: Config): Promise<string> {
+  const { sub, scope, namespace, ttl } = options
+  if (sub !== undefined) {
+    throw new Failure('invalid_request', `${url} makes tokens for their caller alone.`, {
+      hint: 'Leave out --sub. To make a token for a subject, unset DRAGOMAN_URL on the machine of the gateway.',
+    })
+  }
+  const key = wholeKey.test(config.DRAGOMAN_TOKEN ?? '') ? config.DRAGOMAN_TOKEN : undefined
+  if (key !== undefined) return await exchange(url, key, scope)
+  const params = {
+    ...(scope && { scopes: readScopes(scope) }),
+    ...(namespace && { namespaces: readNamespaces(namespace) }),
+    ttl_s: readSeconds('--ttl', ttl, 365),
+  }
+  await using client = await openClient(config)
+  const made = await client.send({ to: 'svc.registry', action: 'create_key', params })
+  return (made as unknown as NewApiKey).key
+}
+
+/** Exchanges an API key for a short token at the token endpoint. */
+async function exchange(url: string, key: string, scope: readonly string[] | undefined): Promise<string> {
+  const [, id = ''] = wholeKey.exec(key) ?? []
+  const answer = await fetch(`${url}/oauth/token`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${Buffer.from(`${id}:${key}`).toString('base64')}` },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(scope && { scope: readScopes(scope).join(' ') }),
+    }),
+  }).catch((fault) => {
+    throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
+  })
+  const body: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok && isRecord(body) && typeof body.access_token === 'string') return body.access_token
+  const reason = isRecord(body) ? String(body.error_description ?? body.error) : `status ${answer.status}`
+  throw new Failure('unauthenticated', `${url} refuses the API key: ${reason}`)
 }
 
 /** Revokes a token, given whole or by its id; running gateways refuse it within two seconds. */

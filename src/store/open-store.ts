@@ -1,6 +1,5 @@
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
-import { openSqliteStore } from './sqlite/store.ts'
 import type { Store, StoreObserver } from './store.ts'
 
 interface StoreLocation {
@@ -37,7 +36,10 @@ export async function openStore(
   onError: (fault: unknown) => void,
   observer: StoreObserver = {},
 ): Promise<Store> {
-  if (url === undefined) return await openSqliteStore(path, clock, observer)
+  if (url === undefined) {
+    const { openSqliteStore } = await import('./sqlite/store.ts')
+    return await openSqliteStore(path, clock, observer)
+  }
   const { openPostgresStore } = await import('./postgres/store.ts')
   return await openPostgresStore(url, { clock, onError, observer })
 }

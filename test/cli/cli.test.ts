@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -181,6 +182,27 @@ describe('the command line as a client of a running gateway', () => {
     expect((await run(['search', 'letters', '--json'], environment)).stdout).toContain('npm.letters')
     const { code, stdout } = await run(['doctor', '--json'], environment)
     expect([code, JSON.parse(stdout).checks[1].detail]).toEqual([0, expect.stringContaining(home.url)])
+  })
+
+  test('token create asks that gateway for a credential, which it accepts', async () => {
+    await using home = await startGateway()
+    await using folder = await temporaryFolder()
+    const unused = join(folder.path, 'unused')
+    const as = (token: string) => ({
+      DRAGOMAN_URL: home.url,
+      DRAGOMAN_TOKEN: token,
+      DRAGOMAN_DATA: unused,
+    })
+    const create = ['token', 'create', '--scope', 'agents:read']
+    const key = await run(create, as(await home.token('ada')))
+    expect([key.code, key.stderr, key.stdout]).toEqual([0, '', expect.stringMatching(/^drg_\S{52}\n$/)])
+    const token = await run(create, as(key.stdout.trim()))
+    expect([token.code, token.stdout]).toEqual([0, expect.stringMatching(/^eyJ\S+\n$/)])
+    for (const { stdout } of [key, token]) expect((await run(['transfers'], as(stdout.trim()))).code).toBe(0)
+    const other = await run(['token', 'create', '--sub', 'bob'], as(await home.token('ada')))
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('Leave out --sub')])
+    expect((await run(['token', 'create'], { DRAGOMAN_DATA: unused })).code).toBe(2)
+    expect(existsSync(unused)).toBe(false)
   })
 
   test('a refusal has its exit code', async () => {

@@ -62,7 +62,10 @@ const offers = {
 describe.each(Object.keys(offers) as (keyof typeof offers)[])('completion in %s', (shell) => {
   test.each([
     [['dragoman', 'go'], ['go-live']],
-    [['dragoman', 'token', ''], ['create', 'revoke']],
+    [
+      ['dragoman', 'token', ''],
+      ['create', 'revoke'],
+    ],
     [['dragoman', 'search', 'x', '--lim'], ['--limit']],
     [['dragoman', 'webhooks', 'update', 'ID', '--en'], ['--enable']],
     [['dragoman', 'delete', 'com.example.x', '--y'], ['--yes']],

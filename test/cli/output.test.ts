@@ -169,6 +169,7 @@ const lines = [
   ['suspend', 'x', '--reason', 'y'],
   ['report', 'x', '--reason', 'broken'],
   ['audit', 'x'],
+  ['token', 'create'],
   ['token', 'revoke', 'x'],
   ['apikey', 'create'],
   ['apikey', 'list'],
@@ -184,16 +185,7 @@ const lines = [
 ]
 
 /** Commands that answer from the data folder alone, or pass messages of a protocol on to a program. */
-const withoutOthers = [
-  'serve',
-  'mcp',
-  'connect',
-  'export',
-  'token create',
-  'keys list',
-  'keys rotate',
-  'completion',
-]
+const withoutOthers = ['serve', 'mcp', 'connect', 'export', 'keys list', 'keys rotate', 'completion']
 
 async function commandsOf(...path: string[]): Promise<string[]> {
   const { stdout } = await run([...path, '--help'], {})

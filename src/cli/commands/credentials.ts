@@ -7,11 +7,11 @@ export function addCredentials(program: Command, json: Json): void {
 
   token
     .command('create')
-    .requiredOption('--sub <name>', 'subject of the token')
+    .option('--sub <name>', 'subject of the token; with DRAGOMAN_URL it is the caller')
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
     .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
     .option('--ttl <time>', 'lifetime: 900s, 12h, 30d', '30d')
-    .description('print a new token')
+    .description('print a new token, or with DRAGOMAN_URL a credential of that gateway')
     .action(async (options) => (await import('../token.ts')).createToken(options, json()))
 
   token

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Mount } from './app.ts'
 import { send } from './respond.ts'
 
@@ -15,11 +16,15 @@ interface Needs {
   readonly metrics: { render(): Promise<string>; readonly content_type: string }
 }
 
-/** Liveness, readiness (the index has caught up since the start, and the database answers) and metrics. */
+/**
+ * Liveness, readiness (the index has caught up since the start, and the database answers) and metrics. `proof`: headers
+ * by which this server proves to a local process which one it is.
+ */
 export function operations(
   { ready: begun, follower, vectors, health, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
+  proof: (request: IncomingMessage) => Readonly<Record<string, string>>,
 ): Mount[] {
   let started = false
   begun.then(
@@ -47,7 +52,7 @@ export function operations(
       revision: revision ?? null,
       meaning: vectors.progress(),
     }
-    send(request, response, ready ? 200 : 503, JSON.stringify(body), plain)
+    send(request, response, ready ? 200 : 503, JSON.stringify(body), { ...plain, ...proof(request) })
   }
 
   const scrape: Mount['handler'] = async (request, response) => {

@@ -1,0 +1,106 @@
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isRecord } from '../../schemas/json.ts'
+import { privateFile } from '../common/private-file.ts'
+import { nameOf } from '../store/open-store.ts'
+import { type Config, storeLocation } from './config.ts'
+
+/**
+ * The secret of one run of a server. The server proves with it that it is the one that wrote the file in the data
+ * folder: another program may listen on the address of a server that has ended.
+ */
+export type InstanceSecret = string
+
+export function createInstanceSecret(): InstanceSecret {
+  return randomBytes(32).toString('hex')
+}
+
+/** What a server answers to a challenge. */
+export function proofOf(secret: InstanceSecret, challenge: string): string {
+  return createHmac('sha256', secret).update(challenge).digest('hex')
+}
+
+const challengeHeader = 'Dragoman-Challenge'
+/** Node gives the names of headers in lower case. */
+export const receivedChallenge = challengeHeader.toLowerCase()
+export const proofHeader = 'Dragoman-Proof'
+
+type Located = Pick<Config, 'data' | 'DATABASE_URL'>
+
+function pathOf({ data }: Located): string {
+  return join(data, 'server.json')
+}
+
+/** Writes the address of a server into its data folder, for the command line; disposing removes it. */
+export async function announceServer(
+  config: Located,
+  url: string,
+  secret: InstanceSecret,
+): Promise<AsyncDisposable> {
+  const path = pathOf(config)
+  const part = `${path}.${randomUUID()}`
+  const text = JSON.stringify({ url, secret, store: nameOf(storeLocation(config)) })
+  await writeFile(part, text, { mode: privateFile })
+  await rename(part, path)
+  return {
+    async [Symbol.asyncDispose]() {
+      // Another server over the same folder may have replaced the file.
+      if ((await readFile(path, 'utf8').catch(() => '')) === text) await rm(path, { force: true })
+    },
+  }
+}
+
+/** Milliseconds that a server on this machine may take to answer. */
+const timeout = 1000
+/** Milliseconds that its index may take to apply what other processes have written. */
+const maxLag = 2500
+const lagPause = 100
+
+/**
+ * The address of a server that runs over the data folder and the store of this configuration, and whose index has
+ * applied every change of the store; undefined if there is none. The server has proved to be the one that the folder
+ * names. It is asked without credentials: whoever listens there gains nothing.
+ */
+export async function findServer(config: Located): Promise<string | undefined> {
+  const found = await readAnnounced(config)
+  if (!found) return undefined
+  const end = performance.now() + maxLag
+  try {
+    do {
+      const status = await askStatus(found.url, found.secret)
+      if (status !== 'behind') return status === 'ready' ? found.url : undefined
+      await new Promise((resolve) => setTimeout(resolve, lagPause))
+    } while (performance.now() < end)
+    return undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function readAnnounced(config: Located): Promise<{ url: string; secret: string } | undefined> {
+  const text = await readFile(pathOf(config), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  try {
+    const { url, secret, store } = JSON.parse(text)
+    const isComplete = typeof url === 'string' && typeof secret === 'string'
+    return isComplete && store === nameOf(storeLocation(config)) ? { url, secret } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function askStatus(url: string, secret: InstanceSecret): Promise<'ready' | 'behind' | 'other'> {
+  const challenge = randomBytes(16).toString('hex')
+  const answer = await fetch(`${url}/readyz`, {
+    headers: { [challengeHeader]: challenge },
+    redirect: 'error',
+    signal: AbortSignal.timeout(timeout),
+  })
+  const body: unknown = await answer.json()
+  const proof = Buffer.from(answer.headers.get(proofHeader) ?? '')
+  const expected = Buffer.from(proofOf(secret, challenge))
+  if (proof.length !== expected.length || !timingSafeEqual(proof, expected)) return 'other'
+  if (!answer.ok || !isRecord(body)) return 'other'
+  return Number(body.applied_revision) >= Number(body.revision) ? 'ready' : 'behind'
+}

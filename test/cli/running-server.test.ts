@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { announceServer, findServer } from '../../src/app/running-server.ts'
+import { run, temporaryFolder } from '../support/command.ts'
+import { startGateway } from '../support/gateway.ts'
+import { serve } from '../support/serve.ts'
+
+test('a search asks the server over the data folder, as nobody, and finds what was written last', async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  const environment = { DRAGOMAN_DATA: data, DRAGOMAN_TOKEN: 'not-for-others' }
+  await using home = await serve(data)
+  const file = join(data, 'server.json')
+  expect([(await stat(file)).mode & 0o777, JSON.parse(await readFile(file, 'utf8')).url]).toEqual([
+    0o600,
+    home.url,
+  ])
+  expect(await findServer({ data, DATABASE_URL: undefined })).toBe(home.url)
+  const agent = join(folder.path, 'agent.json')
+  await run(['init', agent, '--package-name', 'com.example.newest', '--name', 'Zeppelin'], {})
+  await run(['publish', agent, '--live'], environment)
+  const { stdout } = await run(['search', 'zeppelin', '--json'], environment)
+  const [found] = JSON.parse(stdout).agents
+  // Only its owner and admins see the subject, and the operator is an admin.
+  expect([found.package_name, found.owner.subject]).toEqual(['com.example.newest', undefined])
+  // The data folder answers the same.
+  home.process.kill('SIGTERM')
+  await home.ended
+  expect(existsSync(file)).toBe(false)
+  const local = JSON.parse((await run(['search', 'zeppelin', '--json'], environment)).stdout)
+  expect(local.agents[0].owner).toEqual(found.owner)
+}, 30_000)
+
+test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
+  await using folder = await temporaryFolder()
+  const config = { data: folder.path, DATABASE_URL: undefined }
+  const requests: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    requests.push(request)
+    response.setHeader('Dragoman-Proof', 'a'.repeat(64))
+    response.end('{"status": "ready", "applied_revision": 9, "revision": 9}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  {
+    await using _announced = await announceServer(config, url, 'secret')
+    const { stdout } = await run(['search', 'wiki'], { DRAGOMAN_DATA: folder.path, DRAGOMAN_TOKEN: 'mine' })
+    expect(stdout).toMatch(/^svc\.utility\.wiki\t/)
+  }
+  server.close()
+  expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([['/readyz', undefined]])
+  await writeFile(join(folder.path, 'server.json'), JSON.stringify({ url, secret: 'x', store: 'elsewhere' }))
+  expect(await findServer(config)).toBeUndefined()
+})
+
+test('a server proves itself to a challenge alone', async () => {
+  await using home = await startGateway()
+  const plain = await home.request('GET', '/readyz')
+  expect(plain.headers.get('Dragoman-Proof')).toBeNull()
+  const [first, second] = [
+    await home.request('GET', '/readyz', { headers: { 'Dragoman-Challenge': 'a' } }),
+    await home.request('GET', '/readyz', { headers: { 'Dragoman-Challenge': 'b' } }),
+  ]
+  const proofs = [first, second].map(({ headers }) => headers.get('Dragoman-Proof'))
+  expect(proofs).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)])
+  expect(proofs[0]).not.toBe(proofs[1])
+})
