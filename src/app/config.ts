@@ -101,6 +101,10 @@ export const settings = {
     z.string().min(1).optional(),
     'Other issuers whose tokens are accepted: the path of a JSON file, or the JSON.',
   ],
+  DRAGOMAN_LOGINS: [
+    z.string().min(1).optional(),
+    'Where people log in (docs/authentication.md): the path of a JSON file, or the JSON.',
+  ],
   DRAGOMAN_NAMES: [
     z.enum(['open', 'proof']).default('open'),
     'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof).',

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { Failure } from '../../../schemas/failure.ts'
+import { PackageName } from '../../../schemas/names.ts'
+import { pointer } from '../../../schemas/shape.ts'
+import { SecureUrl } from '../issuers.ts'
+
+const id = z
+  .string()
+  .regex(
+    /^[a-z0-9-]{1,40}$/,
+    'Use up to 40 lower-case letters, digits and dashes: it is a part of addresses.',
+  )
+const client = { client_id: z.string().min(1), client_secret: z.string().min(1).optional() }
+
+/** An OpenID Connect issuer, such as that of an organisation. */
+const OpenIdLogin = z.strictObject({
+  kind: z.literal('oidc'),
+  id,
+  title: z.string().min(1).max(60),
+  issuer: SecureUrl,
+  ...client,
+  scope: z
+    .string()
+    .regex(/\bopenid\b/, 'The scope must contain openid.')
+    .default('openid profile'),
+})
+
+/**
+ * GitHub, which has OAuth 2.0 but not OpenID Connect. `url`, `api_url` and `namespace`: of a GitHub Enterprise server,
+ * where `namespace` is the prefix of its users' names; `io.github` at github.com.
+ */
+const GitHubLogin = z.strictObject({
+  kind: z.literal('github'),
+  id: id.default('github'),
+  title: z.string().min(1).max(60).default('GitHub'),
+  url: SecureUrl.default('https://github.com'),
+  api_url: SecureUrl.default('https://api.github.com'),
+  ...client,
+  client_secret: z.string().min(1),
+  namespace: PackageName.optional(),
+})
+
+const LoginSetting = z.discriminatedUnion('kind', [OpenIdLogin, GitHubLogin])
+export type OpenIdLogin = z.output<typeof OpenIdLogin>
+export type GitHubLogin = z.output<typeof GitHubLogin>
+
+/** The words of paths beside the ids of logins. */
+const reserved = new Set(['link', 'device', 'consent', 'error'])
+
+/**
+ * The logins in `DRAGOMAN_LOGINS`: the path of a JSON file, or JSON. Throws Failure `invalid_request` that names the
+ * invalid entry.
+ */
+export async function readLogins(
+  setting: string | undefined,
+): Promise<readonly z.output<typeof LoginSetting>[]> {
+  if (setting === undefined) return []
+  const text = /^\s*[[{]/.test(setting) ? setting : await readText(setting)
+  const parsed = z.array(LoginSetting).safeParse(parseJson(text))
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map((issue) => ({
+      pointer: pointer(issue.path),
+      detail: issue.message,
+    }))
+    throw wrong(errors.map(({ pointer: at, detail }) => `${at || 'The whole'}: ${detail}`).join('; '))
+  }
+  const ids = parsed.data.map((login) => login.id)
+  const twice = ids.find((name, at) => ids.indexOf(name) !== at || reserved.has(name))
+  if (twice !== undefined) throw wrong(`The id ${twice} is taken: give each login another one.`)
+  return parsed.data
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (fault) {
+    throw wrong(`${path} cannot be read.`, fault)
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (fault) {
+    throw wrong('It is not JSON.', fault)
+  }
+}
+
+function wrong(what: string, cause?: unknown): Failure {
+  const hint =
+    'It is a list of {kind: "github", client_id, client_secret} and {kind: "oidc", id, title, issuer, client_id, client_secret?}, or the path of a file that holds one.'
+  return new Failure('invalid_request', `DRAGOMAN_LOGINS is invalid. ${what}`, { hint }, cause)
+}
