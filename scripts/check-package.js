@@ -48,6 +48,28 @@ const checks = {
       child.kill('SIGKILL')
     }
   },
+  'has a client of the REST interface': async () => {
+    const child = spawn(node24, [bin(), 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
+    try {
+      const url = await listening(child)
+      const program = `import { createClient } from 'dragoman/rest'
+        const client = createClient({ url: '${url}' })
+        for await (const { package_name } of client.searchAll({ q: 'encyclopedia', limit: 1 })) {
+          console.log(package_name)
+          break
+        }
+        await client.GET('/api/usage').catch(({ status, code }) => console.log(status, code))`
+      const printed = execFileSync(node24, ['--input-type=module', '-e', program], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      if (printed !== 'svc.utility.wiki\n401 unauthenticated\n') throw new Error(`It printed ${printed}`)
+      if (!existsSync(join(folder, 'node_modules/dragoman/dist/src/client/rest/index.d.ts')))
+        throw new Error('The types of the client are not in the package.')
+    } finally {
+      child.kill('SIGKILL')
+    }
+  },
   'prints a token': async () => {
     const token = execFileSync(node24, [bin(), 'token', 'create', '--sub', 'me'], {
       env: environment,

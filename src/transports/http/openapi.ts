@@ -53,6 +53,11 @@ function securitySchemes(baseUrl: string): unknown {
       bearerFormat: 'JWT',
       description: 'A token, or an API key of the form drg_…',
     },
+    basic: {
+      type: 'http',
+      scheme: 'basic',
+      description: 'The id of an API key as name, the key as password.',
+    },
     oauth: {
       type: 'oauth2',
       description: 'The same token, with the scopes that an operation needs.',
