@@ -57,12 +57,12 @@ export const NewApiKey = ApiKey.extend({
 }).meta({ id: 'NewApiKey' })
 export type NewApiKey = z.infer<typeof NewApiKey>
 
-/** The kinds of revocation. The first two also need an issuer. */
+/** The kinds of revocation that callers request. The first two also need an issuer. */
 export type RevocationKind = 'jti' | 'subject' | 'kid' | 'key'
 
 export interface Revocation {
-  readonly kind: RevocationKind
-  /** Issuer of the token or the subject; '' for a signing key or an API key. */
+  readonly kind: RevocationKind | 'grant'
+  /** Issuer of the token or the subject; '' for a signing key, an API key or a grant. */
   readonly issuer: string
   readonly name: string
   /** Milliseconds since the epoch: tokens issued until then are revoked. */

@@ -45,6 +45,8 @@ export interface Credential {
   readonly kid?: string
   /** Id of the API key that was used, directly or to obtain the token. */
   readonly key?: string
+  /** Id of what its user granted to the client that has the token. */
+  readonly grant?: string
 }
 
 /** `admin` includes every scope. */

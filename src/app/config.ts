@@ -105,6 +105,10 @@ export const settings = {
     z.string().min(1).optional(),
     'Where people log in (docs/authentication.md): the path of a JSON file, or the JSON.',
   ],
+  DRAGOMAN_CLIENT_DOCUMENTS: [
+    z.enum(['on', 'off']).default('off'),
+    'Whether a client may sign people in by the address of its metadata instead of a registration; needs the internet.',
+  ],
   DRAGOMAN_NAMES: [
     z.enum(['open', 'proof']).default('open'),
     'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof).',

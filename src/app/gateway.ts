@@ -30,6 +30,7 @@ import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
 import { createRuntime, type GatewayOptions, type Health } from './runtime.ts'
 import { openSearch } from './search.ts'
+import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
 import { HealthObserver } from './store-observer.ts'
 import { openSurvey } from './survey.ts'
@@ -42,6 +43,7 @@ export interface Gateway extends AsyncDisposable {
   readonly agents: readonly Agent[]
   readonly config: Config
   readonly identity: Identity
+  readonly signIn: SignIn
   readonly store: Store
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
@@ -98,8 +100,10 @@ async function assemble(
   )
   observer.watch(store)
   const outbound = createOutbound(runtime)
-  const identity = await openIdentity(runtime, store, outbound)
+  const { logins = [] } = options
+  const identity = await openIdentity(runtime, store, outbound, logins)
   const vault = createVault(await secretKey(config))
+  const signIn = openSignIn(runtime, { store, vault, outbound, identity, logins })
   const search = await openSearch(runtime, store, outbound)
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
@@ -154,6 +158,7 @@ async function assemble(
     agents: hosted,
     config,
     identity,
+    signIn,
     store,
     follower,
     ready,

@@ -112,7 +112,7 @@ function createMounts({
     jsonRpcMount(gateway, version, allowsOrigin),
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
-    ...oauthMounts({ context: gateway, ...gateway.identity }),
+    ...oauthMounts({ context: gateway, ...gateway.identity, ...gateway.signIn }),
     ...ardMounts(gateway),
     ...serverCardMounts(gateway, version),
     agentServerCardMount(gateway),

@@ -5,6 +5,7 @@ import {
   type KeyInput,
   localIssuer,
   type NewApiKey,
+  type Revocation,
   type RevocationInput,
   type RevocationKind,
 } from '../../schemas/identity.ts'
@@ -16,6 +17,7 @@ import { issuerName } from '../auth/issuer.ts'
 import { readIssuers } from '../auth/issuers.ts'
 import { type KeyRing, openKeyRing } from '../auth/key-ring.ts'
 import { createLocalVerifier } from '../auth/local.ts'
+import type { Login } from '../auth/logins/login.ts'
 import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
@@ -40,6 +42,8 @@ export interface Identity {
   readonly count: (client: string) => void
   /** Calls the listener after each revocation, whichever process made it. */
   readonly onRevocation: (listener: () => void) => void
+  /** Ends the access tokens of what a user granted to a client. */
+  endGrant(grant: string): Promise<void>
   createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
   listKeys(caller: Principal): Promise<ApiKey[]>
   deleteKey(key: string, caller: Principal): Promise<void>
@@ -73,7 +77,9 @@ export async function openIdentity(
   { stack, config, clock, site, ...runtime }: Runtime,
   store: Store,
   outbound: Outbound,
+  logins: readonly Login[],
 ): Promise<Identity> {
+  const loginIssuers = new Set(logins.map(({ issuer }) => issuer))
   const onError = runtime.onError('identity')
   const ring = await openKeyRing(keysPath(config), clock)
   const mismatch = await keyMismatch(store, ring)
@@ -108,7 +114,7 @@ export async function openIdentity(
   const authenticate = createAuthenticator({
     verifierOf: (issuer) => (isOwn(issuer) ? local : external.get(issuer)),
     verifyKey: keys.verify,
-    isTrusted: (issuer) => ownIssuers.has(issuer) || external.has(issuer),
+    isTrusted: (issuer) => ownIssuers.has(issuer) || external.has(issuer) || loginIssuers.has(issuer),
     revocations,
     clock,
   })
@@ -124,10 +130,25 @@ export async function openIdentity(
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') buckets.take('token', client, attempts)
     },
     onRevocation: (listener) => revocations.onChange(listener),
+    endGrant: (grant) => revocations.revoke(endOfGrant(grant, clock())),
     createKey: keys.create,
     listKeys: keys.list,
     deleteKey: (key, caller) => keys.remove(key, caller),
     revoke: createRevoker({ revocations, keys, ring, authenticate, clock }),
+  }
+}
+
+/** Access tokens live for an hour at most; twice that, for clocks that differ. */
+const grantTokensMilliseconds = 7_200_000
+
+function endOfGrant(name: string, before: number): Revocation {
+  return {
+    kind: 'grant',
+    issuer: '',
+    name,
+    before,
+    expires_at: before + grantTokensMilliseconds,
+    reason: null,
   }
 }
 

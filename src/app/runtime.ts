@@ -1,5 +1,6 @@
 import { v7 } from 'uuid'
 import type { SessionsOptions } from '../../agents/playground/sessions.ts'
+import type { Login } from '../auth/logins/login.ts'
 import { type Clock, systemWait, type Wait } from '../common/clock.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   readonly originOf?: (domain: string) => string
   /** Milliseconds that a listed agent may take for one call. */
   readonly remote_timeout_ms?: number
+  /** The ways for people to log in. */
+  readonly logins?: readonly Login[]
   readonly liveness?: {
     readonly random?: () => number
     /** Time-out of one request of a probe, in milliseconds; 8,000 when absent. */

@@ -3,6 +3,8 @@ import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, imp
 /** A key pair of the local issuer; `kid` is its RFC 7638 thumbprint. */
 export interface SigningKey {
   readonly kid: string
+  /** Both parts, for a library that signs by itself. */
+  readonly jwk: JWK
   readonly private_key: CryptoKey
   readonly public_key: CryptoKey
 }
@@ -19,6 +21,7 @@ export async function importKey(jwk: JWK): Promise<SigningKey> {
   if (kty !== 'OKP' || crv !== 'Ed25519' || !x) throw new Error('The JWK does not hold an Ed25519 key.')
   return {
     kid: await calculateJwkThumbprint(jwk),
+    jwk,
     private_key: (await importJWK(jwk, 'EdDSA')) as CryptoKey,
     public_key: (await importJWK({ kty, crv, x }, 'EdDSA')) as CryptoKey,
   }

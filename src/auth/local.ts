@@ -15,6 +15,7 @@ const Claims = z.object({
   scope: z.string().default(''),
   ns: z.array(z.string()).max(100).default([]),
   sub_iss: z.string().default(localIssuer),
+  grant: z.string().optional(),
 })
 
 /**
@@ -42,7 +43,7 @@ export function createLocalVerifier(
     })
     const claims = Claims.safeParse(payload)
     if (!claims.success) throw refused(claims.error)
-    const { sub, exp, iat, jti, client_id, scope, ns, sub_iss } = claims.data
+    const { sub, exp, iat, jti, client_id, scope, ns, sub_iss, grant } = claims.data
     const scopes = scope.split(' ').flatMap((word) => Scope.safeParse(word).data ?? [])
     const audience = [payload.aud ?? []].flat()
     // The command line once made tokens for the base URL as a whole; it is their own client.
@@ -56,7 +57,13 @@ export function createLocalVerifier(
       namespaces: ns,
       expires_at: exp,
       ...(resources && { resources }),
-      credential: { issued_at: iat * 1000, jti, kid, ...(key !== undefined && { key }) },
+      credential: {
+        issued_at: iat * 1000,
+        jti,
+        kid,
+        ...(key !== undefined && { key }),
+        ...(grant !== undefined && { grant }),
+      },
     }
   }
 }

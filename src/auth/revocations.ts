@@ -76,11 +76,12 @@ export class Revocations implements AsyncDisposable {
     await this.#following
   }
 
-  #isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key }: Credential): boolean {
+  #isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key, grant }: Credential): boolean {
     const revoked = this.#revoked
     const signer = kid === undefined ? issuer : localIssuer
     if (jti !== undefined && revoked.has(nameOf('jti', signer, jti))) return true
     if (kid !== undefined && revoked.has(nameOf('kid', '', kid))) return true
+    if (grant !== undefined && revoked.has(nameOf('grant', '', grant))) return true
     if (key !== undefined && revoked.has(nameOf('key', '', key))) return true
     const before = revoked.get(nameOf('subject', issuer, subject))
     return before !== undefined && issued_at <= before

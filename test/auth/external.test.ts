@@ -259,7 +259,8 @@ test('an external token valid for more than a year is refused: revocations are n
 describe('the attack table through an external issuer', () => {
   test('is refused, row by row, and no address in a token is fetched', async () => {
     const pair = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
-    const key: SigningKey = { kid: 'theirs', private_key: pair.privateKey, public_key: pair.publicKey }
+    const { privateKey: private_key, publicKey: public_key } = pair
+    const key: SigningKey = { kid: 'theirs', jwk: {}, private_key, public_key }
     const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
     const requests: string[] = []
     const server = createServer((request, response) => {

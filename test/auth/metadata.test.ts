@@ -43,10 +43,14 @@ describe('metadata', () => {
       token_endpoint: `${home.url}/oauth/token`,
       revocation_endpoint: `${home.url}/oauth/revoke`,
       jwks_uri: `${home.url}/.well-known/jwks.json`,
-      grant_types_supported: ['client_credentials'],
-      response_types_supported: [],
-      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic'],
+      authorization_response_iss_parameter_supported: true,
     })
+    expect(server.json).not.toHaveProperty('client_id_metadata_document_supported')
+    expect(server.json.scopes_supported).toEqual(expect.arrayContaining(answer.json.scopes_supported))
+    expect(answer.json.scopes_supported).not.toContain('admin')
   })
 
   test.each(resources)('of "%s" under a base URL with a path is under both names', async (path) => {
@@ -106,8 +110,6 @@ test('leads a stock MCP client from the server to a token of its own', async () 
   })
   await client.close()
   expect(called.structuredContent).toMatchObject({ keys: [{ id, subject: 'ada' }] })
-  const anonymous = await home.request('GET', '/oauth/authorize?response_type=code')
-  expect([anonymous.status, anonymous.json.error]).toEqual([400, 'unsupported_response_type'])
 })
 
 describe('a challenge', () => {

@@ -1,4 +1,4 @@
-import type { RevocationKind } from '../../../schemas/identity.ts'
+import type { Revocation } from '../../../schemas/identity.ts'
 import type { ServerStatus } from '../../../schemas/server.ts'
 import type { SignInRow } from '../../../schemas/sign-in.ts'
 import type { TaskState } from '../../../schemas/task.ts'
@@ -103,7 +103,7 @@ export interface ApiKeyTable {
 }
 
 interface RevocationTable {
-  kind: RevocationKind
+  kind: Revocation['kind']
   issuer: string
   name: string
   before: number

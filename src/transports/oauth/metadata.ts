@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { JWK } from 'jose'
-import { resourcePaths, scopes } from '../../../schemas/scope.ts'
+import { resourcePaths } from '../../../schemas/scope.ts'
+import { deviceGrant } from '../../auth/authorization-server/clients.ts'
+import { offeredScopes } from '../../auth/authorization-server/offered-scopes.ts'
 import type { Mount } from '../http/app.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { noStore } from './refusal.ts'
 
 export interface MetadataOptions {
   readonly context: Pick<TransportContext, 'site'>
@@ -13,10 +14,17 @@ export interface MetadataOptions {
   readonly published: () => Promise<readonly JWK[]>
   /** Other issuers whose tokens are accepted. */
   readonly external: readonly string[]
+  /** True if a client may be the address of its metadata. */
+  readonly readsClientDocuments: boolean
 }
 
 /** The discovery documents of OAuth: keys, authorization server, protected resources. */
-export function metadataMounts({ context, published, external }: MetadataOptions): Mount[] {
+export function metadataMounts({
+  context,
+  published,
+  external,
+  readsClientDocuments,
+}: MetadataOptions): Mount[] {
   const base = () => context.site().base_url
   const prefix = prefixOf(base())
   // If the base URL's path is also that of a resource, the suffix of the base URL wins: RFC 9728 section 3.1.
@@ -37,49 +45,38 @@ export function metadataMounts({ context, published, external }: MetadataOptions
       open: true,
       handler: async (request, response) => answer(request, response, { keys: await published() }),
     },
-    {
-      method: 'get',
-      path: '/oauth/authorize',
-      handler: async (request, response) => noSignIn(request, response),
-    },
-    ...mounts('oauth-authorization-server', () => authorizationServer(base())),
+    ...mounts('oauth-authorization-server', () => authorizationServer(base(), readsClientDocuments)),
     ...mounts('oauth-protected-resource', (resource) => ({
       resource,
       resource_name: 'Dragoman',
       authorization_servers: [base(), ...external],
       bearer_methods_supported: ['header'],
-      scopes_supported: scopes.filter((scope) => scope !== 'admin'),
+      scopes_supported: offeredScopes,
     })),
   ]
 }
 
-/**
- * RFC 8414. There are no response types, since users cannot sign in at the gateway; MCP clients reject metadata
- * without the endpoint.
- */
-function authorizationServer(issuer: string): unknown {
+/** RFC 8414. It names only what works. */
+function authorizationServer(issuer: string, readsClientDocuments: boolean): unknown {
+  const methods = ['none', 'client_secret_basic']
   return {
     issuer,
     authorization_endpoint: `${issuer}/oauth/authorize`,
     token_endpoint: `${issuer}/oauth/token`,
-    token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    token_endpoint_auth_methods_supported: methods,
+    registration_endpoint: `${issuer}/oauth/register`,
+    device_authorization_endpoint: `${issuer}/oauth/device/code`,
     revocation_endpoint: `${issuer}/oauth/revoke`,
-    revocation_endpoint_auth_methods_supported: ['client_secret_basic'],
+    revocation_endpoint_auth_methods_supported: methods,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
-    grant_types_supported: ['client_credentials'],
-    response_types_supported: [],
-    scopes_supported: scopes,
+    grant_types_supported: ['authorization_code', 'refresh_token', deviceGrant, 'client_credentials'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    scopes_supported: offeredScopes,
+    ...(readsClientDocuments && { client_id_metadata_document_supported: true }),
   }
-}
-
-/** RFC 6749 section 4.1.2.1: answers directly, without a redirect. */
-function noSignIn(request: Parameters<Handler>[0], response: ServerResponse): void {
-  const body = {
-    error: 'unsupported_response_type',
-    error_description:
-      'Users cannot sign in here. Programs use the token endpoint; people use the issuer of their organisation.',
-  }
-  send(request, response, 400, JSON.stringify(body), noStore)
 }
 
 function answer(request: Parameters<Handler>[0], response: ServerResponse, document: unknown): void {

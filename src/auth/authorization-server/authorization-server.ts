@@ -1,0 +1,222 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { JWK } from 'jose'
+import type Provider from 'oidc-provider'
+import type { Interaction } from 'oidc-provider'
+import type { ResourcePath } from '../../../schemas/scope.ts'
+import type { Login, Person } from '../logins/login.ts'
+import { resourceNamed } from '../resources.ts'
+import type { Accounts } from './accounts.ts'
+import { createBrowsers } from './browser.ts'
+import { offeredScopes } from './offered-scopes.ts'
+import type { ProtocolPages } from './pages.ts'
+import { createPendingLogins } from './pending-logins.ts'
+import type { Records } from './records.ts'
+
+export interface AuthorizationServerOptions {
+  /** The base URL, known once the server listens. */
+  readonly issuer: () => string
+  readonly signingKey: () => Promise<JWK & { readonly kid: string }>
+  readonly logins: readonly Login[]
+  readonly records: Records
+  readonly accounts: Accounts
+  readonly pages: ProtocolPages
+  readonly clock: () => number
+  readonly random: (bytes: number) => Uint8Array
+  readonly endTokens: (grantId: string) => Promise<void>
+  readonly fetchDocument?: ((url: string, signal: AbortSignal) => Promise<Response>) | undefined
+  readonly onError: (fault: unknown) => void
+}
+
+/** What a client requests, for the person who decides. */
+export interface ConsentRequest {
+  readonly client: string
+  /** Where the browser goes afterwards: a host, or the scheme of an application on this device. */
+  readonly destination: string
+  /** A source of Content Security Policy that permits the redirect. */
+  readonly source: string
+  readonly resources: readonly ResourcePath[]
+  readonly scopes: readonly string[]
+}
+
+/** A request of a client that waits for its user. */
+export type Waiting =
+  | { readonly kind: 'login'; readonly client: string; readonly since: number }
+  | { readonly kind: 'consent'; readonly request: ConsentRequest }
+
+export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>
+
+/** Longer than the longest grant. */
+const usedClientMilliseconds = 120 * 86_400_000
+export const maxClients = 20_000
+
+/** The authorization server for people, as OAuth 2.1 defines it, and the sessions of their browsers. */
+export function createAuthorizationServer(options: AuthorizationServerOptions) {
+  const { issuer, signingKey, records, accounts, clock } = options
+  const typedCodes = new WeakMap<object, string>()
+  let engine: { readonly name: string; readonly provider: Promise<Provider> } | undefined
+
+  /** The library is loaded at first use, and again after a change of the key or the base URL. */
+  async function provider(): Promise<Provider> {
+    const key = await signingKey()
+    const name = `${key.kid} ${issuer()}`
+    if (engine?.name !== name) {
+      const created = import('./engine.ts').then(({ createEngine }) =>
+        createEngine({ ...options, issuer: issuer(), key, typedCodes }),
+      )
+      engine = { name, provider: created }
+    }
+    return await engine.provider
+  }
+
+  const isSecure = () => issuer().startsWith('https:')
+
+  async function interactionOf(
+    request: IncomingMessage,
+    response: ServerResponse,
+    uid: string,
+  ): Promise<Interaction | undefined> {
+    prepare(request, issuer())
+    try {
+      const interaction = await (await provider()).interactionDetails(request, response)
+      return interaction.uid === uid ? interaction : undefined
+    } catch (fault) {
+      if (fault instanceof Error && fault.name === 'SessionNotFound') return undefined
+      throw fault
+    }
+  }
+
+  async function clientOf({ params }: Interaction): Promise<{ name: string; id: string }> {
+    const id = params.client_id ?? ''
+    const client = await (await provider()).Client.find(id)
+    return { id, name: client?.clientName ?? id }
+  }
+
+  async function end(request: IncomingMessage, response: ServerResponse, result: object): Promise<string> {
+    prepare(request, issuer())
+    return await (await provider()).interactionResult(request, response, result)
+  }
+
+  return {
+    issuer,
+    isSecure,
+    browsers: createBrowsers({ provider, accounts, isSecure }),
+    pendingLogins: createPendingLogins(options),
+    logins: options.logins,
+
+    /** Answers a request to an endpoint of the protocol. The body was read before. */
+    async answer(request: IncomingMessage, response: ServerResponse, body?: string): Promise<void> {
+      const { pathname, searchParams } = new URL(request.url ?? '', issuer())
+      const code = searchParams.get('user_code')
+      if (code !== null) {
+        // The library would submit the form by a script.
+        typedCodes.set(request, code)
+        request.url = pathname
+      }
+      const readable = body === undefined ? request : withBody(request, body)
+      prepare(readable, issuer())
+      const callback = (await provider()).callback()
+      await new Promise<void>((resolve) => {
+        response.once('close', resolve)
+        response.once('finish', resolve)
+        callback(readable, response)
+      })
+    },
+
+    /** What the request of this browser waits for; undefined if there is none, or it is of another browser. */
+    async waiting(
+      request: IncomingMessage,
+      response: ServerResponse,
+      uid: string,
+    ): Promise<Waiting | undefined> {
+      const interaction = await interactionOf(request, response, uid)
+      if (!interaction) return undefined
+      const { name } = await clientOf(interaction)
+      if (interaction.prompt.name === 'login') return { kind: 'login', client: name, since: interaction.iat }
+      const missing = interaction.prompt.details.missingResourceScopes ?? {}
+      const { scope = '', redirect_uri } = interaction.params
+      const resources = resourcesOf(interaction).flatMap((address) => resourceNamed(address, issuer()) ?? [])
+      const scopes = offeredIn([scope, ...Object.values(missing).flat()].join(' '))
+      return {
+        kind: 'consent',
+        request: { client: name, ...destinationOf(redirect_uri), resources: [...new Set(resources)], scopes },
+      }
+    },
+
+    /** Continues a request after the sign-in of its user; returns the address to go on at. */
+    async signedIn(request: IncomingMessage, response: ServerResponse, person: Person): Promise<string> {
+      return await end(request, response, { login: { accountId: await accounts.put(person) } })
+    },
+
+    /** Grants what the request asks for. Throws if the request is not of this browser. */
+    async allow(
+      request: IncomingMessage,
+      response: ServerResponse,
+      uid: string,
+    ): Promise<string | undefined> {
+      const interaction = await interactionOf(request, response, uid)
+      const accountId = interaction?.session?.accountId
+      if (!interaction || accountId === undefined || interaction.prompt.name !== 'consent') return undefined
+      const { id } = await clientOf(interaction)
+      const grant = new (await provider()).Grant({ accountId, clientId: id })
+      const scope = offeredIn(interaction.params.scope ?? '').join(' ')
+      grant.addOIDCScope(scope)
+      for (const address of resourcesOf(interaction)) grant.addResourceScope(address, scope)
+      await records.extend('Client', id, clock() + usedClientMilliseconds)
+      return await end(request, response, { consent: { grantId: await grant.save() } })
+    },
+
+    async deny(request: IncomingMessage, response: ServerResponse, uid: string): Promise<string | undefined> {
+      if (!(await interactionOf(request, response, uid))) return undefined
+      return await end(request, response, {
+        error: 'access_denied',
+        error_description: 'The user refused.',
+      })
+    },
+
+    /** False while there are too many registered clients. */
+    async hasRoom(): Promise<boolean> {
+      return (await records.count('Client')) < maxClients
+    },
+  }
+}
+
+/** oidc-provider reads its own address from the request; here it is the base URL, whatever the proxy sends. */
+function prepare(request: IncomingMessage & { originalUrl?: string }, issuer: string): void {
+  const { protocol, host, pathname } = new URL(issuer)
+  request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+  request.headers['x-forwarded-host'] = host
+  request.originalUrl = pathname.replace(/\/$/, '') + (request.url ?? '')
+}
+
+/** A request whose body was read before, and perhaps changed. */
+function withBody(request: IncomingMessage, body: string): IncomingMessage {
+  const bytes = Buffer.from(body)
+  const { 'transfer-encoding': _, ...headers } = request.headers
+  return Object.assign(Readable.from([bytes]), {
+    headers: { ...headers, 'content-length': String(bytes.length) },
+    method: request.method,
+    url: request.url,
+    socket: request.socket,
+    httpVersion: request.httpVersion,
+  }) as unknown as IncomingMessage
+}
+
+function resourcesOf({ params }: Interaction): string[] {
+  const { resource } = params as Readonly<Record<string, string | readonly string[] | undefined>>
+  return [resource ?? []].flat()
+}
+
+function offeredIn(scope: string): string[] {
+  const words = new Set(scope.split(' '))
+  return offeredScopes.filter((offered) => words.has(offered))
+}
+
+function destinationOf(redirectUri: string | undefined): { destination: string; source: string } {
+  const url = URL.parse(redirectUri ?? '')
+  // A device has no address.
+  if (!url) return { destination: '', source: '' }
+  if (url.protocol === 'http:' || url.protocol === 'https:')
+    return { destination: url.host, source: url.origin }
+  return { destination: url.protocol, source: url.protocol }
+}

@@ -1,0 +1,15 @@
+/** The client id of the command line, which signs in by a device code. */
+export const commandLineClient = 'dragoman-cli'
+
+export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+
+/** Clients that need no registration. */
+export const ownClients = [
+  {
+    client_id: commandLineClient,
+    client_name: 'Dragoman command line',
+    grant_types: [deviceGrant, 'refresh_token'],
+    redirect_uris: [],
+    response_types: [],
+  },
+]

@@ -1,0 +1,24 @@
+const day = 86_400
+
+/** In seconds. */
+export const lifetimes = {
+  AccessToken: 3600,
+  AuthorizationCode: 60,
+  DeviceCode: 600,
+  Grant: 90 * day,
+  Interaction: 1800,
+  RefreshToken: 30 * day,
+  Session: 7 * day,
+} as const
+
+/** A name with `__Host-` can be set by no other host, and needs https. */
+export function cookieNames(secure: boolean) {
+  const prefix = secure ? '__Host-' : ''
+  return {
+    session: `${prefix}dragoman-session`,
+    login: `${prefix}dragoman-login`,
+    form: `${prefix}dragoman-form`,
+    interaction: 'dragoman-interaction',
+    resume: 'dragoman-resume',
+  }
+}

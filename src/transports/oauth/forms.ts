@@ -1,0 +1,44 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Failure } from '../../../schemas/failure.ts'
+import { readCookie, setCookie } from '../../auth/authorization-server/browser.ts'
+import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
+
+const cookieSeconds = 86_400
+
+/**
+ * Tokens of forms against requests that another site forges. A token is bound to a cookie of the browser and to the
+ * session of the person.
+ */
+export function createForms(isSecure: () => boolean) {
+  const nameOf = () => cookieNames(isSecure()).form
+
+  return {
+    /** The token for a form on the page that `response` sends. */
+    token(request: IncomingMessage, response: ServerResponse, session: string): string {
+      const cookie = readCookie(request, nameOf()) || randomBytes(32).toString('base64url')
+      setCookie(response, nameOf(), cookie, { secure: isSecure(), max_age_s: cookieSeconds })
+      return tokenOf(cookie, session)
+    },
+
+    /** Throws Failure `forbidden` if the form was not shown to this browser and session. */
+    check(request: IncomingMessage, form: URLSearchParams, session: string): void {
+      const cookie = readCookie(request, nameOf())
+      const site = request.headers['sec-fetch-site']
+      const isOwn = site === undefined || site === 'same-origin' || site === 'none'
+      if (cookie && isOwn && isSame(form.get('token') ?? '', tokenOf(cookie, session))) return
+      throw new Failure('forbidden', 'This form is not valid any more.', {
+        hint: 'Go back, load the page again, and repeat.',
+      })
+    },
+  }
+}
+
+function tokenOf(cookie: string, session: string): string {
+  return createHmac('sha256', cookie).update(`form ${session}`).digest('base64url')
+}
+
+function isSame(text: string, other: string): boolean {
+  const [a, b] = [Buffer.from(text), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

@@ -1,0 +1,162 @@
+import type { ResourcePath, Scope } from '../../../schemas/scope.ts'
+import type { ConsentRequest } from '../../auth/authorization-server/authorization-server.ts'
+import type { Page, ProtocolPages } from '../../auth/authorization-server/pages.ts'
+import type { Login, Person } from '../../auth/logins/login.ts'
+import { page } from '../page/document.ts'
+import { html } from '../page/html.ts'
+
+const scopeWords: Readonly<Record<Scope, string>> = {
+  'agents:read': 'Search agents, and read what concerns your own agents.',
+  'agents:write': 'Publish, change and delete your agents.',
+  'agents:publish': 'Take your agents live and offline, verify them, and transfer them to others.',
+  'a2a:call': 'Call agents in your name, with the credentials that you stored for them.',
+  playground: 'Use playground sessions.',
+  admin: 'Do everything, with the agents of everybody.',
+}
+
+const resourceWords: Readonly<Record<ResourcePath, string>> = {
+  '': 'the REST and JSON-RPC interface',
+  '/mcp': 'MCP',
+  '/a2a': 'A2A',
+}
+
+/** The pages that oidc-provider answers with. */
+export const protocolPages: ProtocolPages = {
+  deviceCode: ({ action, xsrf, code = '', notice }) =>
+    page({
+      title: 'Sign in a device',
+      body: html`
+${notice !== undefined && html`<p class="notice" role="alert">${notice}</p>`}
+<form method="post" action="${action}">
+<input type="hidden" name="xsrf" value="${xsrf}">
+<p><label for="code">Code that the device or the command line shows</label></p>
+<input id="code" type="text" name="user_code" value="${code}" required autocomplete="off" autocapitalize="characters" spellcheck="false">
+<p class="actions"><button class="main">Continue</button></p>
+</form>`,
+    }),
+  deviceConfirm: ({ action, xsrf, code, client }) =>
+    page({
+      title: 'Is this your device?',
+      body: html`
+<p><strong>${client}</strong> asks to be signed in. It must show this code:</p>
+<p><code>${code}</code></p>
+<p>If somebody sent you the code, refuse: they would act in your name.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="xsrf" value="${xsrf}">
+<input type="hidden" name="user_code" value="${code}">
+<input type="hidden" name="confirm" value="yes">
+<p class="actions"><button class="main">It shows this code</button><button name="abort" value="yes">Refuse</button></p>
+</form>`,
+    }),
+  deviceDone: (client) =>
+    page({
+      title: 'Signed in',
+      body: html`<p><strong>${client}</strong> is signed in. You can close this page.</p>`,
+    }),
+  error: (message, link) =>
+    page({
+      title: 'This did not work',
+      body: html`<p>${message}</p>
+${link !== undefined && html`<p><a href="${link}" rel="noreferrer">Go back to ${placeOf(link)}</a></p>`}`,
+    }),
+}
+
+function placeOf(link: string): string {
+  const url = URL.parse(link)
+  return url?.host || url?.protocol || link
+}
+
+interface SignInView {
+  readonly client?: string
+  readonly logins: readonly Pick<Login, 'id' | 'title'>[]
+  /** Address of this page; the logins are below it. */
+  readonly here: string
+  readonly expired: boolean
+  readonly isLoopback: boolean
+}
+
+export function signInPage({ client, logins, here, expired, isLoopback }: SignInView): Page {
+  const buttons = logins.map(
+    ({ id, title }) => html`<a class="button main" href="${here}/with/${id}">Continue with ${title}</a>`,
+  )
+  return page({
+    title: 'Sign in',
+    body: html`
+${expired && html`<p class="notice">Your session has ended. Sign in again.</p>`}
+${client !== undefined && html`<p><strong>${client}</strong> asks for access in your name. Sign in first.</p>`}
+${buttons.length > 0 && html`<p class="actions">${buttons}</p>`}
+${
+  isLoopback &&
+  html`<p>Run <code>dragoman login</code> in a terminal of this machine and open the address that it prints in this browser.</p>
+<p class="actions"><a class="button" href="${here}">I have done this</a></p>`
+}
+${
+  !isLoopback &&
+  buttons.length === 0 &&
+  html`<p>Nobody can sign in here yet: the operator has configured no login (<code>DRAGOMAN_LOGINS</code>).</p>`
+}`,
+  })
+}
+
+interface FormView {
+  readonly action: string
+  readonly token: string
+}
+
+export function consentPage({ action, token, person, request }: FormView & ConsentView): Page {
+  const { client, destination, source, resources, scopes } = request
+  return page({
+    title: `Allow ${client}?`,
+    formTarget: source,
+    body: html`
+<p><strong>${client}</strong> asks to use ${resources.map((path) => resourceWords[path]).join(' and ')} of this gateway in your name, <strong>${person.name}</strong>.</p>
+<ul>${scopes.map((scope) => html`<li>${(scopeWords as Readonly<Record<string, string>>)[scope] ?? scope}</li>`)}</ul>
+<p class="soft">${
+      destination === ''
+        ? 'The application runs on a device.'
+        : html`Then the browser goes to <strong>${destination}</strong>. Nobody has checked the name of the application: allow only what you have just started yourself.`
+    }</p>
+<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+<p class="actions"><button class="main" name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></p>
+</form>`,
+  })
+}
+
+interface ConsentView {
+  readonly person: Person
+  readonly request: ConsentRequest
+}
+
+export function linkPage({ action, token, code }: FormView & { readonly code: string }): Page {
+  return page({
+    title: 'Sign in this browser?',
+    body: html`
+<p>You opened an address that <code>dragoman login</code> printed. This browser will act for the person at this machine.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+<input type="hidden" name="code" value="${code}">
+<p class="actions"><button class="main">Sign in</button></p>
+</form>`,
+  })
+}
+
+export function accountPage({ action, token, person }: FormView & { readonly person: Person }): Page {
+  return page({
+    title: 'Signed in',
+    body: html`
+<p>This browser is signed in as <strong>${person.name}</strong>.</p>
+<p>If an application waits for you, go back to its page.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+<p class="actions"><button>Sign out</button></p>
+</form>`,
+  })
+}
+
+export function signedOutPage(): Page {
+  return page({
+    title: 'Signed out',
+    body: html`<p>This browser is signed out. Applications that you allowed stay signed in; revoke their tokens to end that.</p>`,
+  })
+}

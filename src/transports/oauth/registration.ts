@@ -1,0 +1,80 @@
+import { isRecord } from '../../../schemas/json.ts'
+import { deviceGrant } from '../../auth/authorization-server/clients.ts'
+import { offeredScopes } from '../../auth/authorization-server/offered-scopes.ts'
+
+/** RFC 7591 section 3.2.2. */
+export class RegistrationRefusal extends Error {
+  override readonly name = 'RegistrationRefusal'
+  readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata'
+
+  constructor(error: RegistrationRefusal['error'], message: string) {
+    super(message)
+    this.error = error
+  }
+}
+
+const maxAddresses = 10
+const maxAddressLength = 1000
+const grants = new Set(['authorization_code', 'refresh_token', deviceGrant])
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+/** RFC 8252 section 7.1: an application's own scheme is a domain in reverse, or at least no scheme of browsers. */
+const foreignSchemes =
+  /^(?:javascript|vbscript|data|blob|file|filesystem|about|view-source|ftp|ws|wss|chrome.*|resource|mailto|tel|sms|intent|jar):$/
+/** Visible text that reads in one direction. */
+const shownName =
+  /^[^\p{Control}\p{Format}\p{Private_Use}\p{Surrogate}\p{Line_Separator}\p{Paragraph_Separator}]{1,100}$/u
+
+/**
+ * What is registered of the metadata that a client states. Every client is public and native: it proves itself by PKCE,
+ * and its user decides each time. A member that has no use here is left out of the answer (RFC 7591 section 2).
+ */
+export function registered(stated: unknown): Record<string, unknown> {
+  if (!isRecord(stated)) throw invalid('The metadata is not a JSON object.')
+  const { client_name, grant_types, scope, software_id, software_version } = stated
+  if (client_name !== undefined && !(typeof client_name === 'string' && shownName.test(client_name))) {
+    throw invalid('client_name is not 1 to 100 visible characters.')
+  }
+  const requested = Array.isArray(grant_types) ? grant_types.filter((grant) => grants.has(grant)) : []
+  const granted = requested.length > 0 ? requested : ['authorization_code', 'refresh_token']
+  const hasCode = granted.includes('authorization_code')
+  return {
+    ...(client_name !== undefined && { client_name }),
+    redirect_uris: hasCode ? addressesIn(stated.redirect_uris) : [],
+    grant_types: granted,
+    response_types: hasCode ? ['code'] : [],
+    token_endpoint_auth_method: 'none',
+    application_type: 'native',
+    ...(typeof scope === 'string' && { scope: offered(scope) }),
+    ...(typeof software_id === 'string' && { software_id: software_id.slice(0, 100) }),
+    ...(typeof software_version === 'string' && { software_version: software_version.slice(0, 100) }),
+  }
+}
+
+function addressesIn(stated: unknown): string[] {
+  const addresses = Array.isArray(stated) ? stated : []
+  if (addresses.length === 0 || addresses.length > maxAddresses || !addresses.every(isAddress)) {
+    throw new RegistrationRefusal(
+      'invalid_redirect_uri',
+      `redirect_uris are 1 to ${maxAddresses} addresses: https, http on loopback, or the own scheme of an application, without a fragment.`,
+    )
+  }
+  return addresses
+}
+
+function isAddress(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > maxAddressLength || /[\s#\\]/.test(value)) return false
+  const url = URL.parse(value)
+  if (url?.username !== '' || url.password !== '') return false
+  if (url.protocol === 'http:') return loopback.has(url.hostname)
+  if (url.protocol === 'https:') return !loopback.has(url.hostname)
+  return !foreignSchemes.test(url.protocol)
+}
+
+function offered(scope: string): string {
+  const words = scope.split(' ').filter((word) => (offeredScopes as readonly string[]).includes(word))
+  return (words.length > 0 ? words : offeredScopes).join(' ')
+}
+
+function invalid(message: string): RegistrationRefusal {
+  return new RegistrationRefusal('invalid_client_metadata', message)
+}

@@ -1,0 +1,30 @@
+/** HTML whose texts are escaped. */
+export interface Html {
+  readonly html: string
+}
+
+type Part = string | number | Html | readonly Html[] | false | undefined
+
+/** Builds HTML. Each text that is put in is escaped, so that it can stand in an element or in a quoted attribute. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return { html: strings.reduce((before, after, index) => before + textOf(parts[index - 1]) + after) }
+}
+
+function textOf(part: Part): string {
+  if (part === undefined || part === false) return ''
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  if ('html' in part) return part.html
+  return part.map((each) => each.html).join('')
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}

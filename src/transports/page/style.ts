@@ -1,0 +1,28 @@
+import { hash } from 'node:crypto'
+
+/** The style of every page, light and dark. */
+export const style = `
+:root{color-scheme:light dark;--paper:#fbfaf7;--surface:#fff;--ink:#1b2127;--soft:#4a535c;--line:#c9c4b9;--accent:#0b6670;--on:#fff;--wash:#e3f1f1;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+main{max-width:30rem;margin:0 auto;padding:48px 16px}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 16px}
+p{margin:0 0 16px}
+ul{margin:0 0 16px;padding-left:20px}
+li{margin:4px 0}
+strong{overflow-wrap:anywhere}
+code{font:.875em ui-monospace,Menlo,Consolas,monospace}
+.soft{color:var(--soft)}
+.notice{background:var(--wash);border-radius:8px;padding:12px 16px}
+.bad{color:var(--bad)}
+.actions{display:flex;flex-wrap:wrap;gap:12px;margin:24px 0}
+button,.button{display:inline-block;min-height:44px;padding:10px 20px;border:1px solid var(--line);border-radius:8px;background:var(--surface);color:var(--ink);font:inherit;text-decoration:none;cursor:pointer}
+.main{background:var(--accent);border-color:var(--accent);color:var(--on)}
+input[type=text]{display:block;width:100%;min-height:44px;padding:10px 12px;border:1px solid var(--line);border-radius:8px;background:var(--surface);color:var(--ink);font:1.25rem ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em}
+a{color:var(--accent)}
+:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+`
+
+/** A source of Content Security Policy that permits the style and nothing else. */
+export const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`

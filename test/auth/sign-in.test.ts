@@ -1,0 +1,57 @@
+import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Browser } from '../support/browser.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import {
+  authorizationRequest,
+  instantLogin,
+  refresh,
+  register,
+  signIn,
+  type TestClient,
+  tokensFor,
+} from '../support/sign-in.ts'
+
+let home: TestGateway
+let client: TestClient
+const login = instantLogin()
+beforeAll(async () => {
+  home = await startGateway({}, { logins: [login] })
+  client = await register(home)
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+const atMcp = (token: string) => home.request('POST', '/mcp', { token, body: list })
+
+describe('sign-in', () => {
+  test('leads from the request of a client by login and consent to a token for one resource', async () => {
+    const browser = new Browser(home.url)
+    const { url } = authorizationRequest(home, client)
+    const first = await browser.open(url)
+    expect([first.status, first.text]).toEqual([200, expect.stringContaining('Test client')])
+    const consent = await signIn(browser, first)
+    for (const text of ['Test client', '127.0.0.1:3999', 'MCP', 'Ada', 'Search agents'])
+      expect(consent.text).toContain(text)
+    const { access_token, refresh_token, ...more } = await tokensFor(home, client)
+    expect(more).toMatchObject({ scope: 'agents:read a2a:call', expires_in: 3600 })
+    const keys = createRemoteJWKSet(new URL(`${home.url}/.well-known/jwks.json`))
+    const { payload, protectedHeader } = await jwtVerify(access_token, keys, { issuer: home.url })
+    expect(protectedHeader).toMatchObject({ alg: 'EdDSA', typ: 'at+jwt' })
+    expect(payload).toMatchObject({
+      sub: 'ada',
+      sub_iss: 'https://login.example',
+      ns: ['com.ada'],
+      aud: `${home.url}/mcp`,
+      client_id: client.id,
+      scope: 'agents:read a2a:call',
+    })
+    const principal = await home.gateway.authenticate(access_token)
+    expect(principal).toMatchObject({ issuer: 'https://login.example', subject: 'ada', resources: ['/mcp'] })
+    expect((await atMcp(access_token)).status).not.toBe(401)
+    expect((await home.request('GET', '/api/agents', { token: access_token })).status).toBe(401)
+    const next = await refresh(home, client, refresh_token)
+    expect([next.status, next.json.scope]).toEqual([200, 'agents:read a2a:call'])
+    expect((await atMcp(next.json.access_token)).status).not.toBe(401)
+  })
+})
