@@ -21,6 +21,7 @@ import { type Config, storeLocation } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
+import { openLogins } from './logins.ts'
 import { openMirrors } from './mirrors.ts'
 import { createOutbound } from './outbound.ts'
 import { openPush } from './push.ts'
@@ -100,7 +101,7 @@ async function assemble(
   )
   observer.watch(store)
   const outbound = createOutbound(runtime)
-  const { logins = [] } = options
+  const logins = options.logins ?? (await openLogins(config, outbound, store))
   const identity = await openIdentity(runtime, store, outbound, logins)
   const vault = createVault(await secretKey(config))
   const signIn = openSignIn(runtime, { store, vault, outbound, identity, logins })
