@@ -1,4 +1,5 @@
 import type { Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import { createVault } from '../auth/vault.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
@@ -81,7 +82,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     return await retryStart((stack) => assemble(stack, config, options))
   } catch (fault) {
     const failure = startFailure(fault, config)
-    options.log?.error({ err: failure }, 'start')
+    // The caller reports a Failure; only the log has the stack of an unexpected error.
+    if (!(failure instanceof Failure)) options.log?.error({ err: failure }, 'start')
     throw failure
   }
 }
@@ -97,7 +99,8 @@ async function assemble(
   await protectFiles(config, runtime.onError('files'))
   const observer = new HealthObserver(runtime, config)
   const store = stack.use(
-    await openStore(storeLocation(config), clock, runtime.onError('store', 'warn'), observer),
+    // The whole start is retried while the store is away.
+    await openStore(storeLocation(config), clock, runtime.onError('store', 'warn'), observer, 0),
   )
   observer.watch(store)
   const outbound = createOutbound(runtime)

@@ -24,8 +24,9 @@ const leastFree = 200 * megabyte
 export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
-  const own = [nodeCheck(), addressCheck(config), await dataCheck(config), await filesCheck(config)]
-  const store = await storeChecks(config)
+  const data = await dataCheck(config)
+  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config)]
+  const store = await storeChecks(config, data)
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
@@ -69,8 +70,11 @@ async function filesCheck(config: Config): Promise<Check> {
   }
 }
 
-async function storeChecks(config: Config): Promise<Check[]> {
+async function storeChecks(config: Config, data: Check): Promise<Check[]> {
   const location = storeLocation(config)
+  if (location.url === undefined && !data.ok && !(await exists(config.data))) {
+    return [{ check: 'store', ok: false, detail: `${nameOf(location)}: the data folder cannot be used` }]
+  }
   const startedAt = Date.now()
   try {
     const { version, now, connections, is_read_only = false } = await aboutStore(location)
@@ -84,6 +88,11 @@ async function storeChecks(config: Config): Promise<Check[]> {
   } catch (fault) {
     return [{ check: 'store', ok: false, detail: wordsOf(fault) }]
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
 }
 
 function clockCheck(ahead: number): Check {

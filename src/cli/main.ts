@@ -23,10 +23,18 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) fail(thrown, json)
+    if (!(thrown instanceof CommanderError)) fail(await explained(thrown), json)
     else if (thrown.exitCode === 0) process.exitCode = 0
     else refuse(thrown, json)
   }
+}
+
+/** Errors of files and of the database say which file it is and what to do. */
+async function explained(thrown: unknown): Promise<unknown> {
+  if (thrown instanceof Failure) return thrown
+  const { readConfig } = await import('../app/config.ts')
+  const { startFailure } = await import('../app/start-failure.ts')
+  return startFailure(thrown, readConfig())
 }
 
 /** Sets the exit code for a command line that commander refused; commander has printed the reason as text. */

@@ -16,7 +16,7 @@ function exitCodeOf({ code }: Failure): number {
 
 /** Data goes to standard output, one JSON document or text. */
 export function print(data: unknown): void {
-  process.stdout.write(`${typeof data === 'string' ? escapeControls(data) : safeJson(data)}\n`)
+  process.stdout.write(`${typeof data === 'string' ? escapeControls(data) : jsonText(data)}\n`)
 }
 
 /** One JSON document on one line, for a stream of them. */
@@ -89,16 +89,22 @@ export function escapeControls(text: string): string {
   )
 }
 
-function safeJson(data: unknown): string {
+/** JSON for people and programs, without characters that command a terminal. */
+export function jsonText(data: unknown): string {
   return escapeHidden(JSON.stringify(data, null, 2))
 }
 
 /** Prints what went wrong and sets the exit code. */
 export function fail(thrown: unknown, json: boolean): void {
-  const failure = Failure.from(thrown)
+  const failure = thrown instanceof Failure ? thrown : unexpected(thrown)
   process.exitCode = exitCodeOf(failure)
-  if (json) process.stderr.write(`${safeJson(problem(failure, 'cli'))}\n`)
+  if (json) process.stderr.write(`${jsonText(problem(failure, 'cli'))}\n`)
   else for (const line of explain(failure)) say(line)
+}
+
+/** No log has it: a command line that ends is not a gateway. */
+function unexpected(thrown: unknown): Failure {
+  return new Failure('internal', 'An unexpected error ended the command.', {}, thrown)
 }
 
 function* explain({ message, code, details, cause }: Failure): Generator<string> {

@@ -1,5 +1,5 @@
-import { openClient } from './client.ts'
-import { print } from './output.ts'
+import { jsonText, page, print } from './output.ts'
+import { askRegistry } from './send.ts'
 
 /** Prints the card of an agent; with --json, the answer of `resolve_package`. */
 export async function resolve(
@@ -7,8 +7,8 @@ export async function resolve(
   { version }: { version?: string },
   json: boolean,
 ): Promise<void> {
-  await using client = await openClient()
   const params = { agent, ...(version && { version }) }
-  const found = await client.send({ to: 'svc.registry', action: 'resolve_package', params })
-  print(json ? found : (found as { card: unknown }).card)
+  const found = await askRegistry('resolve_package', params)
+  if (json) print(found)
+  else await page(jsonText((found as { card: unknown }).card))
 }

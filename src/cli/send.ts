@@ -4,9 +4,11 @@ import type { Json, JsonObject } from '../../schemas/json.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 import { openClient } from './client.ts'
+import { showWaiting } from './progress.ts'
 
 /** Asks the registry for one action. */
 export async function askRegistry(action: string, params: object): Promise<Json> {
+  using _waiting = showWaiting()
   await using client = await openClient()
   return await client.send({ to: 'svc.registry', action, params: params as JsonObject })
 }
@@ -17,8 +19,9 @@ export async function askRegistry(action: string, params: object): Promise<Json>
  */
 export async function readPublic(action: string, params: object): Promise<Json> {
   const envelope = { to: 'svc.registry', action, params: params as JsonObject }
-  const { DRAGOMAN_TOKEN: _, ...config } = readConfig()
+  const config = readConfig()
   if (config.DRAGOMAN_URL) return await askRegistry(action, params)
+  using _waiting = showWaiting()
   const server = await findServer(config)
   if (server !== undefined) {
     try {
@@ -29,7 +32,7 @@ export async function readPublic(action: string, params: object): Promise<Json> 
       if (!(fault instanceof Failure) || !codes[fault.code].retryable) throw fault
     }
   }
-  await using client = await openClient(readConfig(), null)
+  await using client = await openClient(config, null)
   return await client.send(envelope)
 }
 

@@ -13,8 +13,8 @@ export function backoff(attempt: number, { first_ms, max_ms }: Backoff): number 
 }
 
 /**
- * Runs `work`, and repeats it with exponential backoff while `isRetryable` holds for its error, for at most `within_ms`
- * milliseconds. Rejects with the last error.
+ * Runs `work`, and repeats it with exponential backoff while `isRetryable` holds for its error; the last time after
+ * `within_ms` milliseconds. Rejects with the last error.
  */
 export async function retryFor<T>(
   work: () => Promise<T>,
@@ -23,12 +23,11 @@ export async function retryFor<T>(
 ): Promise<T> {
   const end = performance.now() + within_ms
   for (let attempt = 1; ; attempt++) {
-    const pause_ms = backoff(attempt, pauses)
     try {
       return await work()
     } catch (error) {
-      if (!isRetryable(error) || performance.now() + pause_ms > end) throw error
+      if (!isRetryable(error) || performance.now() >= end) throw error
     }
-    await pause(pause_ms)
+    await pause(Math.min(backoff(attempt, pauses), Math.max(0, end - performance.now())))
   }
 }

@@ -29,17 +29,26 @@ export async function openRates(url: string, onError: (fault: unknown) => void) 
   return openSharedRates(url, onError)
 }
 
-/** Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. */
+/**
+ * Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. `start_ms`:
+ * maximum time for which this waits for a server that does not answer; some seconds when absent.
+ */
 export async function openStore(
   { path, url }: StoreLocation,
   clock: () => number,
   onError: (fault: unknown) => void,
   observer: StoreObserver = {},
+  start_ms?: number,
 ): Promise<Store> {
   if (url === undefined) {
     const { openSqliteStore } = await import('./sqlite/store.ts')
     return await openSqliteStore(path, clock, observer)
   }
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return await openPostgresStore(url, { clock, onError, observer })
+  return await openPostgresStore(url, {
+    clock,
+    onError,
+    observer,
+    ...(start_ms !== undefined && { start_ms }),
+  })
 }

@@ -90,7 +90,8 @@ describe('a start over a broken file says which file it is, what is wrong and wh
     expect(stderr).not.toMatch(/unexpected|wrong here| {4}at /)
     const { lines, log } = startLog()
     await expect(startGateway({ DRAGOMAN_DATA: folder.path }, { log })).rejects.toThrow(message)
-    expect(lines.filter((line) => JSON.parse(line).msg === 'start')).toEqual([expect.stringMatching(message)])
+    // The failure says everything; a stack beside it would only hide it.
+    expect(lines.filter((line) => JSON.parse(line).msg === 'start')).toEqual([])
   })
 
   test('an export and an import say so too', async () => {

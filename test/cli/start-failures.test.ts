@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { command, run, temporaryFolder } from '../support/command.ts'
+import { run as runProcess } from '../support/processes.ts'
+
+describe('a data folder that cannot be made', () => {
+  test.each([
+    [['search', 'x']],
+    [['publish', '{file}']],
+    [['token', 'create', '--sub', 'x']],
+    [['keys', 'list']],
+    [['export', '{file}']],
+  ])('is an error of the configuration for %j, which says what to do', async (args) => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'file')
+    await writeFile(file, '{}')
+    const words = args.map((word) => word.replace('{file}', file))
+    const { code, stdout, stderr } = await run(words, { DRAGOMAN_DATA: join(file, 'data') })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/cannot be made: a file is where a folder should be\. \(not_configured\)/)
+    expect(stderr).toContain('Set DRAGOMAN_DATA to a folder')
+    expect(stderr).not.toMatch(/internal|logged/)
+  })
+
+  test('fails every check of doctor that depends on it', async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'file')
+    await writeFile(file, '')
+    const { code, stdout } = await run(['doctor', '--json'], { DRAGOMAN_DATA: join(file, 'data') })
+    expect(code).toBe(1)
+    const failed = JSON.parse(stdout).checks.filter(({ ok }: { ok: boolean }) => !ok)
+    expect(failed.map(({ check }: { check: string }) => check)).toEqual([
+      'data folder',
+      'store',
+      'signing key',
+    ])
+  })
+})
+
+test('an unexpected error of a command does not claim to be logged', async () => {
+  await using folder = await temporaryFolder()
+  const { code, stderr } = await run(['export', join(folder.path, 'no/such/folder')], {
+    DRAGOMAN_DATA: folder.path,
+  })
+  expect([code, stderr.includes('logged')]).toEqual([1, false])
+})
+
+test('an import that ends in the middle says how many agents are written, and that it may be repeated', async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, 'list.jsonl')
+  const line = (index: number) =>
+    JSON.stringify({
+      packageName: `agent-${index}`,
+      name: 'x',
+      description: 'x',
+      url: 'https://example.com/',
+    })
+  await writeFile(file, Array.from({ length: 450 }, (_, index) => line(index)).join('\n'))
+  let batches = 0
+  const server = createServer((_, response) => {
+    batches++
+    response.statusCode = batches > 2 ? 507 : 200
+    const full = { code: 'storage_full', detail: 'The disk is full; the change was not written.' }
+    const report = { created: 200, updated: 0, unchanged: 0, rejected: [] }
+    response.end(JSON.stringify(batches > 2 ? full : report))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const { code, stdout, stderr } = await run(['import', file], { DRAGOMAN_URL: `http://127.0.0.1:${port}` })
+  server.close()
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('The import ended at line 401: The disk is full; the change was not written.')
+  expect(stderr).toContain('400 created, 0 updated, 0 unchanged, 0 left out before line 401.')
+  expect(stderr).not.toContain('nothing was written')
+})
+
+test('a start without its PostgreSQL retries once, not in a retry, and ends with one message', async () => {
+  await using folder = await temporaryFolder()
+  await using starting = runProcess(process.execPath, [command, 'serve'], {
+    DRAGOMAN_DATA: folder.path,
+    DATABASE_URL: 'postgresql://user:secret@127.0.0.1:1/dragoman',
+    PORT: '0',
+  })
+  const { code, stdout, stderr } = await starting.ended
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr.trimEnd().split('\n')).toEqual([
+    'PostgreSQL at 127.0.0.1:1/dragoman cannot be used: connect ECONNREFUSED 127.0.0.1:1. (unavailable)',
+    '  Start it, or set DATABASE_URL to its address.',
+  ])
+}, 40_000)
+
+test('an import from standard input is the same as from a file', async () => {
+  await using folder = await temporaryFolder()
+  const input = JSON.stringify({
+    packageName: 'piped',
+    runtime: 'node',
+    name: 'Piped',
+    description: 'Comes by a pipe.',
+    url: 'https://example.com/',
+  })
+  const environment = { DRAGOMAN_DATA: folder.path }
+  await using importing = runProcess(process.execPath, [command, 'import', '-'], environment, { input })
+  expect(await importing.ended).toMatchObject({
+    code: 0,
+    stdout: '1 created, 0 updated, 0 unchanged, 0 left out\n',
+  })
+  await using calling = runProcess(
+    process.execPath,
+    [command, 'call', 'svc.registry', 'search', '-'],
+    environment,
+    { input: '{"query": "piped"}' },
+  )
+  expect((await calling.ended).stdout).toContain('npm.piped')
+  const file = join(folder.path, 'params.json')
+  await writeFile(file, '{"query": "piped"}')
+  expect((await run(['call', 'svc.registry', 'search', `@${file}`], environment)).stdout).toContain(
+    'npm.piped',
+  )
+}, 30_000)
