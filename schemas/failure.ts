@@ -123,6 +123,14 @@ export interface Details {
   readonly endpoints?: readonly Endpoint[]
 }
 
+/** What is left of a caller's rate limit. */
+export interface Allowance {
+  readonly policy: string
+  readonly limit: number
+  readonly remaining: number
+  readonly reset_s: number
+}
+
 /** The only error that leaves the router. `cause` is logged and never sent. */
 export class Failure extends Error {
   override readonly name = 'Failure'
@@ -130,6 +138,8 @@ export class Failure extends Error {
   readonly details: Details
   /** What a listed agent said with its refusal. */
   content?: Content
+  /** The limit that the caller has reached, for the headers of an answer. */
+  allowance?: Allowance
 
   constructor(code: Code, message: string, details: Details = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause })

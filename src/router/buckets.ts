@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { Failure } from '../../schemas/failure.ts'
+import { type Allowance, Failure } from '../../schemas/failure.ts'
 import { upTo } from '../common/lru.ts'
-import type { Allowance } from './call.ts'
 
 const trackedCallers = 50_000
 
@@ -19,9 +18,7 @@ export class Buckets {
     const filled = this.#filled(policy, caller, limit)
     if (filled < 1) {
       this.#set(policy, caller, filled)
-      throw new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
-        retry_after_s: secondsUntil(1 - filled, limit),
-      })
+      throw rateLimited({ policy, limit, remaining: 0, reset_s: secondsUntil(1 - filled, limit) })
     }
     this.#set(policy, caller, filled - 1)
     return {
@@ -58,6 +55,15 @@ export class Buckets {
   #set(policy: string, caller: string, tokens: number): void {
     this.#buckets.set(`${policy} ${caller}`, { tokens, at: this.#clock() })
   }
+}
+
+/** The refusal of a call beyond a limit; `reset_s` is the time until the next call. */
+export function rateLimited(allowance: Allowance): Failure {
+  const { policy, limit, reset_s: retry_after_s } = allowance
+  const failure = new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
+    retry_after_s,
+  })
+  return Object.assign(failure, { allowance })
 }
 
 function secondsUntil(tokens: number, limit: number): number {

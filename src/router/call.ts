@@ -3,7 +3,7 @@ import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { ContentMark } from '../../schemas/content-mark.ts'
 import type { Deprecation } from '../../schemas/deprecation.ts'
 import type { Envelope } from '../../schemas/envelope.ts'
-import type { Failure } from '../../schemas/failure.ts'
+import type { Allowance, Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 
@@ -58,14 +58,6 @@ export interface Reply {
   readonly mark?: ContentMark
   /** Of the agent that answered. */
   readonly deprecated?: Deprecation
-}
-
-/** What is left of a caller's rate limit. */
-export interface Allowance {
-  readonly policy: string
-  readonly limit: number
-  readonly remaining: number
-  readonly reset_s: number
 }
 
 /** The agent with a name, or undefined. May throw a more specific Failure. */

@@ -1,9 +1,9 @@
 import type { Envelope } from '../../schemas/envelope.ts'
-import { Failure } from '../../schemas/failure.ts'
+import { type Allowance, Failure } from '../../schemas/failure.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { Buckets } from './buckets.ts'
-import type { Allowance, Call, RouterOptions } from './call.ts'
+import type { Call, RouterOptions } from './call.ts'
 
 /** The limits of each class of calls: calls a minute for an anonymous caller, and the cost units of one call. */
 export const classes = {
@@ -35,6 +35,8 @@ export const costs = {
   sentByte: 1 / 8192,
   /** Of the JSON that a write answers, which for most writes is the entry: it is stored, indexed and embedded. */
   writtenByte: 1 / 256,
+  /** An answer that is compressed when it is sent costs this for each byte before. */
+  compressedByte: 1 / 8192,
 } as const
 
 const costPerMinute = 6000
@@ -97,9 +99,12 @@ export class Limiter {
     const limit = costPerMinute * factorOf(caller)
     const retry_after_s = this.#buckets.secondsEmpty('cost', key, limit)
     if (retry_after_s === 0) return undefined
-    return new Failure('rate_limited', `Your requests cost more than ${limit} units a minute.`, {
+    const failure = new Failure('rate_limited', `Your requests cost more than ${limit} units a minute.`, {
       hint: 'A unit is about 0.1 ms of CPU time, or 8 KiB of answers. Ask for less at once, or less often.',
       retry_after_s,
+    })
+    return Object.assign(failure, {
+      allowance: { policy: 'cost', limit, remaining: 0, reset_s: retry_after_s },
     })
   }
 
@@ -132,7 +137,10 @@ export class Limiter {
     try {
       return { policy, limit, ...(await take(policy, caller, limit)) }
     } catch (thrown) {
-      if (thrown instanceof Failure && thrown.code === 'rate_limited') throw thrown
+      if (thrown instanceof Failure && thrown.code === 'rate_limited') {
+        const reset_s = thrown.details.retry_after_s ?? 60
+        throw Object.assign(thrown, { allowance: { policy, limit, remaining: 0, reset_s } })
+      }
       onError(thrown)
       return this.#buckets.take(policy, caller, limit)
     }

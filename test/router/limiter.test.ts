@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createRegistryAgent } from '../../agents/registry/index.ts'
+import type { Allowance } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { Allowance, Call } from '../../src/router/call.ts'
+import type { Call } from '../../src/router/call.ts'
 import { Limiter } from '../../src/router/limiter.ts'
 import { anonymous, principal } from '../support/router.ts'
 

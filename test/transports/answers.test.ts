@@ -123,7 +123,10 @@ test('rate limits count down, then answer 429 with Retry-After', async () => {
   const refused = await search()
   expect(refused.status).toBe(429)
   expect(refused.json.code).toBe('rate_limited')
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  const wait = Number(refused.headers.get('retry-after'))
+  expect(wait).toBeGreaterThan(0)
+  expect(refused.headers.get('ratelimit-policy')).toBe('"search";q=120;w=60')
+  expect(refused.headers.get('ratelimit')).toBe(`"search";r=0;t=${wait}`)
   expect((await limited.request('GET', '/public/agents')).status).toBe(200)
 })
 

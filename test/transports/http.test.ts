@@ -265,16 +265,15 @@ describe('documents and health', () => {
   test('the OpenAPI document has every row, its schemas whole', async () => {
     const { json } = await home.request('GET', '/openapi.json')
     expect(json.openapi).toBe('3.1.0')
-    expect(Object.keys(json.paths)).toContain('/api/agents/{id}/go-live')
-    const list = json.paths['/public/agents'].get.parameters
-    expect(list.find((parameter: { name: string }) => parameter.name === 'limit').schema).toMatchObject({
+    expect(Object.keys(json.paths)).toContain('/api/agents/{agent}/go-live')
+    const list: { $ref?: string }[] = json.paths['/public/agents'].get.parameters
+    expect(list.map(({ $ref }) => $ref)).toContain('#/components/parameters/limit')
+    expect(json.components.parameters.limit.schema).toMatchObject({
       default: 20,
       maximum: 100,
     })
-    expect(json.paths['/a2a/discover'].post.security).toEqual([{ bearer: [] }])
-    expect(
-      json.paths['/a2a/utility/reader'].post.requestBody.content['application/json'].schema.required,
-    ).toEqual(['input'])
+    expect(json.paths['/a2a/discover'].post.security).toEqual([{ bearer: [] }, { oauth: ['agents:read'] }])
+    expect(json.components.schemas.ReadPageBody.required).toEqual(['input'])
   })
 
   test.each(['/', '/llms.txt', '/healthz', '/readyz'])('%s answers', async (path) => {

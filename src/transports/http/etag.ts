@@ -26,7 +26,7 @@ export interface Etags {
 /** `probes` counts the sweeps of liveness probes whose results are in lists. */
 export function createEtags(rendering: string, probes: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
-  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?"$`)
+  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?(?:-(?:br|gzip))?"$`)
 
   /** A cached token yields the same principal object, so its digest is computed once. */
   const digests = new WeakMap<Principal, string>()

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { Answer } from '../shared/coding.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
 import { overCost } from './caller.ts'
@@ -28,28 +26,17 @@ interface PageContext<Here extends Site> extends Pick<TransportContext, 'limits'
   readonly site: () => Here
 }
 
-/** A document as it is sent, with or without compression, which each have a validator (RFC 9110 section 8.8.3.3). */
-interface Written {
-  readonly bytes: Buffer
-  readonly etag: string
-}
-
-interface Versions {
-  readonly plain: Written
-  readonly compressed: Written
-}
-
 /** A document at a path, readable by every web page, rendered once for each address of the gateway. */
 export function pageMount<Here extends Site>(
   context: PageContext<Here>,
   { path, type, render, link, max_age_s = 60 }: Page<Here>,
 ): Mount {
-  const pages = new Map<string, Versions>()
+  const pages = new Map<string, Answer>()
 
-  function written(): Versions {
+  function written(): Answer {
     const here = context.site()
     const key = JSON.stringify(here)
-    const page = pages.get(key) ?? write(render(here))
+    const page = pages.get(key) ?? new Answer(render(here))
     pages.set(key, page)
     return page
   }
@@ -60,9 +47,7 @@ export function pageMount<Here extends Site>(
     async handler(request, response) {
       const failure = overCost(context, request)
       if (failure) return sendFailure(context, request, response, failure, requestId(request), corsHeaders)
-      const { plain, compressed } = written()
-      const isCompressed = acceptsGzip(request)
-      const { bytes, etag } = isCompressed ? compressed : plain
+      const { bytes, etag, coding } = await written().acceptedBy(request)
       const headers = {
         ...corsHeaders,
         ETag: etag,
@@ -70,7 +55,7 @@ export function pageMount<Here extends Site>(
         'Cache-Control': `public, max-age=${max_age_s}`,
         Vary: 'Accept-Encoding',
         ...(link && { Link: link(context.site()) }),
-        ...(isCompressed && { 'Content-Encoding': 'gzip' }),
+        ...(coding && { 'Content-Encoding': coding }),
       }
       if (matches(request.headers['if-none-match'], etag)) send(request, response, 304, '', headers)
       else send(request, response, 200, bytes, headers)
@@ -81,19 +66,4 @@ export function pageMount<Here extends Site>(
 /** The link to the catalog of ARD 0.91 (section 5.1). */
 export function catalogLink({ base_url }: Site): string {
   return `<${base_url}/.well-known/ard.json>; rel="ard"`
-}
-
-function write(text: string): Versions {
-  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 16)
-  const bytes = Buffer.from(text)
-  return {
-    plain: { bytes, etag: `"${digest}"` },
-    compressed: { bytes: gzipSync(bytes), etag: `"${digest}-gzip"` },
-  }
-}
-
-/** RFC 9110 section 12.5.3; a weight of zero refuses the encoding. */
-function acceptsGzip({ headers }: IncomingMessage): boolean {
-  const accepted = String(headers['accept-encoding'] ?? '').split(',')
-  return accepted.some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(coding))
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentMark } from '../../../schemas/content-mark.ts'
-import { type Failure, problem } from '../../../schemas/failure.ts'
-import type { Allowance } from '../../router/call.ts'
+import { type Allowance, type Failure, problem } from '../../../schemas/failure.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { challenge } from './challenge.ts'
@@ -66,6 +65,7 @@ export function failureHeaders(
   const { retry_after_s } = failure.details
   return {
     ...challenge(context, request, failure),
+    ...allowanceHeaders(failure.allowance),
     ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,

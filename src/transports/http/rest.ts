@@ -6,13 +6,15 @@ import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
 import type { Reply } from '../../router/call.ts'
+import { costs } from '../../router/limiter.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { identify } from './caller.ts'
+import { currentTag, sendCoded } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import { type Etags, matches } from './etag.ts'
+import type { Etags } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { requestId } from './request-id.ts'
@@ -81,12 +83,18 @@ export function serve(
           `${principal ? 'private' : 'public'}, ${route.versions ? cardAge : 'no-cache'}`
         headers.Vary = route.versions ? 'Authorization, A2A-Version, Accept' : 'Authorization'
         if (route.versions && etag) headers['Last-Modified'] = lastModified(etag)
-        if (matches(request.headers['if-none-match'], etag)) {
-          send(request, response, 304, '', headers)
+        const current = currentTag(request, etag)
+        if (current !== undefined) {
+          const Vary = `${headers.Vary}, Accept-Encoding`
+          send(request, response, 304, '', { ...headers, Vary, ETag: current })
           return
         }
       }
-      answer(route, reply.output, headers, request, response)
+      const charge = (bytes: number) =>
+        context.limits.charge({ principal, client }, bytes * costs.compressedByte)
+      // A secret is never compressed together with what a stranger may have chosen (BREACH).
+      const sendBody: SendBody = action.secret ? send : (...sent) => sendCoded(...sent, charge)
+      await answer(route, reply.output, headers, request, response, sendBody)
     } catch (thrown) {
       sendFailure(context, request, response, withQueryNames(route, failureOf(context, thrown)), id, cors)
     }
@@ -121,10 +129,12 @@ function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
     ...error,
     pointer: names.get(error.pointer) ?? error.pointer,
   }))
-  return errors
-    ? new Failure(failure.code, failure.message, { ...failure.details, errors }, failure.cause)
-    : failure
+  if (!errors) return failure
+  const renamed = new Failure(failure.code, failure.message, { ...failure.details, errors }, failure.cause)
+  return Object.assign(renamed, { allowance: failure.allowance })
 }
+
+type SendBody = (...sent: Parameters<typeof send>) => void | Promise<void>
 
 function answer(
   route: Route,
@@ -132,7 +142,8 @@ function answer(
   headers: Headers,
   request: IncomingMessage,
   response: ServerResponse,
-): void {
+  sendBody: SendBody,
+): void | Promise<void> {
   const status = route.status ?? 200
   if (status === 204) {
     send(request, response, 204, '', headers)
@@ -142,12 +153,11 @@ function answer(
   if ('text' in shown) {
     headers['Content-Type'] = `${shown.media_type}; charset=utf-8`
     headers['Content-Disposition'] = `attachment; filename="${shown.filename}"`
-    send(request, response, status, shown.text, headers)
-    return
+    return sendBody(request, response, status, shown.text, headers)
   }
   if (shown.location !== undefined) headers.Location = shown.location
   headers['Content-Type'] = 'application/json'
-  send(request, response, status, toPayload(shown.body), headers)
+  return sendBody(request, response, status, toPayload(shown.body), headers)
 }
 
 /** Aborts when the caller disconnects before the answer is sent. */

@@ -40,6 +40,14 @@ expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 429, "5xx"]
 [checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 415, 422, 428, 429]
 
+# The protocols have suites of their own, and the metadata and the operator's pages take no input.
+[[operations]]
+include-tag = ["Authorization", "Operations"]
+enabled = false
+[[operations]]
+include-operation-id = ["callJsonRpc", "callA2a", "callMcp", "callAgentMcp"]
+enabled = false
+
 # The envelope takes any action: whether params are valid is said by the action's schema, not by this one.
 [[operations]]
 include-name = "POST /a2a/message"

@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { acceptedCodings, type Coding, codedTag, compress, isWorthCoding } from '../shared/coding.ts'
+import { matches } from './etag.ts'
+import { type Headers, send } from './respond.ts'
+
+/** The compressed forms of payloads that are sent again: the cached bytes of frozen outputs. */
+const compressed = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>()
+
+/**
+ * Sends a body in the best coding that the client accepts, or as it is if it is short. `charge` receives the number of
+ * bytes that were compressed for this answer. Callers that accept no coding get the answer at once.
+ */
+export function sendCoded(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Headers,
+  charge: (bytes: number) => void,
+): void | Promise<void> {
+  headers.Vary = headers.Vary === undefined ? 'Accept-Encoding' : `${headers.Vary}, Accept-Encoding`
+  const coding = isWorthCoding(body) ? acceptedCodings(request)[0] : undefined
+  if (coding === undefined) return send(request, response, status, body, headers)
+  return codedBody(body, coding, charge).then((bytes) =>
+    send(request, response, status, bytes, {
+      ...headers,
+      'Content-Encoding': coding,
+      ...(headers.ETag !== undefined && { ETag: codedTag(headers.ETag, coding) }),
+    }),
+  )
+}
+
+function codedBody(body: string | Buffer, coding: Coding, charge: (bytes: number) => void): Promise<Buffer> {
+  if (typeof body === 'string') {
+    charge(body.length)
+    return compress(Buffer.from(body), coding)
+  }
+  const forms = compressed.get(body) ?? new Map<Coding, Promise<Buffer>>()
+  compressed.set(body, forms)
+  const made = forms.get(coding)
+  if (made) return made
+  charge(body.length)
+  const form = compress(body, coding)
+  forms.set(coding, form)
+  return form
+}
+
+/** The tag in If-None-Match that names the current representation, plain or in a coding that the client accepts. */
+export function currentTag(request: IncomingMessage, etag: string | undefined): string | undefined {
+  const header = request.headers['if-none-match']
+  if (header === undefined || etag === undefined) return undefined
+  const tags = [etag, ...acceptedCodings(request).map((coding) => codedTag(etag, coding))]
+  return tags.find((tag) => matches(header, tag))
+}
