@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Failure, type FieldError } from './failure.ts'
+import { issueText } from './issue-text.ts'
 import { isRecord, type JsonSchema, schemaAt } from './json.ts'
 import { nearest } from './nearest.ts'
 
@@ -135,7 +136,7 @@ function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
   }
   const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
   const missing = mayBeMissing && at(value, issue.path) === undefined
-  return [{ pointer: pointer(issue.path), detail: missing ? 'This field is required.' : issue.message }]
+  return [{ pointer: pointer(issue.path), detail: missing ? 'This field is required.' : issueText(issue) }]
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

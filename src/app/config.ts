@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import { issueText } from '../../schemas/issue-text.ts'
 import { MirrorInput } from '../../schemas/mirror.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
@@ -332,7 +333,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
   const parsed = z.object(shape).safeParse(present)
   if (!parsed.success) {
-    throw wrong(parsed.error.issues.map((issue) => ({ name: String(issue.path[0]), detail: issue.message })))
+    throw wrong(
+      parsed.error.issues.map((issue) => ({ name: String(issue.path[0]), detail: issueText(issue) })),
+    )
   }
   const values = parsed.data as Settings
   if (values.DRAGOMAN_RATE_LIMIT === 'shared' && !values.DATABASE_URL) {

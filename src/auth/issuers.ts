@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import { issueText } from '../../schemas/issue-text.ts'
 import { Scope } from '../../schemas/scope.ts'
 import { pointer } from '../../schemas/shape.ts'
 
@@ -57,7 +58,7 @@ export async function readIssuers(
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: pointer(issue.path),
-      detail: issue.message,
+      detail: issueText(issue),
     }))
     throw wrong(errors.map((error) => `${error.pointer || 'The whole'}: ${error.detail}`).join('; '), errors)
   }

@@ -1,6 +1,7 @@
 import { access, writeFile } from 'node:fs/promises'
 import { Protocol } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { issueText } from '../../schemas/issue-text.ts'
 import { Publication } from '../../schemas/publication.ts'
 import { ask, canAsk } from './input.ts'
 import { print, say } from './output.ts'
@@ -84,7 +85,10 @@ function publicationOf(options: InitOptions): Publication {
   if (success) return data
   const [issue] = error.issues
   const field = issue?.path.map(String) ?? []
-  throw new Failure('invalid_request', `${optionOf(field)} is not right. ${issue?.message ?? ''}`.trim())
+  throw new Failure(
+    'invalid_request',
+    `${optionOf(field)} is not right. ${issue === undefined ? '' : issueText(issue)}`.trim(),
+  )
 }
 
 function optionOf(path: readonly string[]): string {

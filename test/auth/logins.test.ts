@@ -174,7 +174,7 @@ describe('every login', () => {
 
   test.each([
     ['{', 'It is not JSON'],
-    ['{}', 'expected array'],
+    ['{}', 'Give a list'],
     ['[{"kind": "saml"}]', '/0'],
     [
       '[{"kind": "oidc", "id": "a", "title": "A", "issuer": "http://issuer.example", "client_id": "x"}]',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Failure } from '../../schemas/failure.ts'
+import { issueText } from '../../schemas/issue-text.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { input, output, pointer } from '../../schemas/shape.ts'
 
@@ -125,4 +126,41 @@ test('an unknown field inside another names its neighbours there', () => {
   )
   const failure = failureOf(() => shape.parse({ filters: { categry: 'x' } }))
   expect(failure.details.nearest).toEqual(['category'])
+})
+
+describe('a wrong value', () => {
+  const Every = z.object({
+    count: z.int().min(1).max(100),
+    ratio: z.number().gt(0),
+    flag: z.boolean(),
+    word: z.string().min(2).max(5),
+    list: z.array(z.string()).max(1),
+    choice: z.enum(['a2a', 'mcp']),
+    url: z.url(),
+    code: z.string().regex(/^x/),
+    own: z.string().regex(/^x/, 'Begin with x.'),
+    nested: z.object({}),
+    either: z.union([z.string(), z.number()]),
+  })
+  test.each([
+    ['count', Number.NaN, 'Give a number.'],
+    ['count', 1.5, 'Give a whole number.'],
+    ['count', 1000, 'Give at most 100.'],
+    ['count', '7', 'Give a number.'],
+    ['ratio', 0, 'Give more than 0.'],
+    ['flag', 'yes', 'Give true or false.'],
+    ['word', 'x', 'Give at least 2 characters.'],
+    ['word', 7, 'Give a text.'],
+    ['list', ['a', 'b'], 'Give at most 1 items.'],
+    ['choice', 'soap', 'Give one of a2a, mcp.'],
+    ['url', 'x', 'Give a URL.'],
+    ['code', 'y', 'Give a text of the right form.'],
+    ['own', 'y', 'Begin with x.'],
+    ['nested', [], 'Give an object.'],
+    ['either', {}, 'Give one of the forms that the schema allows.'],
+  ])('of %s, %j, is refused with what to give: %s', (field, value, detail) => {
+    const { error } = Every.safeParse({ [field]: value })
+    const issue = error?.issues.find(({ path }) => path[0] === field)
+    expect(issue && issueText(issue)).toBe(detail)
+  })
 })

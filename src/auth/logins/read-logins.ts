@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { issueText } from '../../../schemas/issue-text.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { pointer } from '../../../schemas/shape.ts'
 import { SecureUrl } from '../issuers.ts'
@@ -61,7 +62,7 @@ export async function readLogins(
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: pointer(issue.path),
-      detail: issue.message,
+      detail: issueText(issue),
     }))
     throw wrong(errors.map(({ pointer: at, detail }) => `${at || 'The whole'}: ${detail}`).join('; '))
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Capability, capabilityOptions, type Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { issueText } from '../../../schemas/issue-text.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'
 
@@ -84,7 +85,7 @@ export function readCard(document: unknown): Manifest {
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: `/${issue.path.map(String).join('/')}`,
-      detail: issue.message,
+      detail: issueText(issue),
     }))
     throw new Failure('upstream_invalid', 'That is not an agent card.', { errors })
   }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { issueText } from '../../../schemas/issue-text.ts'
 
 /** Why a line cannot be listed. Throws what is no fault of the line. */
 export function reasonOf(fault: unknown): string {
   if (fault instanceof z.ZodError) {
-    return fault.issues.map((issue) => `${issue.path.join('.') || 'line'}: ${issue.message}`).join('; ')
+    return fault.issues.map((issue) => `${issue.path.join('.') || 'line'}: ${issueText(issue)}`).join('; ')
   }
   if (fault instanceof Failure) {
     return [

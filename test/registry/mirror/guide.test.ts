@@ -40,7 +40,9 @@ test('docs/mirror.md: the commands do what it says', async () => {
   expect((await dragoman('dragoman mirror remove team')).stdout).toContain('1 agents removed, 0 left')
   expect((await dragoman('dragoman resolve com.example/weather')).code).toBe(4)
   expect((await dragoman('dragoman mirror run team')).code).toBe(4)
-  expect((await dragoman('dragoman mirror add official --name other --every 5')).stderr).toContain('no time')
+  expect((await dragoman('dragoman mirror add official --name other --every 5')).stderr).toContain(
+    'Give at least 60',
+  )
 })
 
 test('docs/mirror.md has every kind of source', () => {
