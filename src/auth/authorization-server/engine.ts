@@ -5,6 +5,7 @@ import { resourcePaths } from '../../../schemas/scope.ts'
 import { resourceNamed } from '../resources.ts'
 import type { Accounts } from './accounts.ts'
 import { createAdapter } from './adapter.ts'
+import { readCookie } from './browser.ts'
 import { ownClients } from './clients.ts'
 import { cookieNames, lifetimes } from './lifetimes.ts'
 import { offeredScopes } from './offered-scopes.ts'
@@ -84,7 +85,9 @@ export function createEngine(options: EngineOptions): Provider {
     ...(options.fetchDocument && { fetch: fetchBy(options.fetchDocument) }),
   })
   provider.proxy = true
-  provider.use((context, next) => withoutErrorRedirect(context, next, issuer, pages))
+  provider.use((context, next) => withoutRedirect(context, next, options))
+  provider.use((context, next) => withWaitingDevice(context, next, provider, pages))
+  provider.on('error', (fault) => onError(fault))
   provider.on('server_error', (_, fault) => onError(fault))
   return provider
 }
@@ -102,7 +105,10 @@ function featuresOf({ issuer, pages, typedCodes, fetchDocument }: EngineOptions)
     pushedAuthorizationRequests: off,
     userinfo: off,
     registration: { enabled: true, initialAccessToken: false, issueRegistrationAccessToken: false },
-    revocation: { enabled: true },
+    revocation: {
+      enabled: true,
+      allowedPolicy: async (_: Context, client: Client, token: Client) => token.clientId === client.clientId,
+    },
     clientIdMetadataDocument: fetchDocument ? { enabled: true, ack: 'draft-02' } : off,
     resourceIndicators: {
       enabled: true,
@@ -167,22 +173,38 @@ function show(context: Context, { html, headers }: Page): void {
 }
 
 /**
- * An invalid request is no way to send a browser elsewhere: a page names the client first (RFC 9700 section 4.11.2).
+ * A request that its user has not seen sends no browser elsewhere: a page names the client first (RFC 9700 section
+ * 4.11.2). Anybody can register an address.
  */
-async function withoutErrorRedirect(
+async function withoutRedirect(
   context: Context,
   next: () => Promise<void>,
-  issuer: string,
-  pages: ProtocolPages,
+  { issuer, pages }: EngineOptions,
 ): Promise<void> {
   await next()
   const location = URL.parse(context.response.get('location'))
   if (!context.path.endsWith('/oauth/authorize') || !location) return
-  if (location.href.startsWith(`${issuer}/`) || !location.searchParams.has('error')) return
-  const reason = location.searchParams.get('error_description') ?? location.searchParams.get('error')
+  if (location.href.startsWith(`${issuer}/`)) return
+  const { searchParams, hash } = location
+  const parameters = searchParams.has('error') ? searchParams : new URLSearchParams(hash.slice(1))
+  const reason = parameters.get('error_description') ?? parameters.get('error') ?? 'unknown'
   context.remove('location')
   context.status = 400
   show(context, pages.error(`The application sent a request that is not valid: ${reason}`, location.href))
+}
+
+/** The library fails at a device that waits for nobody. */
+async function withWaitingDevice(
+  context: Context,
+  next: () => Promise<void>,
+  provider: Provider,
+  pages: ProtocolPages,
+): Promise<void> {
+  const isResumed = /\/oauth\/device\/(?!code$)[^/]+$/.test(context.path)
+  const cookie = readCookie(context.req, cookieNames(true).resume)
+  if (!isResumed || (cookie !== undefined && (await provider.Interaction.find(cookie)))) return await next()
+  context.status = 400
+  show(context, pages.error('No device waits for this browser. Start again on the device.'))
 }
 
 /** The claims of our own tokens; the subject is that of the person's issuer. */

@@ -90,9 +90,11 @@ declare module 'oidc-provider' {
     proxy: boolean
     readonly Session: { new (): Session; find(id: string): Promise<Session | undefined> }
     readonly Grant: { new (fields: { accountId: string; clientId: string }): Grant }
+    readonly Interaction: { find(uid: string): Promise<Interaction | undefined> }
     readonly Client: { find(id: string): Promise<Client | undefined> }
     callback(): RequestListener
     use(middleware: (context: Context, next: () => Promise<void>) => Promise<void>): void
+    on(event: 'error', listener: (fault: unknown) => void): void
     on(event: 'server_error', listener: (context: Context, fault: unknown) => void): void
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<Interaction>
     interactionResult(request: IncomingMessage, response: ServerResponse, result: object): Promise<string>
