@@ -333,8 +333,8 @@ describe('install', () => {
 
   test('says which target it is, what is left out, and where the token of the gateway comes from', async () => {
     await using ada = await user()
-    const notes = async (target: string) =>
-      (await ada.install(...weather, 'cursor', '--dry-run', '--target', target)).stderr
+    const notes = async (target: string, host = 'cursor') =>
+      (await ada.install(...weather, host, '--dry-run', '--target', target)).stderr
     const first = (await ada.install(...weather, 'cursor', '--dry-run')).stderr
     expect(first).toContain('Target: remote. --target also takes package, gateway.')
     const desktop = await ada.install(...weather, 'claude-desktop', '--dry-run')
@@ -342,7 +342,8 @@ describe('install', () => {
     expect(await notes('package')).toContain(
       'It takes these values too, which are left out: WEATHER_CACHE (environment).',
     )
-    expect(await notes('gateway')).toContain('dragoman token create')
+    expect(await notes('gateway')).toContain('Cursor opens a page to sign in')
+    expect(await notes('gateway', 'lm-studio')).toContain('dragoman token create')
     expect(await notes('remote')).not.toContain('dragoman token create')
   })
 
@@ -502,7 +503,7 @@ describe('install without a name', () => {
     await ada.install('--host', 'cursor', '--yes')
     await ada.install('--host', 'claude-desktop', '--yes')
     expect(JSON.parse(await ada.read('.cursor/mcp.json')).mcpServers).toEqual({
-      dragoman: { url: `${home.url}/mcp`, headers: { Authorization: 'Bearer ${env:DRAGOMAN_TOKEN}' } },
+      dragoman: { url: `${home.url}/mcp` },
     })
     expect(JSON.parse(await ada.read(paths['claude-desktop'])).mcpServers).toEqual({
       dragoman: {

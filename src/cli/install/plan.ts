@@ -94,7 +94,7 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
       ...choiceOf(usables),
       ...notes,
       ...(start === null ? [] : [`Start it first: ${start}`]),
-      ...(usable.kind === 'gateway' ? [tokenNote] : []),
+      ...(usable.kind === 'gateway' && hostOf(host).sign_in === undefined ? [tokenNote] : []),
       ...leftOut(usable),
       ...refused,
     ],
@@ -144,7 +144,7 @@ function ownPlan({ host: id, name = ownName, target, manage = false }: Choice, c
   const launch = ownLaunch(host, config, needs, manage)
   const install = hostInstall(host, { name, title: 'Dragoman', launch, needs: needs.needs })
   if (install.reason !== null) throw new Failure('not_installable', install.reason)
-  const hasToken = needs.needs.some(({ variable }) => variable === 'DRAGOMAN_TOKEN')
+  const hasToken = needs.needs.length > 0 && host.sign_in === undefined
   return {
     name,
     install,

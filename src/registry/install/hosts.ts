@@ -29,6 +29,8 @@ export interface Host {
   readonly key: string
   readonly files: readonly ConfigFile[]
   readonly kinds: readonly Launch['kind'][]
+  /** How its user signs in at a server that asks for it (MCP, Authorization), given the name of the server. */
+  readonly sign_in?: (name: string) => string
   /** How values of the user come into it. */
   readonly values: 'prompt' | 'variable' | 'blank'
   server(install: Install): Server
@@ -40,6 +42,9 @@ export interface Host {
 
 const http = ['streamable-http', 'sse'] as const
 const everyKind = [...http, 'stdio'] as const
+
+const atFirstConnection = (title: string) => () =>
+  `${title} opens a page to sign in at the first connection.`
 
 const prompts: PlaceOf = ({ id }) => `\${input:${id}}`
 const cursorVariables = variables((name) => `\${env:${name}}`)
@@ -77,6 +82,7 @@ function vscode(id: HostId, title: string, folder: string, program: string, sche
       everywhere('project', '.vscode/mcp.json'),
     ],
     kinds: everyKind,
+    sign_in: atFirstConnection(title),
     values: 'prompt',
     server: ({ launch }) => typedServer(launch, prompts),
     line: (install, server) => vscodeLine(program, install, server),
@@ -95,6 +101,7 @@ export const hosts: readonly Host[] = [
     key: 'mcpServers',
     files: [everywhere('user', '~/.cursor/mcp.json'), everywhere('project', '.cursor/mcp.json')],
     kinds: everyKind,
+    sign_in: atFirstConnection('Cursor'),
     values: 'variable',
     server: ({ launch }) => untypedServer(launch, cursorVariables),
     links: cursorLinks,
@@ -106,6 +113,7 @@ export const hosts: readonly Host[] = [
     key: 'mcpServers',
     files: [everywhere('user', '~/.claude.json'), everywhere('project', '.mcp.json')],
     kinds: everyKind,
+    sign_in: (name) => `To sign in, run claude mcp login ${name}, or /mcp in a session.`,
     values: 'variable',
     server: ({ launch }) => typedServer(launch, claudeVariables),
     line: ({ name, launch }) => claudeLine(name, launch, claudeVariables),
@@ -134,6 +142,7 @@ export const hosts: readonly Host[] = [
     key: 'mcp_servers',
     files: [everywhere('user', '~/.codex/config.toml'), everywhere('project', '.codex/config.toml')],
     kinds: ['streamable-http', 'stdio'],
+    sign_in: (name) => `To sign in, run codex mcp login ${name}.`,
     values: 'variable',
     server: ({ launch }) => codexServer(launch),
     line: ({ name, launch }) => codexLine(name, launch),
@@ -145,6 +154,7 @@ export const hosts: readonly Host[] = [
     key: 'mcpServers',
     files: [everywhere('user', '~/.gemini/settings.json'), everywhere('project', '.gemini/settings.json')],
     kinds: everyKind,
+    sign_in: (name) => `To sign in, run /mcp auth ${name} in a session.`,
     values: 'variable',
     server: ({ launch }) =>
       launch.kind === 'stdio' ? untypedServer(launch, shellVariables) : typedServer(launch, shellVariables),

@@ -110,8 +110,10 @@ function deprecation({ deprecated }: Installed): string[] {
 }
 
 /** What to paste or to run for one host. */
-export function hostInstall(host: Host, install: Install): HostInstall {
+export function hostInstall(host: Host, whole: Install): HostInstall {
   const { id, title, files, format, key } = host
+  const signsIn = host.sign_in !== undefined && 'signs_in' in whole.launch
+  const install = signsIn ? withoutToken(whole) : whole
   const { launch, name } = install
   const absent = {
     host: id,
@@ -148,8 +150,16 @@ export function hostInstall(host: Host, install: Install): HostInstall {
     command,
     link: links?.link ?? null,
     web_link: links?.web_link ?? null,
-    note: noteOf(host, install),
+    note: signsIn ? (host.sign_in?.(name) ?? null) : noteOf(host, install),
   }
+}
+
+/** What a host needs whose user signs in. */
+function withoutToken(install: Install): Install {
+  const { launch } = install
+  return launch.kind === 'stdio' || launch.kind === 'bundle'
+    ? install
+    : { ...install, launch: { ...launch, headers: [] }, needs: [] }
 }
 
 function textOf({ format, key }: Host, name: string, server: Server, prompts: object): string {

@@ -10,6 +10,8 @@ export interface HttpLaunch {
   readonly kind: 'streamable-http' | 'sse'
   readonly url: Template
   readonly headers: readonly NamedTemplate[]
+  /** True if hosts that let their users sign in need no header. */
+  readonly signs_in?: true
   /** The process that has to run first, if hosts only connect to it. */
   readonly start?: ProcessLaunch
 }

@@ -154,11 +154,11 @@ function gatewayTarget({ package_name, name, state, suspended }: Installed, base
   }
 }
 
-/** An MCP endpoint of this gateway, which takes a token of its own. */
+/** An MCP endpoint of this gateway: its users sign in, or give the host a token. */
 export function gatewayLaunch(url: string, needs: Needs): Launch {
   const token = needs.own(
     'DRAGOMAN_TOKEN',
-    'Token of the gateway; dragoman token create makes one.',
+    'Token of the gateway, for a host that cannot sign in; dragoman token create makes one.',
     true,
     'header',
   )
@@ -166,6 +166,7 @@ export function gatewayLaunch(url: string, needs: Needs): Launch {
     kind: 'streamable-http',
     url: [url],
     headers: [{ name: 'Authorization', value: ['Bearer ', token] }],
+    signs_in: true,
   }
 }
 

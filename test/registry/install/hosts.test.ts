@@ -496,7 +496,7 @@ describe('what can be installed', () => {
       'gateway',
     ])
     expect(targets[4]?.hosts.find(({ host }) => host === 'claude-code')?.command).toBe(
-      `claude mcp add --scope user --transport http weather https://gateway.example/mcp/agents/com.example.weather --header 'Authorization: Bearer \${DRAGOMAN_TOKEN}'`,
+      `claude mcp add --scope user --transport http weather https://gateway.example/mcp/agents/com.example.weather`,
     )
   })
 
