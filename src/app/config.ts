@@ -6,6 +6,7 @@ import { MirrorInput } from '../../schemas/mirror.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
 import { configPath, readConfigFile, shareable } from './config-file.ts'
+import { readSignedIn, signedInPath } from './signed-in.ts'
 import { earlierDataFolder, platformDataFolder, type UserFolders, userFolders } from './user-folders.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -346,7 +347,24 @@ export function readConfig(environment: Environment = process.env): Config {
     (name) => from_environment[name] !== from_file[name],
   )
   const usual_data = platformDataFolder(environment)
-  return { ...values, data, usual_data, config_path, shared: shareable(present), only_here }
+  const DRAGOMAN_URL = values.DRAGOMAN_URL ?? signedInAt(environment)
+  return {
+    ...values,
+    ...(DRAGOMAN_URL !== undefined && { DRAGOMAN_URL }),
+    data,
+    usual_data,
+    config_path,
+    shared: shareable(present),
+    only_here,
+  }
+}
+
+/** The gateway at which the user is signed in, unless the environment names the data to use. */
+function signedInAt(environment: Environment): string | undefined {
+  const isNamed = ['DRAGOMAN_URL', 'DRAGOMAN_DATA', 'DATABASE_URL'].some(
+    (name) => environment[name] !== undefined,
+  )
+  return isNamed ? undefined : (readSignedIn(signedInPath(userFolders(environment))).current ?? undefined)
 }
 
 function readTexts(environment: Environment): Texts {

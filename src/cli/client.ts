@@ -11,7 +11,10 @@ interface Client extends AsyncDisposable {
 
 /** `as` replaces the operator as the caller of local calls; null is a caller without a token. */
 export async function openClient(config: Config = readConfig(), as?: Principal | null): Promise<Client> {
-  return config.DRAGOMAN_URL ? remote(config.DRAGOMAN_URL, config.DRAGOMAN_TOKEN) : await local(config, as)
+  const { DRAGOMAN_URL: url, DRAGOMAN_TOKEN: token } = config
+  if (url === undefined) return await local(config, as)
+  const { accessToken } = await import('./sign-in/session.ts')
+  return remote(url, token ?? (await accessToken(url)))
 }
 
 async function local(config: Config, as?: Principal | null): Promise<Client> {

@@ -75,6 +75,9 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman install --host vscode --scope project --dry-run',
     'dragoman install com.example.weather --host codex --remove --yes',
   ],
+  login: ['dragoman login https://registry.example', 'dragoman login'],
+  logout: ['dragoman logout'],
+  whoami: ['dragoman whoami'],
   'token create': [
     'TOKEN=$(dragoman token create --sub me)',
     'DRAGOMAN_URL=https://registry.example dragoman token create --ttl 7d',

@@ -22,6 +22,11 @@ export async function open(
       : await publicAddress((await askForEntry('get_agent', { agent })).package_name)
   print(json ? { url: address } : address)
   if (printOnly || json || !process.stdout.isTTY) return
+  await openInBrowser(address)
+}
+
+/** Starts the user's browser; says so if it cannot. */
+export async function openInBrowser(address: string): Promise<void> {
   const { browser } = readUserPrograms()
   const [program = 'xdg-open', ...args] =
     browser === undefined ? (openers[process.platform] ?? []) : [browser]

@@ -9,6 +9,7 @@ import { addFollowing } from './commands/following.ts'
 import { addInstalling } from './commands/install.ts'
 import { addPublishing } from './commands/publishing.ts'
 import { addServing } from './commands/serving.ts'
+import { addSignIn } from './commands/sign-in.ts'
 import { addTrustCommands } from './commands/trust.ts'
 import { commandsOf } from './commands/walk.ts'
 import { examples } from './examples.ts'
@@ -50,6 +51,7 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   addPublishing(program, json)
   addFollowing(program, json)
   addInstalling(program, json)
+  addSignIn(program, json)
   addCredentials(program, json)
   addKeys(program, json)
   addQuotas(program, json)

@@ -185,7 +185,18 @@ const lines = [
 ]
 
 /** Commands that answer from the data folder alone, or pass messages of a protocol on to a program. */
-const withoutOthers = ['serve', 'mcp', 'connect', 'export', 'keys list', 'keys rotate', 'completion']
+const withoutOthers = [
+  'serve',
+  'mcp',
+  'connect',
+  'export',
+  'keys list',
+  'keys rotate',
+  'completion',
+  'login',
+  'logout',
+  'whoami',
+]
 
 async function commandsOf(...path: string[]): Promise<string[]> {
   const { stdout } = await run([...path, '--help'], {})

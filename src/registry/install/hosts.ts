@@ -43,8 +43,7 @@ export interface Host {
 const http = ['streamable-http', 'sse'] as const
 const everyKind = [...http, 'stdio'] as const
 
-const atFirstConnection = (title: string) => () =>
-  `${title} opens a page to sign in at the first connection.`
+const atFirstConnection = (title: string) => () => `${title} opens a page to sign in at the first connection.`
 
 const prompts: PlaceOf = ({ id }) => `\${input:${id}}`
 const cursorVariables = variables((name) => `\${env:${name}}`)
