@@ -59,6 +59,9 @@ const keys: Keys = {
   sign_in: null,
 }
 
+/** What was revoked after the dump stays revoked. */
+const additive = 'revocation'
+
 const page = 500
 
 export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpRestore {
@@ -72,7 +75,8 @@ export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpR
       assertSameSchema(migrations)
       return await transact(async (db) => {
         if (!replace && (await currentRevision(db)) > 0) throw notEmpty()
-        for (const [table] of dumpedTables()) await sql`delete from ${sql.table(table)}`.execute(db)
+        const replaced = dumpedTables().filter(([table]) => table !== additive)
+        for (const [table] of replaced) await sql`delete from ${sql.table(table)}`.execute(db)
         let count = 0
         for await (const batch of rows()) {
           await insert(db, batch)
@@ -113,10 +117,8 @@ async function insert(db: Kysely<Tables>, rows: readonly DumpedRow[]): Promise<v
       tableRows.map(([, row]) => row),
       maxRowsPerStatement,
     )) {
-      await db
-        .insertInto(table as 'note')
-        .values(chunk as never)
-        .execute()
+      const query = db.insertInto(table as 'note').values(chunk as never)
+      await (table === additive ? query.onConflict((conflict) => conflict.doNothing()) : query).execute()
     }
   }
 }

@@ -206,9 +206,9 @@ describe('a resource', () => {
     const all = await tokensFor(home, client, { resource: both })
     expect(decodeJwt(all.access_token).aud).toEqual(both)
     const { code, verifier } = await codeOf({ resource: both })
-    const one = await exchange(home, client, code, verifier, { resource: `${home.url}/a2a` })
-    expect(decodeJwt(one.json.access_token).aud).toBe(`${home.url}/a2a`)
-    expect(await isAccepted(one.json.access_token)).toBe(false)
+    const narrow = await exchange(home, client, code, verifier, { resource: `${home.url}/a2a` })
+    expect(decodeJwt(narrow.json.access_token).aud).toBe(`${home.url}/a2a`)
+    expect(await isAccepted(narrow.json.access_token)).toBe(false)
     const next = await codeOf({ resource: both })
     const resource = [`${home.url}/mcp`, home.url]
     const more = await exchange(home, client, next.code, next.verifier, { resource })

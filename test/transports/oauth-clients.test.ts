@@ -145,6 +145,7 @@ describe('a refresh token', () => {
     expect(restored.code, restored.stderr).toBe(0)
     for (const token of [refresh_token, next.refresh_token])
       expect((await refresh(home, client, token)).json.error).toBe('invalid_grant')
+    expect(await statusOf(home, next.access_token)).toBe(401)
   })
 })
 
@@ -188,8 +189,8 @@ describe('registration', () => {
     expect(await home.gateway.store.signIn.count('Client', now)).toBe(1)
     const gone = await new Browser(home.url).open(authorizationRequest(home, unused).url)
     expect([gone.status, gone.text]).toEqual([400, expect.stringContaining('client is invalid')])
-    const known = await new Browser(home.url).open(authorizationRequest(home, used).url)
-    expect(known.status).toBe(200)
+    const still = await new Browser(home.url).open(authorizationRequest(home, used).url)
+    expect(still.status).toBe(200)
   })
 
   test('gives no client a secret, a way past consent, or a grant that is not offered', async () => {
