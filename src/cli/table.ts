@@ -27,7 +27,9 @@ export function table(
   width: number | undefined,
 ): string[] {
   const cells = rows.map((row) => row.map(oneLine))
-  if (width === undefined) return cells.map((row) => row.join('\t'))
+  if (width === undefined) {
+    return cells.map((row) => row.map((cell, index) => columns[index]?.style?.(cell) ?? cell).join('\t'))
+  }
   const measured = columns.map((column, index) => ({
     ...column,
     index,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
@@ -49,6 +51,19 @@ describe('the help', () => {
     const without = leaves.filter(({ command }) => !command.options.some(({ long }) => long === '--json'))
     expect(without.map(({ path }) => path)).toEqual(['serve', 'mcp', 'connect', 'completion'])
   })
+})
+
+test('docs/command-line.md has every command with what it takes and what it is for', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/command-line.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => /^\| `[a-z]/.test(line))
+  const shown = leaves.map(({ path, command }) => {
+    const taken = command.registeredArguments.map((argument) => {
+      const name = `${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`
+      return argument.required ? name : `[${name}]`
+    })
+    return `| \`${[path, ...taken].join(' ')}\` | ${command.description()} |`
+  })
+  expect(rows).toEqual(shown)
 })
 
 describe('a command line that is wrong', () => {

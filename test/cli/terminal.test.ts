@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { command, run, temporaryFolder } from '../support/command.ts'
+import { startGateway } from '../support/gateway.ts'
+import { run as runProcess } from '../support/processes.ts'
+
+const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script')
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the styles of this command line begin with it
+const styles = /\u001b\[[\d;]*m/g
+
+/** Runs a command line at a terminal of a size; what it prints and what the user types there. */
+async function atTerminal(
+  args: readonly string[],
+  environment: Record<string, string>,
+  { columns = 80, rows = 40, input = '' } = {},
+): Promise<string> {
+  const line = `stty cols ${columns} rows ${rows} -echo; ${[process.execPath, command, ...args].join(' ')}`
+  await using terminal = runProcess('/usr/bin/script', ['-qec', line, '/dev/null'], environment, { input })
+  return (await terminal.ended).stdout
+}
+
+describe.skipIf(!hasTerminal)('at a terminal', () => {
+  test.each([40, 60, 120])('a list is fitted to %i columns, with a head and colours', async (columns) => {
+    await using home = await startGateway()
+    const shown = await atTerminal(['list'], { DRAGOMAN_URL: home.url, TERM: 'xterm' }, { columns })
+    const lines = shown.split(/\r?\n/).filter(Boolean)
+    expect(shown).toContain('\u001b[1msvc.utility.wiki')
+    for (const line of lines) expect(line.replaceAll(styles, '').length).toBeLessThanOrEqual(columns)
+    expect(lines[0]).toMatch(/^NAME /)
+  })
+
+  test('NO_COLOR is respected', async () => {
+    await using home = await startGateway()
+    const environment = { DRAGOMAN_URL: home.url, TERM: 'xterm', NO_COLOR: '1' }
+    expect(await atTerminal(['list'], environment)).not.toMatch(styles)
+  })
+
+  test('a text longer than the terminal goes through the pager', async () => {
+    await using home = await startGateway()
+    const environment = { DRAGOMAN_URL: home.url, TERM: 'xterm', PAGER: "sed 's/^/> /'" }
+    const card = ['resolve', 'svc.utility.wiki']
+    expect(await atTerminal(card, environment, { rows: 10 })).toMatch(/^> \{\r?\n> {3}"agent_id"/)
+    expect(await atTerminal(card, environment, { rows: 500 })).toMatch(/^\{/)
+    const without = { ...environment, PAGER: 'no-such-pager' }
+    expect(await atTerminal(card, without, { rows: 10 })).toContain('{\r\n  "agent_id"')
+  })
+
+  test('publish of a name that is yours offers to update the agent', async () => {
+    await using home = await startGateway()
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'agent.json')
+    const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: await home.token('ada'), TERM: 'xterm' }
+    await run(['init', file, '--package-name', 'com.example.mine'], {})
+    await run(['publish', file], environment)
+    const written = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ ...written, description: 'Changed.' }))
+    expect(await atTerminal(['publish', file], environment, { input: 'n\n' })).toContain(
+      'Nothing was changed.',
+    )
+    const updated = await atTerminal(['publish', file], environment, { input: 'y\n' })
+    expect(updated).toMatch(/Update it\? \[y\/N\][\s\S]*com\.example\.mine/)
+    const { stdout } = await run(['list', '--mine'], environment)
+    expect(stdout).toMatch(/\tChanged\.\n$/)
+    expect(await atTerminal(['delete', 'com.example.mine'], environment, { input: 'n\n' })).toContain(
+      'Nothing was deleted.',
+    )
+  }, 30_000)
+})
+
+test('a pipe has no colours unless FORCE_COLOR asks for them', async () => {
+  await using home = await startGateway()
+  const listed = async (environment: Record<string, string>) => {
+    await using listing = runProcess(process.execPath, [command, 'list'], {
+      DRAGOMAN_URL: home.url,
+      ...environment,
+    })
+    return (await listing.ended).stdout
+  }
+  expect(await listed({})).not.toMatch(styles)
+  expect(await listed({ FORCE_COLOR: '1' })).toMatch(styles)
+})
