@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Failure } from '../../../schemas/failure.ts'
+import type { ResourcePath } from '../../../schemas/scope.ts'
+import { defaultScopes } from '../../auth/authorization-server/offered-scopes.ts'
 import { resourceAt } from '../../auth/resources.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { metadataUrl } from './resources.ts'
@@ -16,6 +18,7 @@ export function challenge(
   if (!isChallenge(failure)) return {}
   const { code, message, details } = failure
   const lacking = code === 'forbidden'
+  const resource = resourceAt(request.url)
   const parts = {
     realm: 'dragoman',
     ...(lacking && { error: 'insufficient_scope' }),
@@ -24,11 +27,16 @@ export function challenge(
         error: 'invalid_token',
         error_description: message.replace(/[^\x20-\x7e]|["\\]/g, "'"),
       }),
-    ...(details.scope && { scope: details.scope }),
-    resource_metadata: metadataUrl(context.site().base_url, resourceAt(request.url)),
+    ...(details.scope && { scope: lacking ? details.scope : scopesToRequest(resource, details.scope) }),
+    resource_metadata: metadataUrl(context.site().base_url, resource),
   }
   const text = Object.entries(parts).map(([name, value]) => `${name}="${value}"`)
   return { 'WWW-Authenticate': `Bearer ${text.join(', ')}` }
+}
+
+/** A host signs in at the call of one tool. It requests what the other tools need too, so that its user decides once. */
+function scopesToRequest(resource: ResourcePath, scope: string): string {
+  return resource === '/mcp' ? [...new Set([...defaultScopes, scope])].join(' ') : scope
 }
 
 /** True if another token would be accepted: the request had no token, an invalid one, or one without the scope. */
