@@ -59,7 +59,7 @@ describe.each(Object.entries(eras))('a call over HTTP, %s', (_, request) => {
   test.each([price, priceByName])('without a token is 401: $name', async (params) => {
     const { status, challenge, message } = await call(params)
     expect(status).toBe(401)
-    expect(challenge).toBe(`Bearer realm="dragoman", scope="a2a:call", ${metadata()}`)
+    expect(challenge).toBe(`Bearer realm="dragoman", scope="agents:read a2a:call", ${metadata()}`)
     expect(message).toMatchObject({
       jsonrpc: '2.0',
       id: 'id',
