@@ -1,9 +1,9 @@
 import { filters } from '../../schemas/entry-fields.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { JsonObject } from '../../schemas/json.ts'
 import { readNumber } from './input.ts'
 import { agentColumns, agentRow } from './list.ts'
 import { print, printTable, say } from './output.ts'
-import { readPublic } from './send.ts'
+import { searchPublic } from './send.ts'
 
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
@@ -21,7 +21,7 @@ export async function search(
     filters: Object.fromEntries(chosen.filter(([, value]) => value !== undefined)),
     ...(query && { query }),
   }
-  const found = (await readPublic('search_agents', params)) as unknown as SearchOutput
+  const found = await searchPublic(params as JsonObject)
   if (json) return print(found)
   const { agents, total, notice } = found
   await printTable(

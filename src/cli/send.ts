@@ -1,6 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import { codes, Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
+import type { SearchOutput } from '../../schemas/search.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 import { openClient } from './client.ts'
@@ -14,26 +15,29 @@ export async function askRegistry(action: string, params: object): Promise<Json>
 }
 
 /**
- * Reads what everybody may read, without the rights of the operator: from a server that runs over the data folder if
- * there is one, which has the index in memory, else from the data folder.
+ * Searches what everybody may find, without the rights of the operator: by a server that runs over the data folder if
+ * there is one, which has the index in memory, else in the data folder.
  */
-export async function readPublic(action: string, params: object): Promise<Json> {
-  const envelope = { to: 'svc.registry', action, params: params as JsonObject }
+export async function searchPublic(params: JsonObject): Promise<SearchOutput> {
   const config = readConfig()
-  if (config.DRAGOMAN_URL) return await askRegistry(action, params)
+  if (config.DRAGOMAN_URL) return (await askRegistry('search_agents', params)) as unknown as SearchOutput
+  const envelope = { to: 'svc.registry', action: 'search_agents', params }
   using _waiting = showWaiting()
   const server = await findServer(config)
   if (server !== undefined) {
     try {
-      await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN: undefined })
-      return await client.send(envelope)
+      await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN: '' })
+      return (await client.send(envelope)) as unknown as SearchOutput
     } catch (fault) {
       // The server may stop now, or count the calls of this address.
       if (!(fault instanceof Failure) || !codes[fault.code].retryable) throw fault
     }
   }
+  const { searchDataFolder } = await import('../app/public-search.ts')
+  const found = await searchDataFolder(config, params)
+  if (found) return found
   await using client = await openClient(config, null)
-  return await client.send(envelope)
+  return (await client.send(envelope)) as unknown as SearchOutput
 }
 
 /** Changes one entry, or reads it. */

@@ -82,7 +82,7 @@ describe('a start over a broken file says which file it is, what is wrong and wh
   test.each(faults)('%s', async (_, damage, message, remedy) => {
     await using folder = await closedFolder()
     await damage(folder.path)
-    const { code, stdout, stderr } = await run(['search', 'x'], { DRAGOMAN_DATA: folder.path })
+    const { code, stdout, stderr } = await run(['list'], { DRAGOMAN_DATA: folder.path })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain(folder.path)
     expect(stderr).toMatch(message)
@@ -110,7 +110,7 @@ describe('a start over a broken file says which file it is, what is wrong and wh
 
   test.skipIf(!canMount)('a full disk', async () => {
     await using folder = await temporaryFolder()
-    const script = 'mount -t tmpfs -o size=64k none "$1" && exec "$2" "$3" search x'
+    const script = 'mount -t tmpfs -o size=64k none "$1" && exec "$2" "$3" list'
     await using searching = search(script, folder.path)
     const { code, stderr } = await searching.ended
     expect(code).toBe(1)
@@ -120,7 +120,7 @@ describe('a start over a broken file says which file it is, what is wrong and wh
 
   test.skipIf(!canMount)('a disk that is mounted read-only', async () => {
     await using folder = await closedFolder()
-    const script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" "$3" search x'
+    const script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" "$3" list'
     await using searching = search(script, folder.path)
     const { code, stderr } = await searching.ended
     expect(code).toBe(1)

@@ -24,7 +24,8 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   await run(['init', agent, '--package-name', 'com.example.newest', '--name', 'Zeppelin'], {})
   await run(['publish', agent, '--live'], environment)
   const { stdout } = await run(['search', 'zeppelin', '--json'], environment)
-  const [found] = JSON.parse(stdout).agents
+  const answer = JSON.parse(stdout)
+  const [found] = answer.agents
   // Only its owner and admins see the subject, and the operator is an admin.
   expect([found.package_name, found.owner.subject]).toEqual(['com.example.newest', undefined])
   // The data folder answers the same.
@@ -32,7 +33,8 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   await home.ended
   expect(existsSync(file)).toBe(false)
   const local = JSON.parse((await run(['search', 'zeppelin', '--json'], environment)).stdout)
-  expect(local.agents[0].owner).toEqual(found.owner)
+  const withoutAddress = ({ manifest_url: _, ...agent }: Record<string, unknown>) => agent
+  expect(local.agents.map(withoutAddress)).toEqual(answer.agents.map(withoutAddress))
 }, 30_000)
 
 test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
