@@ -3,7 +3,7 @@ import { Callable } from './callable.ts'
 import { Discovery } from './discovery.ts'
 import { Entry } from './entry.ts'
 import { Capability } from './entry-parts.ts'
-import { ManifestReport, ReadingReport, SignatureReport, VerificationReport } from './trust.ts'
+import { Finding, ManifestReport, ReadingReport, SignatureReport, VerificationReport } from './trust.ts'
 
 /** An agent card in the registry's own form, with the standard fields that do not collide. */
 export const Card = z.looseObject({
@@ -24,6 +24,10 @@ export const EntryDetail = Entry.extend({
     'What the registry read from the MCP server itself; only the owner and admins see its findings.',
   ),
   signature_report: SignatureReport.nullable(),
+  warnings: z
+    .array(Finding)
+    .optional()
+    .describe('In the answer to a publication or an update: what keeps the agent from being called.'),
 }).meta({ id: 'Agent' })
 export type EntryDetail = z.infer<typeof EntryDetail>
 

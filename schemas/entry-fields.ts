@@ -198,7 +198,7 @@ export const entryFields = {
       schema: z
         .boolean()
         .describe(
-          'True: agents that answer. False: agents that are dead or stale. Agents of unknown liveness match neither.',
+          'True: agents that answer. False: agents that are unreachable, dead or stale. Agents of unknown liveness match neither.',
         ),
       option: ['--live', 'only agents that answer'],
     },

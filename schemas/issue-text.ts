@@ -1,42 +1,91 @@
 import type { z } from 'zod'
+import { isRecord, type JsonSchema } from './json.ts'
 
 /** Messages that zod makes itself; a schema with a message of its own says better what is wrong. */
 const standardMessage = /^(Invalid|Too (big|small)|Unrecognized)/
 
-const kinds: Readonly<Record<string, string>> = {
-  array: 'a list',
-  boolean: 'true or false',
-  int: 'a whole number',
-  number: 'a number',
-  object: 'an object',
-  record: 'an object',
-  string: 'a text',
-}
-
-/** What is wrong with a value and what to give instead, in the words of the one who gave it. */
-export function issueText(issue: z.core.$ZodIssue): string {
+/**
+ * What to give in place of a value that a schema refuses, in plain words; `schema` is the JSON Schema of the field, whose
+ * bounds the text names.
+ */
+export function issueText(issue: z.core.$ZodIssue, schema: JsonSchema = {}): string {
   if (!standardMessage.test(issue.message)) return issue.message
-  switch (issue.code) {
-    case 'invalid_type':
-      return `Give ${kinds[issue.expected] ?? `a value of type ${issue.expected}`}.`
-    case 'invalid_value':
-      return `Give ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}.`
-    case 'too_small':
-      return `Give ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${unitOf(issue.origin)}.`
-    case 'too_big':
-      return `Give ${issue.inclusive === false ? 'less than' : 'at most'} ${issue.maximum}${unitOf(issue.origin)}.`
-    case 'invalid_format':
-      return issue.format === 'url' ? 'Give a URL.' : 'Give a text of the right form.'
-    case 'unrecognized_keys':
-      return `There is no field ${issue.keys.join(', ')}.`
-    case 'invalid_union':
-      return 'Give one of the forms that the schema allows.'
-    default:
-      return 'This value is not allowed here.'
-  }
+  if (issue.code === 'unrecognized_keys') return `There is no field ${issue.keys.join(', ')}.`
+  if (issue.code === 'invalid_type') return ofType(issue.expected, schema)
+  if (issue.code === 'too_small' || issue.code === 'too_big') return within(issue, schema)
+  if (issue.code === 'invalid_value') return oneOf(issue.values)
+  if (issue.code === 'invalid_format') return ofFormat(issue)
+  if (issue.code === 'not_multiple_of') return `Give a multiple of ${issue.divisor}.`
+  return 'This value is not accepted.'
 }
 
-function unitOf(origin: string): string {
-  if (origin === 'string') return ' characters'
-  return origin === 'array' || origin === 'set' ? ' items' : ''
+function ofType(expected: string, schema: JsonSchema): string {
+  if (expected === 'number' || expected === 'nan') return `Give a number${range(schema)}.`
+  if (expected === 'int') return `Give a whole number${range(schema)}.`
+  if (expected === 'string') return 'Give a text.'
+  if (expected === 'boolean') return 'Give true or false.'
+  if (expected === 'array' || expected === 'tuple') return 'Give a list.'
+  if (expected === 'object' || expected === 'record') return 'Give an object.'
+  if (expected === 'null') return 'Give null.'
+  return 'This value has the wrong type.'
+}
+
+type SizeIssue = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig
+
+function within(issue: SizeIssue, schema: JsonSchema): string {
+  const isSmall = issue.code === 'too_small'
+  const bound = Number(isSmall ? issue.minimum : issue.maximum)
+  const side = isSmall
+    ? issue.inclusive === false
+      ? 'more than'
+      : 'at least'
+    : issue.inclusive === false
+      ? 'less than'
+      : 'at most'
+  if (issue.origin === 'string') return `Give ${side} ${counted(bound, 'character')}.`
+  if (issue.origin === 'array' || issue.origin === 'set') return `Give ${side} ${counted(bound, 'item')}.`
+  if (issue.origin === 'object' || issue.origin === 'record')
+    return `Give ${side} ${counted(bound, 'field')}.`
+  return `Give a number${range(schema) || ` of ${side} ${bound}`}.`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The bounds that the schema states, except those of every safe integer. */
+function range({ minimum, maximum }: JsonSchema): string {
+  const low = typeof minimum === 'number' && minimum > Number.MIN_SAFE_INTEGER ? minimum : undefined
+  const high = typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER ? maximum : undefined
+  if (low !== undefined && high !== undefined) return ` from ${low} to ${high}`
+  if (low !== undefined) return ` of at least ${low}`
+  return high === undefined ? '' : ` of at most ${high}`
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? `Give ${String(values[0])}.` : `Give one of ${values.join(', ')}.`
+}
+
+const formats: Readonly<Record<string, string>> = {
+  url: 'a URL such as https://example.com/',
+  uuid: 'a UUID',
+  email: 'an email address',
+  datetime: 'a date and time such as 2026-01-31T12:00:00Z',
+  date: 'a date such as 2026-01-31',
+  base64: 'base64',
+}
+
+function ofFormat(issue: z.core.$ZodIssueInvalidStringFormat): string {
+  const { format } = issue
+  if (format === 'regex') return 'The text has characters or a form that is not accepted.'
+  return `Give ${formats[format] ?? 'another text: this one has the wrong form'}.`
+}
+
+/** The schema of a field or an item, through objects and lists; `{}` if there is none. */
+export function fieldSchema(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
+  return path.reduce<JsonSchema>((current, key) => {
+    const { properties, items } = current
+    const inner = typeof key === 'number' ? items : isRecord(properties) ? properties[String(key)] : undefined
+    return isRecord(inner) ? inner : {}
+  }, schema)
 }

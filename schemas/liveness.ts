@@ -3,10 +3,10 @@ import { Access } from './callable.ts'
 
 /**
  * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
- * few probes had no answer. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
+ * few probes had no answer. `unreachable`: nothing has ever answered at its address. `dead`: many probes in a row had no answer. `stale`: no answer for a week.
  */
 export const LivenessStatus = z
-  .enum(['unknown', 'alive', 'degraded', 'dead', 'stale'])
+  .enum(['unknown', 'alive', 'degraded', 'unreachable', 'dead', 'stale'])
   .meta({ id: 'LivenessStatus' })
 export type LivenessStatus = z.infer<typeof LivenessStatus>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Failure, type FieldError } from './failure.ts'
-import { issueText } from './issue-text.ts'
+import { fieldSchema, issueText } from './issue-text.ts'
 import { isRecord, type JsonSchema, schemaAt } from './json.ts'
 import { nearest } from './nearest.ts'
 
@@ -113,7 +113,7 @@ const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
   const shown = issues.slice(0, maxErrors)
-  const errors = shown.flatMap((issue) => fieldErrors(issue, value)).slice(0, maxErrors)
+  const errors = shown.flatMap((issue) => fieldErrors(issue, json, value)).slice(0, maxErrors)
   const close = [...new Set(shown.flatMap((issue) => nearestFields(issue, json)))].slice(0, maxErrors)
   const first = errors[0]
   const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
@@ -127,7 +127,7 @@ function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
   return issue.keys.slice(0, maxErrors).flatMap((key) => nearest(key, names))
 }
 
-function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
+function fieldErrors(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown): FieldError[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.slice(0, maxErrors).map((key) => ({
       pointer: pointer([...issue.path, key]),
@@ -136,7 +136,8 @@ function fieldErrors(issue: z.core.$ZodIssue, value: unknown): FieldError[] {
   }
   const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
   const missing = mayBeMissing && at(value, issue.path) === undefined
-  return [{ pointer: pointer(issue.path), detail: missing ? 'This field is required.' : issueText(issue) }]
+  const detail = missing ? 'This field is required.' : issueText(issue, fieldSchema(json, issue.path))
+  return [{ pointer: pointer(issue.path), detail }]
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

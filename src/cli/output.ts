@@ -62,7 +62,7 @@ function widthOfTerminal(): number | undefined {
 const styles = {
   good: ['ACTIVE', 'alive', 'domain_verified', 'open', 'hosted'],
   doubtful: ['STAGE', 'degraded', 'unverified', 'needs_key', 'needs_sign_in', 'stated', 'deprecated'],
-  bad: ['suspended', 'dead', 'stale'],
+  bad: ['suspended', 'unreachable', 'dead', 'stale'],
 }
 
 /** Colours a state, a verification level, a kind of access or a liveness. */

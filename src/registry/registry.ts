@@ -17,6 +17,7 @@ import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
 import { createOwnershipService, type Suspending } from './entry/ownership.ts'
+import { privateAddresses } from './entry/private-address.ts'
 import type { Site } from './entry/site.ts'
 import { createTransfers, type OfferQuery, type Recipient } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
@@ -103,6 +104,12 @@ export function createRegistry(options: RegistryOptions) {
     return await queries.written(id, caller)
   }
 
+  async function warned(work: Promise<EntryDetail>, publication: Publication): Promise<EntryDetail> {
+    const warnings = privateAddresses(publication, options.allowOrigins ?? [])
+    const entry = await work
+    return warnings.length > 0 ? { ...entry, warnings } : entry
+  }
+
   async function answered(work: Promise<Verified>): Promise<VerificationOutcome> {
     const { outcome, committed } = await work
     if (committed) await applied(committed.revision)
@@ -159,9 +166,9 @@ export function createRegistry(options: RegistryOptions) {
     verify: (...call: Parameters<typeof verifier.verify>) => answered(verifier.verify(...call)),
     claim: (...call: Parameters<typeof verifier.claim>) => answered(verifier.claim(...call)),
     publish: (publication: Publication, caller: Caller, signal: AbortSignal) =>
-      settled(editor.publish(publication, caller, signal), caller),
+      warned(settled(editor.publish(publication, caller, signal), caller), publication),
     update: (change: Change, publication: Publication, caller: Caller) =>
-      settled(editor.update(change, publication, caller), caller),
+      warned(settled(editor.update(change, publication, caller), caller), publication),
     goLive: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
     unpublish: (change: Change, caller: Caller) =>

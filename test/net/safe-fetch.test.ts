@@ -273,11 +273,13 @@ describe('a faulty upstream', () => {
     for (const url of ['http://no-such-name.test/', 'http://no-such-name-either.test/']) {
       expect(await rejection(fetcher.fetch({ url, signal }))).toMatchObject({
         code: 'upstream_failed',
+        message: `${new URL(url).host} has no address: no name server knows the host.`,
         details: { upstream: { code: 'ENOTFOUND' } },
       })
     }
     expect(await rejection(fetcher.fetch({ url: closed.origin, signal }))).toMatchObject({
       code: 'upstream_failed',
+      message: expect.stringContaining('refused the connection: nothing listens there.'),
       details: { upstream: { code: 'ECONNREFUSED' } },
     })
   })

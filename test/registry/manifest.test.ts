@@ -292,10 +292,21 @@ describe('publishing by a manifest', () => {
   })
   const publish = (facts: object) => registry.publish(facts, ada, signal)
 
-  test('alone takes all from it, the name from where it stands', async () => {
-    const entry = await publish({ manifest_url: `${outside.url}/card` })
+  test('at an address gives no name, since an address is no domain', async () => {
+    const refusal = publish({ manifest_url: `${outside.url}/card` })
+    await expect(refusal).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: {
+        errors: [{ pointer: '/package_name', detail: 'This field is required.' }],
+        hint: expect.stringContaining('names no domain'),
+      },
+    })
+  })
+
+  test('gives all that the body leaves out', async () => {
+    const entry = await publish({ package_name: 'com.mail.sender', manifest_url: `${outside.url}/card` })
     expect(entry).toMatchObject({
-      package_name: '1.0.0.127/mail-sender',
+      package_name: 'com.mail.sender',
       name: 'Mail Sender!',
       description: 'Sends mail.',
       version: '2',
@@ -312,7 +323,7 @@ describe('publishing by a manifest', () => {
     expect(await codeOf(publish({ manifest_url: `${outside.url}/named` }))).toBe('conflict')
     expect(await codeOf(publish({ manifest_url: `${outside.url}/svc` }))).toBe('forbidden')
     const manifest_url = `${outside.url}/misnamed`
-    expect((await publish({ manifest_url, name: 'Elsewhere' })).package_name).toBe('1.0.0.127/elsewhere')
+    expect(await codeOf(publish({ manifest_url, name: 'Elsewhere' }))).toBe('invalid_request')
   })
 
   test('gives precedence to fields of the body', async () => {

@@ -99,6 +99,22 @@ describe('queries', () => {
     expect(json.errors).toEqual([{ pointer: '/limit', detail: 'Give it once.' }])
   })
 
+  test.each([
+    ['limit=many', '/limit', 'Give a number from 1 to 100.'],
+    ['limit=1000', '/limit', 'Give a number from 1 to 100.'],
+    ['limit=1.5', '/limit', 'Give a whole number from 1 to 100.'],
+    ['min_score=2', '/min_score', 'Give a number from 0 to 1.'],
+    ['live=perhaps', '/live', 'Give true or false.'],
+    ['protocol=a2a,smtp', '/protocol/1', 'Give one of a2a, mcp, envelope, none.'],
+    ['sort=price', '/sort', 'Give one of relevance, newest, name.'],
+    [`cursor=${'x'.repeat(2001)}`, '/cursor', 'Give at most 2000 characters.'],
+    ['category=A%20B', '/category', 'Use 1 to 40 letters, digits and dashes.'],
+  ])('%.20s is refused in plain words, which name the parameter', async (query, pointer, detail) => {
+    const { status, json } = await home.request('GET', `/public/agents?${query}`)
+    expect([status, json.errors]).toEqual([400, [{ pointer, detail }]])
+    expect(json.detail).toBe(`${pointer}: ${detail}`)
+  })
+
   test('an unknown parameter names its nearest', async () => {
     const { status, json } = await home.request('GET', '/public/agents?tag=x')
     expect(status).toBe(400)

@@ -15,6 +15,12 @@ beforeAll(async () => {
 })
 afterAll(() => home[Symbol.asyncDispose]())
 
+test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method) => {
+  const { status, headers, json } = await home.request(method, '/mcp')
+  expect([status, headers.get('allow')]).toEqual([405, 'POST'])
+  expect(json.error.data.hint).toContain('Connect an MCP client to this URL')
+})
+
 const info = { name: 'test', version: '1' }
 
 const stdio = () =>

@@ -40,7 +40,14 @@ export function translate(
   ) {
     return new Failure('upstream_invalid', `${host} sent an answer that cannot be read.`, details, error)
   }
-  return new Failure('upstream_failed', `${host} could not be reached or broke off.`, details, error)
+  return new Failure('upstream_failed', `${host} ${reasonOf(code)}`, details, error)
+}
+
+/** What the code of a connection says, for a reader who does not know it. */
+function reasonOf(code: string): string {
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'has no address: no name server knows the host.'
+  if (code === 'ECONNREFUSED') return 'refused the connection: nothing listens there.'
+  return 'could not be reached or broke off.'
 }
 
 function codeOf(error: unknown): string {

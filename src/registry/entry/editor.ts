@@ -227,9 +227,12 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
     ...(!manifest_url && !capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
   ]
   if (lacks.length > 0 || package_name === undefined || name === undefined || description === undefined) {
+    const isUnnamed = manifest_url && lacks.length === 1 && package_name === undefined
     throw new Failure('invalid_request', `A new agent needs ${lacks.join(', ')}.`, {
       errors: lacks.map((field) => ({ pointer: `/${field}`, detail: 'This field is required.' })),
-      hint: 'Give manifest_url, or name, description and capabilities or endpoints.',
+      hint: isUnnamed
+        ? 'The URL of the card names no domain from which a name can be made: state a package_name, such as com.example.weather.'
+        : 'Give manifest_url, or name, description and capabilities or endpoints.',
     })
   }
   return { ...initialValues, card: null, ...facts, package_name, name, description }

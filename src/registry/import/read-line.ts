@@ -1,9 +1,11 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { derivedName, slug } from '../../../schemas/derived-name.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
+import { bareHost, isLocalName } from '../../net/fetch/address.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
 import { assertUnreserved } from '../entry/name-rules.ts'
@@ -79,9 +81,11 @@ function fromCard(document: unknown): Facts {
   const { wellKnownURI, wellKnownUri, url } = document as Record<string, unknown>
   const [where, service] = [wellKnownURI ?? wellKnownUri ?? url, url].filter(isUrl)
   if (where === undefined) throw new Failure('invalid_request', 'The card does not state its URL.')
+  const package_name = cardName(where, manifest.name)
+  if (package_name === undefined) throw new Failure('invalid_request', 'The URL of the card names no domain.')
   return {
     ...manifest,
-    package_name: cardName(where, manifest.name),
+    package_name,
     manifest_url: where,
     category: null,
     packages: [],
@@ -98,8 +102,12 @@ function isUrl(value: unknown): value is string {
   return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-/** The package name of an agent known by its card: the host of the card, reversed, and the agent's name. */
-export function cardName(url: string, name: string): string {
-  const host = new URL(url).hostname.split('.').reverse().join('.')
-  return derivedName(`${host}/${name.replaceAll('/', '-')}`)
+/**
+ * The package name of an agent known by its card: the host of the card, reversed, and the agent's name. Undefined for a
+ * card at an address or at a name of a private network: neither is a domain.
+ */
+export function cardName(url: string, name: string): string | undefined {
+  const host = bareHost(new URL(url).hostname)
+  if (isIP(host) !== 0 || isLocalName(host)) return undefined
+  return derivedName(`${host.split('.').reverse().join('.')}/${name.replaceAll('/', '-')}`)
 }

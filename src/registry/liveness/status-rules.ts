@@ -68,6 +68,16 @@ function accessAfter(before: Access | null, kind: Access['kind'] | undefined, at
   return { kind, asked_at: at }
 }
 
+/** The failures of a probe that no agent answered. */
+const noAnswer: ReadonlySet<FailureClass> = new Set([
+  'dns',
+  'refused',
+  'tls',
+  'timeout',
+  'broken_off',
+  'blocked_address',
+])
+
 interface StatusHistory {
   readonly before: Liveness['status']
   readonly failures: number
@@ -82,7 +92,9 @@ function statusOf({ is_live, signals }: ProbeResult, history: StatusHistory): Li
   const silent = (time: string | null) => now - Date.parse(time ?? silent_since ?? '')
   if (silent(last_ok) >= week) return 'stale'
   if (before === 'dead' || before === 'stale') return 'dead'
-  return failures >= minFailures && silent(silent_since) >= minSilence ? 'dead' : 'degraded'
+  if (failures >= minFailures && silent(silent_since) >= minSilence) return 'dead'
+  const failure = shownFailure(signals)
+  return last_ok === null && failure && noAnswer.has(failure) ? 'unreachable' : 'degraded'
 }
 
 /**

@@ -144,9 +144,9 @@ function isSound(findings: readonly Finding[]): boolean {
 
 function previewOf(manifest: Manifest, manifestUrl: string | undefined): Validation['preview'] {
   const { name, description, version, tags, capabilities, endpoints } = manifest
-  const derived = manifestUrl === undefined ? null : cardName(manifestUrl, name)
+  const derived = manifestUrl === undefined ? undefined : cardName(manifestUrl, name)
   return {
-    package_name: manifest.package_name ?? derived,
+    package_name: manifest.package_name ?? derived ?? null,
     name,
     description,
     version,

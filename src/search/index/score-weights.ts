@@ -10,6 +10,7 @@ export const livenessWeights: Readonly<Record<LivenessStatus, number>> = {
   unknown: 1,
   alive: 1,
   degraded: 0.9,
+  unreachable: 0.9,
   dead: 0.5,
   stale: 0.4,
 }

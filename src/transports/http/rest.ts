@@ -120,17 +120,25 @@ function variantOf({ a2a_version }: Record<string, unknown>): string {
   return String(a2a_version).startsWith('1.0') ? 's' : 'l'
 }
 
+/** The pointer with the name of its query parameter: `/filters/tags/0` becomes `/tags/0`. */
+function named(pointer: string, names: ReadonlyMap<string, string>): string {
+  const field = [...names.keys()].find((key) => pointer === key || pointer.startsWith(`${key}/`))
+  return field === undefined ? pointer : `${names.get(field)}${pointer.slice(field.length)}`
+}
+
 /** Replaces pointers to input fields by the query parameters that the caller sent. */
 function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
   const names = new Map(
     Object.entries(query).map(([name, field]) => [`/${field.replaceAll('.', '/')}`, `/${name}`]),
   )
-  const errors = failure.details.errors?.map((error) => ({
-    ...error,
-    pointer: names.get(error.pointer) ?? error.pointer,
-  }))
-  if (!errors) return failure
-  const renamed = new Failure(failure.code, failure.message, { ...failure.details, errors }, failure.cause)
+  const [first] = failure.details.errors ?? []
+  const errors = failure.details.errors?.map((error) => ({ ...error, pointer: named(error.pointer, names) }))
+  if (!first || !errors) return failure
+  const { message } = failure
+  const detail = message.startsWith(`${first.pointer}:`)
+    ? `${named(first.pointer, names)}${message.slice(first.pointer.length)}`
+    : message
+  const renamed = new Failure(failure.code, detail, { ...failure.details, errors }, failure.cause)
   return Object.assign(renamed, { allowance: failure.allowance })
 }
 

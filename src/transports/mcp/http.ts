@@ -71,6 +71,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       await serveLegacy(context, service.legacy, caller, body, request, response)
       return
     }
+    if (request.method !== 'POST') return refuseMethod(request, response)
     const { method, params } = isMessage(body) && isRequest(body) ? body : {}
     const failure = method === 'tools/call' ? service.refusal(params ?? {}, principal) : undefined
     if (failure) {
@@ -99,6 +100,16 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
     handler,
     ...(!path.includes(':') && { direct: path }),
   }))
+}
+
+/** There are no sessions, so there is nothing to read by GET and nothing to end by DELETE. */
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  const data = { hint: 'Connect an MCP client to this URL, or send a message of MCP by POST.' }
+  const error = { code: -32000, message: `This path takes POST, not ${request.method}.`, data }
+  send(request, response, 405, JSON.stringify({ jsonrpc: '2.0', error, id: null }), {
+    ...json,
+    Allow: 'POST',
+  })
 }
 
 /** Set by Express; absent on a path that skips Express. */

@@ -346,7 +346,8 @@ describe('a probe', () => {
   test('recognises agents of A2A 1.0 and 0.3', async () => {
     await using modern = await serveA2a()
     await using old = await serveLegacyA2a()
-    const allowed = [modern.origin, old.origin, agents.origin].join()
+    const nowhere = 'http://127.0.0.1:9'
+    const allowed = [modern.origin, old.origin, agents.origin, nowhere].join()
     await using far = await openHome([], { DRAGOMAN_ALLOW_ORIGINS: allowed })
     agents.become('none', sound)
     const { manifest_url } = agents.siteOf('none')
@@ -355,6 +356,8 @@ describe('a probe', () => {
     await list(far.gateway, { package_name: 'com.example.old', manifest_url: card(old.origin) })
     const endpoints = [{ protocol: 'a2a' as const, url: `${agents.origin}/none/agent` }]
     await list(far.gateway, { package_name: 'com.example.none', manifest_url, endpoints })
+    const gone = [{ protocol: 'a2a' as const, url: `${nowhere}/agent` }]
+    await list(far.gateway, { package_name: 'com.example.gone', endpoints: gone })
     const token = await far.gateway.token('anybody')
     const check = async (name: string) => {
       const { json } = await far.gateway.request('POST', `/api/agents/com.example.${name}/check`, { token })
@@ -367,6 +370,7 @@ describe('a probe', () => {
     expect(await check('modern')).toEqual(['alive', null, [true, true, true]])
     expect(await check('old')).toEqual(['alive', null, [true, true, true]])
     expect(await check('none')).toEqual(['degraded', 'wrong_protocol', [true, true, false]])
+    expect(await check('gone')).toEqual(['unreachable', 'refused', [false]])
   })
 })
 

@@ -41,7 +41,7 @@ test('docs/mirror.md: the commands do what it says', async () => {
   expect((await dragoman('dragoman resolve com.example/weather')).code).toBe(4)
   expect((await dragoman('dragoman mirror run team')).code).toBe(4)
   expect((await dragoman('dragoman mirror add official --name other --every 5')).stderr).toContain(
-    'Give at least 60',
+    'Give a number from 60 to',
   )
 })
 
