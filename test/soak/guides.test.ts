@@ -17,7 +17,7 @@ describe('a project to which the guides have added an agent, a field and a trans
     for (const guide of guides) {
       for (const { info, code } of blocks(await readFile(join(root, guide), 'utf8'))) {
         if (info.startsWith('ts ')) touched.add(await applyBlock(project.path, info, code))
-        if (info === 'md README.md') await addRequest(project.path, code)
+        if (info === 'md docs/reference/http.md') await addRequest(project.path, code)
       }
     }
   }, 60_000)
@@ -127,6 +127,7 @@ async function copyOfProject() {
   const folders = ['agents', 'bin', 'schemas', 'src', 'test']
   const files = [
     'README.md',
+    'docs/reference/http.md',
     'package.json',
     'biome.json',
     'tsconfig.json',
@@ -183,9 +184,9 @@ async function applyBlock(folder: string, info: string, code: string): Promise<s
   return name
 }
 
-/** Adds a row to the table of requests in the README. */
+/** Adds a row to the table of paths. */
 async function addRequest(folder: string, row: string): Promise<void> {
-  const path = join(folder, 'README.md')
+  const path = join(folder, 'docs/reference/http.md')
   const text = await readFile(path, 'utf8')
   const anchor = '| `POST /rpc`'
   expect(text).toContain(anchor)

@@ -165,12 +165,12 @@ const steps: readonly Step[] = [
   { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
 ]
 
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+const readme = readFileSync(join(import.meta.dirname, '../../docs/reference/http.md'), 'utf8')
 
 /** Fields that a path says without a parameter: whose card it is, and in which form. */
 const fixed: Readonly<Record<string, readonly string[]>> = {
   '/.well-known/agent-card.json': ['agent', 'through'],
-  '/agents/:name/.well-known/agent-card.json': ['through'],
+  '/agents/:agent/.well-known/agent-card.json': ['through'],
   '/a2a/v1/.well-known/agent-card.json': ['agent'],
 }
 
@@ -185,7 +185,7 @@ function isRequestRow(line: string): boolean {
   return /^\| `[^`]*\//.test(line) || /^\| `(?:GET|POST|PUT|DELETE)` and/.test(line)
 }
 
-/** `GET /path/:` for each request that a row of the README names, where `…` repeats the path before it or its parent. */
+/** `GET /path/:` for each request that a row of the table names, where `…` repeats the path before it or its parent. */
 function requestsOf(row: string): string[] {
   const [, cell = ''] = row.split('|')
   let methods: string[] = []
@@ -255,7 +255,7 @@ describe('the interface, path by path', () => {
     expect(unreachable).toEqual([])
   })
 
-  test('every row is in the table of the README', () => {
+  test('every row is in the table of paths', () => {
     const documented = new Set(readme.split('\n').filter(isRequestRow).flatMap(requestsOf))
     const missing = routes
       .map(({ method, path }) => `${method.toUpperCase()} ${path.replace(/:\w+/g, ':')}`)
