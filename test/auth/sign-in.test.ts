@@ -1,6 +1,7 @@
-import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Browser } from '../support/browser.ts'
+import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import {
   authorizationRequest,
@@ -20,6 +21,44 @@ beforeAll(async () => {
   client = await register(home)
 })
 afterAll(() => home[Symbol.asyncDispose]())
+
+describe('what a person allowed', () => {
+  test('ends with their data, and so does their session', async () => {
+    await using here = await startGateway({}, { logins: [instantLogin()] })
+    const app = await register(here)
+    const browser = new Browser(here.url)
+    const { access_token, refresh_token } = await tokensFor(here, app, { resource: here.url }, browser)
+    const shown = (await here.request('GET', '/api/personal-data?table=sign_ins', { token: access_token }))
+      .json
+    expect(shown.rows.map((row: { kind: string }) => row.kind).toSorted()).toEqual(['Account', 'Grant'])
+    const body = { confirm: true }
+    const deleted = await here.request('POST', '/api/personal-data/delete', { token: access_token, body })
+    expect(deleted.status).toBe(200)
+    expect((await refresh(here, app, refresh_token)).json.error).toBe('invalid_grant')
+    expect((await browser.open(`${here.url}/sign-in`)).text).not.toContain('Ada')
+  })
+
+  test('outlives a change of the signing key, and ends with the login', async () => {
+    let now = Date.now()
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    let last = ''
+    {
+      await using here = await startGateway(environment, { logins: [instantLogin()], clock: () => now })
+      const app = await register(here)
+      const first = await tokensFor(here, app, { resource: here.url })
+      const { kid } = await here.gateway.identity.ring.rotate()
+      now += 360_000
+      const { json } = await refresh(here, app, first.refresh_token)
+      expect(decodeProtectedHeader(json.access_token).kid).toBe(kid)
+      for (const token of [first.access_token, json.access_token])
+        expect((await here.request('GET', '/api/keys', { token })).status).toBe(200)
+      last = json.access_token
+    }
+    await using without = await startGateway(environment, { clock: () => now })
+    expect((await without.request('GET', '/api/keys', { token: last })).status).toBe(401)
+  })
+})
 
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 const atMcp = (token: string) => home.request('POST', '/mcp', { token, body: list })

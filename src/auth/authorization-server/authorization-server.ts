@@ -216,7 +216,9 @@ function destinationOf(redirectUri: string | undefined): { destination: string; 
   const url = URL.parse(redirectUri ?? '')
   // A device has no address.
   if (!url) return { destination: '', source: '' }
-  if (url.protocol === 'http:' || url.protocol === 'https:')
-    return { destination: url.host, source: url.origin }
-  return { destination: url.protocol, source: url.protocol }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return { destination: url.protocol, source: url.protocol }
+  // Content Security Policy has no form for IPv6 addresses.
+  const source = url.hostname.startsWith('[') ? url.protocol : url.origin
+  return { destination: url.host, source }
 }

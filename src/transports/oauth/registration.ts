@@ -1,6 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
 import { deviceGrant } from '../../auth/authorization-server/clients.ts'
-import { offeredScopes } from '../../auth/authorization-server/offered-scopes.ts'
 
 /** RFC 7591 section 3.2.2. */
 export class RegistrationRefusal extends Error {
@@ -26,11 +25,11 @@ const shownName =
 
 /**
  * What is registered of the metadata that a client states. Every client is public and native: it proves itself by PKCE,
- * and its user decides each time. A member that has no use here is left out of the answer (RFC 7591 section 2).
+ * and its user decides each time. Scopes are not bound to it, since a host asks for more of them when it needs more. A member that has no use here is left out of the answer (RFC 7591 section 2).
  */
 export function registered(stated: unknown): Record<string, unknown> {
   if (!isRecord(stated)) throw invalid('The metadata is not a JSON object.')
-  const { client_name, grant_types, scope, software_id, software_version } = stated
+  const { client_name, grant_types, software_id, software_version } = stated
   if (client_name !== undefined && !(typeof client_name === 'string' && shownName.test(client_name))) {
     throw invalid('client_name is not 1 to 100 visible characters.')
   }
@@ -44,7 +43,6 @@ export function registered(stated: unknown): Record<string, unknown> {
     response_types: hasCode ? ['code'] : [],
     token_endpoint_auth_method: 'none',
     application_type: 'native',
-    ...(typeof scope === 'string' && { scope: offered(scope) }),
     ...(typeof software_id === 'string' && { software_id: software_id.slice(0, 100) }),
     ...(typeof software_version === 'string' && { software_version: software_version.slice(0, 100) }),
   }
@@ -68,11 +66,6 @@ function isAddress(value: unknown): value is string {
   if (url.protocol === 'http:') return loopback.has(url.hostname)
   if (url.protocol === 'https:') return !loopback.has(url.hostname)
   return !foreignSchemes.test(url.protocol)
-}
-
-function offered(scope: string): string {
-  const words = scope.split(' ').filter((word) => (offeredScopes as readonly string[]).includes(word))
-  return (words.length > 0 ? words : offeredScopes).join(' ')
 }
 
 function invalid(message: string): RegistrationRefusal {

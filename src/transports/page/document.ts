@@ -33,7 +33,6 @@ ${body}
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; form-action ${`'self' ${formTarget}`.trim()}; base-uri 'none'; frame-ancestors 'none'`,
       'X-Frame-Options': 'DENY',
-      'Cross-Origin-Opener-Policy': 'same-origin',
       'Cache-Control': 'no-store',
     },
   }
