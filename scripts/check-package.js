@@ -10,9 +10,14 @@ const root = resolve(import.meta.dirname, '..')
 const node24 = join(root, 'node_modules/node/bin/node')
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-package-'))
 const environment = { ...process.env, DRAGOMAN_DATA: join(folder, 'data'), PORT: '0' }
+const maxBytes = 8 * 1024 * 1024
+let packedBytes = Number.POSITIVE_INFINITY
 const results = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
 
 const checks = {
+  'has at most 8 MB beside the models': () => {
+    if (packedBytes > maxBytes) throw new Error(`It has ${packedBytes} bytes.`)
+  },
   'serves and searches by words and by intent, by Node 24': async () => {
     const child = spawn(node24, [bin(), 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
     try {
@@ -120,11 +125,21 @@ try {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
+  const [{ filename, size, files }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
+  // Models hardly compress.
+  const models = files.filter(({ path }) => path.startsWith('models/'))
+  packedBytes = models.reduce((left, file) => left - file.size, size)
   writeFileSync(join(folder, 'package.json'), '{"private":true}')
   execFileSync(
     'npm',
-    ['install', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error', join(folder, filename)],
+    [
+      'install',
+      '--omit=dev',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      `dragoman@file:${join(folder, filename)}`,
+    ],
     { cwd: folder, stdio: 'ignore' },
   )
   for (const [name, check] of Object.entries(checks)) {

@@ -112,8 +112,8 @@ export const settings = {
     'Whether a client may sign people in by the address of its metadata instead of a registration; needs the internet.',
   ],
   DRAGOMAN_NAMES: [
-    z.enum(['open', 'proof']).default('open'),
-    'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof).',
+    z.enum(['open', 'proof']).optional(),
+    'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof); open when unset, proof where people log in.',
   ],
   DRAGOMAN_MCP_ANONYMOUS: [
     z.enum(['on', 'off']).default('off'),
@@ -277,6 +277,14 @@ export const settings = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>
 
 type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]> }
+
+/** Who may take an agent live: strangers publish where people log in. */
+export function nameMode({
+  DRAGOMAN_NAMES,
+  DRAGOMAN_LOGINS,
+}: Pick<Config, 'DRAGOMAN_NAMES' | 'DRAGOMAN_LOGINS'>) {
+  return DRAGOMAN_NAMES ?? (DRAGOMAN_LOGINS === undefined ? 'open' : 'proof')
+}
 
 /** The configuration, parsed. Paths are absolute. */
 export interface Config extends Settings {

@@ -10,6 +10,7 @@ import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
 import type { Store } from '../store/store.ts'
 import { type ChangeServices, openChangeServices } from './change-feed.ts'
+import { nameMode } from './config.ts'
 import type { Identity } from './identity.ts'
 import { type LivenessService, openLiveness } from './liveness.ts'
 import type { Outbound } from './outbound.ts'
@@ -88,7 +89,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     clock,
     createId,
     fetchCard,
-    names: config.DRAGOMAN_NAMES,
+    names: nameMode(config),
     allowOrigins: config.DRAGOMAN_ALLOW_ORIGINS,
     async saveSnapshots() {
       await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../src/app/config.ts'
+import { nameMode, readConfig } from '../../src/app/config.ts'
 import { earlierDataFolder, platformDataFolder } from '../../src/app/user-folders.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as start } from '../support/processes.ts'
@@ -119,5 +119,18 @@ describe('a setting that nothing reads', () => {
     const { code, stderr } = await run([command], environment)
     expect(code).toBe(2)
     expect(stderr).toContain('Did you mean DRAGOMAN_RATE_LIMIT?')
+  })
+})
+
+describe('who may take an agent live', () => {
+  const logins = JSON.stringify([{ kind: 'github', client_id: 'x', client_secret: 'y' }])
+
+  test.each([
+    [{}, 'open'],
+    [{ DRAGOMAN_LOGINS: logins }, 'proof'],
+    [{ DRAGOMAN_LOGINS: logins, DRAGOMAN_NAMES: 'open' }, 'open'],
+    [{ DRAGOMAN_NAMES: 'proof' }, 'proof'],
+  ])('by the settings %j: %s', (environment, expected) => {
+    expect(nameMode(readConfig({ DRAGOMAN_DATA: '/nonexistent', ...environment }))).toBe(expected)
   })
 })

@@ -57,5 +57,7 @@ test('server.json, for the MCP registry, agrees with package.json', () => {
   })
   expect(String(mcpName)).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
   expect(server.description).toMatch(/^.{1,100}$/)
-  expect(Object.keys(bin as object)).toEqual([name])
+  expect(Object.keys(bin as object)).toEqual(['dragoman'])
+  // An unscoped name that nobody has published yet would belong to whoever publishes it first.
+  expect(name).toMatch(/^@[a-z-]+\/dragoman$/)
 })
