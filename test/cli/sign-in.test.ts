@@ -5,30 +5,17 @@ import { changeSignedIn, readSignedIn, signedInPath } from '../../src/app/signed
 import { awaitDecision, findIssuer, refresh, requestDevice } from '../../src/cli/sign-in/device.ts'
 import { Browser } from '../support/browser.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
+import { decide } from '../support/device.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { run as start } from '../support/processes.ts'
 import { serve } from '../support/serve.ts'
-import { instantLogin, signIn } from '../support/sign-in.ts'
+import { instantLogin } from '../support/sign-in.ts'
 
 let home: TestGateway
 beforeAll(async () => {
   home = await startGateway({}, { logins: [instantLogin()] })
 })
 afterAll(() => home[Symbol.asyncDispose]())
-
-/** Decides in a browser about the device that shows a code. */
-async function decide(address: string, decision: 'allow' | 'deny'): Promise<void> {
-  const browser = new Browser(home.url)
-  let page = await browser.open(address)
-  for (let steps = 0; steps < 5 && page.forms.length + page.links.length > 0; steps++) {
-    if (page.links.some((href) => href.includes('/with/'))) page = await signIn(browser, page)
-    else if (page.text.includes('decision')) {
-      await browser.submit(page, { decision })
-      return
-    } else page = await browser.submit(page)
-  }
-  throw new Error(`The page asks for no decision: ${page.text}`)
-}
 
 const atOnce = async () => {}
 
@@ -39,7 +26,7 @@ describe('a sign-in on the command line', () => {
     await using login = start(process.execPath, [command, 'login', `${home.url}/`], environment)
     const [, code] = await login.printed(/Open (?:\S+) and enter the code (\S+)/)
     const { verification_uri } = await requestDevice(await findIssuer(home.url))
-    await decide(`${verification_uri}?user_code=${code}`, 'allow')
+    await decide(home, `${verification_uri}?user_code=${code}`, 'allow')
     const ended = await login.ended
     expect([ended.code, ended.stderr]).toEqual([
       0,
@@ -86,7 +73,7 @@ describe('a sign-in on the command line', () => {
     const device = await requestDevice(issuer)
     const decision = awaitDecision(issuer, device, atOnce)
     const refused = expect(decision).rejects.toMatchObject({ code: 'forbidden' })
-    await decide(String(device.verification_uri_complete), 'deny')
+    await decide(home, String(device.verification_uri_complete), 'deny')
     await refused
   })
 
@@ -94,7 +81,7 @@ describe('a sign-in on the command line', () => {
     await using folder = await temporaryFolder()
     const issuer = await findIssuer(home.url)
     const device = await requestDevice(issuer)
-    await decide(String(device.verification_uri_complete), 'allow')
+    await decide(home, String(device.verification_uri_complete), 'allow')
     const session = await awaitDecision(issuer, device, atOnce)
     const environment = { HOME: folder.path, XDG_CONFIG_HOME: join(folder.path, 'config') }
     const path = signedInPath({ config: environment.XDG_CONFIG_HOME })
@@ -110,7 +97,7 @@ describe('a sign-in on the command line', () => {
   test('that has ended says how to begin again', async () => {
     const issuer = await findIssuer(home.url)
     const device = await requestDevice(issuer)
-    await decide(String(device.verification_uri_complete), 'allow')
+    await decide(home, String(device.verification_uri_complete), 'allow')
     const session = await awaitDecision(issuer, device, atOnce)
     await refresh(session)
     await expect(refresh(session)).rejects.toMatchObject({
