@@ -105,6 +105,17 @@ export function dumpRestoreContract(name: string, open: () => Promise<StoreHome>
       expect(await other.read.revision()).toBe(7)
     })
 
+    test('leaves revoked what was revoked after the dump', async () => {
+      await using home = await open()
+      const { store } = home
+      await store.settings.set('a note', 'before')
+      const rows = await rowsOf(store)
+      const revocation = { kind: 'grant' as const, issuer: '', name: 'g', before: 1, reason: null }
+      await store.identity.revoke({ ...revocation, expires_at: 2_000_000_000_000 }, 0)
+      await store.dumpRestore.restore(contentsOf(rows), true)
+      expect(await store.identity.revocations(0)).toMatchObject([{ kind: 'grant', name: 'g' }])
+    })
+
     test('is restored whole or not at all', async () => {
       await using home = await open()
       await home.store.write((writer) => writer.put(sampleEntry()))

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAdapter } from '../../src/auth/authorization-server/adapter.ts'
 import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
+import { createRecords } from '../../src/auth/authorization-server/records.ts'
+import { createVault } from '../../src/auth/vault.ts'
 import { Browser, type Visited } from '../support/browser.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import {
@@ -124,6 +127,16 @@ describe('a code', () => {
     const { code, verifier } = await codeOf()
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(home, client, code, verifier)))
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1)
+  })
+
+  test('is consumed by one of two requests that have both found it', async () => {
+    const { store } = home.gateway
+    const records = createRecords(store.signIn, createVault(randomBytes(32)), Date.now)
+    const options = { records, clock: Date.now, endTokens: () => Promise.resolve() }
+    const [first, second] = [1, 2].map(() => createAdapter('AuthorizationCode', options))
+    await first?.upsert('code', { grantId: 'grant' }, 60)
+    await first?.consume('code')
+    await expect(second?.consume('code')).rejects.toMatchObject({ error: 'invalid_grant' })
   })
 
   test('of one client is nothing to another', async () => {
@@ -374,6 +387,17 @@ describe('a session', () => {
     expect(account.text).toContain('Your session has ended')
   })
 
+  test('has a new secret after each sign-in of the same person', async () => {
+    const browser = new Browser(home.url)
+    await browser.open(`${home.url}/sign-in/with/example`)
+    const first = browser.cookie('dragoman-session') ?? ''
+    await browser.open(`${home.url}/sign-in/with/example`)
+    expect(browser.cookie('dragoman-session')).not.toBe(first)
+    const thief = new Browser(home.url)
+    thief.plant('dragoman-session', first)
+    expect((await thief.open(`${home.url}/sign-in`)).text).not.toContain('Ada')
+  })
+
   test('counts at no other endpoint', async () => {
     const { browser } = await atConsent()
     const Cookie = `dragoman-session=${browser.cookie('dragoman-session')}`
@@ -419,6 +443,16 @@ describe('the answer of a login', () => {
     browser.stops = []
     expect((await browser.open(url.replace(/state=\w+/, 'state=x'))).status).toBe(401)
     expect((await browser.open(url)).status).toBe(401)
+  })
+
+  test('is not that of another login', async () => {
+    const second = { ...instantLogin(), id: 'second' }
+    await using both = await startGateway({}, { logins: [login, second] })
+    const browser = new Browser(both.url)
+    browser.stops = [`${both.url}/sign-in/example/callback`]
+    const { url } = await browser.open(`${both.url}/sign-in/with/example`)
+    browser.stops = []
+    expect((await browser.open(url.replace('/example/', '/second/'))).status).toBe(401)
   })
 
   test('signs in nobody of another issuer', async () => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { consumeLoginLink, createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
 import { Browser } from '../support/browser.ts'
@@ -229,29 +229,31 @@ describe('the metadata document of a client', () => {
   })
 
   test('at a private address is not fetched', async () => {
-    let fetched = 0
-    await using server = createServer((_, response) => {
-      fetched += 1
-      response.end('{}')
+    let connections = 0
+    await using server = createServer()
+    server.on('connection', (socket) => {
+      connections += 1
+      socket.destroy()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
     await using home = await startGateway(
       { DRAGOMAN_CLIENT_DOCUMENTS: 'on' },
       {
         logins: [instantLogin()],
+        ports: [port],
         lookup: (_, __, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
       },
     )
     const { json } = await home.request('GET', '/.well-known/oauth-authorization-server')
     expect(json.client_id_metadata_document_supported).toBe(true)
-    const { port } = server.address() as { port: number }
     for (const host of ['127.0.0.1', 'localhost', 'client.example', '169.254.169.254', '[::1]', '10.0.0.1']) {
       const client = { id: `https://${host}:${port}/metadata`, redirect_uri: redirectUri }
       const page = await new Browser(home.url).open(authorizationRequest(home, client).url)
       expect(page.status).toBeGreaterThanOrEqual(400)
       expect(page.links).toEqual([])
     }
-    expect(fetched).toBe(0)
+    expect(connections).toBe(0)
   })
 })
 
