@@ -32,7 +32,7 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
       const { $schema: _, ...schema } = z.toJSONSchema(type, {
         io,
         unrepresentable: 'any',
-        override: shortened,
+        override: io === 'input' ? withoutDefault : shortened,
       })
       return schema
     },
@@ -85,6 +85,16 @@ function shortened({ zodSchema, jsonSchema }: Converted): void {
   if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
+
+/** Generators make a field with a default a required one, so that the description of an input states the default. */
+function withoutDefault(converted: Converted): void {
+  shortened(converted)
+  const { jsonSchema } = converted
+  if (jsonSchema.default === undefined) return
+  const text = `Default: ${JSON.stringify(jsonSchema.default)}.`
+  jsonSchema.description = [jsonSchema.description, text].filter(Boolean).join(' ')
+  delete jsonSchema.default
 }
 
 /** The metadata of types without their ids, by which zod would move the types to `$defs`. */

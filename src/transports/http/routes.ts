@@ -92,13 +92,13 @@ export const routes: readonly Route[] = [
   ),
   cards(
     'GET /a2a/v1/.well-known/agent-card.json',
-    'getRegistryA2aCard',
+    'getRegistryA2ACard',
     "The registry's standard A2A card",
     standardCard,
   ),
   cards(
     'GET /a2a/v1/:tenant/.well-known/agent-card.json',
-    'getAgentA2aCard',
+    'getAgentA2ACard',
     'The standard A2A card for calling an agent through this gateway',
     { ...standardCard, parameters: { tenant: 'agent' } },
   ),

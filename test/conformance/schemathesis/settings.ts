@@ -45,12 +45,17 @@ expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 415, 422, 428, 429]
 include-tag = ["Authorization", "Operations"]
 enabled = false
 [[operations]]
-include-operation-id = ["callJsonRpc", "callA2a", "callMcp", "callAgentMcp"]
+include-operation-id = ["callJsonRpc", "callA2A", "callMcp", "callAgentMcp"]
 enabled = false
 
 # The envelope takes any action: whether params are valid is said by the action's schema, not by this one.
 [[operations]]
 include-name = "POST /a2a/message"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 403, 404, 409, 412, 429, "5xx"]
+
+# Which fields a new agent needs depends on whether it has a manifest.
+[[operations]]
+include-name = "POST /api/agents/publish"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 403, 404, 409, 412, 429, "5xx"]
 
 # Which symbols there can be depends on asset_class and currency, and on lists of pairs and exchanges.

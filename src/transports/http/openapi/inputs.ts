@@ -87,7 +87,8 @@ export function bodySchema({ route, action }: Row, components: Components): Json
     ...(action.idempotency === 'key' ? ['idempotency_key'] : []),
   ])
   if (taken.size === 0) return input
-  const { properties, required, ...rest } = components.resolve(input)
+  // Generators read no conditions; the description states them.
+  const { properties, required, if: _, then: __, ...rest } = components.resolve(input)
   const left = Object.entries(isRecord(properties) ? properties : {}).filter(([name]) => !taken.has(name))
   if (left.length === 0) return undefined
   const needed = Array.isArray(required) ? required.filter((name) => !taken.has(name)) : []

@@ -169,7 +169,7 @@ export const otherPaths: Readonly<Record<string, unknown>> = {
     description: 'The methods are in the answer of rpc.discover (OpenRPC).',
   }),
   '/a2a/v1': jsonRpc({
-    operationId: 'callA2a',
+    operationId: 'callA2A',
     summary: 'Speak A2A over JSON-RPC',
     description: 'A2A 1.0 and 0.3; the binding HTTP+JSON is below the same path. The card names the skills.',
   }),
