@@ -3,7 +3,7 @@ import { Protocol } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { issueText } from '../../schemas/issue-text.ts'
 import { Publication } from '../../schemas/publication.ts'
-import { ask, canAsk } from './input.ts'
+import { canAsk, openQuestions } from './input.ts'
 import { print, say } from './output.ts'
 
 interface InitOptions {
@@ -47,8 +47,9 @@ export async function init(file: string, options: InitOptions, json: boolean): P
 }
 
 async function askFor(options: InitOptions): Promise<InitOptions> {
+  using questions = openQuestions()
   const answer = async (stated: string | undefined, question: string, otherwise: string) =>
-    stated ?? ((await ask(`${question} (${otherwise}): `)) || otherwise)
+    stated ?? ((await questions.ask(`${question} (${otherwise}): `)) || otherwise)
   return {
     ...options,
     packageName: await answer(options.packageName, 'Package name', placeholder.package_name),

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
@@ -54,18 +54,24 @@ export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
-/** The answer to a question at a terminal; Ctrl+C and Ctrl+D are an empty answer. */
-export async function ask(question: string): Promise<string> {
-  const asking = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return (await asking.question(question).catch(() => '')).trim()
-  } finally {
-    asking.close()
+/** Asks questions at a terminal, until it is disposed; Ctrl+C and Ctrl+D are empty answers. Lines typed ahead wait. */
+export function openQuestions(): { ask(question: string): Promise<string> } & Disposable {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  lines.on('SIGINT', () => lines.close())
+  const typed = lines[Symbol.asyncIterator]()
+  return {
+    async ask(question) {
+      process.stderr.write(question)
+      const { value = '' } = await typed.next()
+      return String(value).trim()
+    },
+    [Symbol.dispose]: () => lines.close(),
   }
 }
 
 /** Asks for a yes. Throws Failure `invalid_request` where nobody can be asked; `otherwise` says what to give instead. */
 export async function confirm(question: string, otherwise: string): Promise<boolean> {
   if (!canAsk()) throw new Failure('invalid_request', `Nobody can be asked here: ${otherwise}.`)
-  return /^y(es)?$/i.test(await ask(`${question} [y/N] `))
+  using questions = openQuestions()
+  return /^y(es)?$/i.test(await questions.ask(`${question} [y/N] `))
 }

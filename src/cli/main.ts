@@ -34,7 +34,11 @@ async function explained(thrown: unknown): Promise<unknown> {
   if (thrown instanceof Failure) return thrown
   const { readConfig } = await import('../app/config.ts')
   const { startFailure } = await import('../app/start-failure.ts')
-  return startFailure(thrown, readConfig())
+  try {
+    return startFailure(thrown, readConfig())
+  } catch {
+    return thrown
+  }
 }
 
 /** Sets the exit code for a command line that commander refused; commander has printed the reason as text. */

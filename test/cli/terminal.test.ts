@@ -81,3 +81,46 @@ test('a pipe has no colours unless FORCE_COLOR asks for them', async () => {
   expect(await listed({})).not.toMatch(styles)
   expect(await listed({ FORCE_COLOR: '1' })).toMatch(styles)
 })
+
+test.skipIf(!hasTerminal)(
+  'init asks for what the options do not say, and takes lines that are typed ahead',
+  async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'agent.json')
+    const input = 'com.example.typed\nTyped\n\nhttps://typed.example.com/a2a\n\n'
+    await atTerminal(['init', file, '--tag', 'typing'], { TERM: 'xterm' }, { input })
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+      package_name: 'com.example.typed',
+      name: 'Typed',
+      endpoints: [{ protocol: 'a2a', url: 'https://typed.example.com/a2a' }],
+      tags: ['typing'],
+    })
+  },
+)
+
+test('watch ends at Ctrl+C with exit code 0', async () => {
+  await using home = await startGateway()
+  await using watching = runProcess(process.execPath, [command, 'watch', '--since', '0'], {
+    DRAGOMAN_URL: home.url,
+  })
+  await watching.printed(/listed svc\.utility\.wiki/)
+  watching.process.kill('SIGINT')
+  expect(await watching.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('Ctrl+C ends') })
+})
+
+test.skipIf(!hasTerminal)('open starts the browser of the user with the address that it prints', async () => {
+  await using home = await startGateway()
+  await using folder = await temporaryFolder()
+  const browser = join(folder.path, 'browser')
+  const seen = join(folder.path, 'seen')
+  await writeFile(browser, `#!/bin/sh\necho "$1" > ${seen}.part && mv ${seen}.part ${seen}\n`, {
+    mode: 0o700,
+  })
+  const environment = { DRAGOMAN_URL: home.url, TERM: 'xterm', BROWSER: browser }
+  const shown = await atTerminal(['open', 'svc.utility.wiki'], environment)
+  const address = `${home.url}/public/agents/svc.utility.wiki`
+  expect(shown.trim()).toBe(address)
+  await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toBe(`${address}\n`)
+  const without = await atTerminal(['open'], { ...environment, BROWSER: join(folder.path, 'none') })
+  expect(without).toContain('No browser could be started')
+})
