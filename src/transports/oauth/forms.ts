@@ -6,6 +6,8 @@ import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
 
 const cookieSeconds = 86_400
 
+export type Forms = ReturnType<typeof createForms>
+
 /**
  * Tokens of forms against requests that another site forges. A token is bound to a cookie of the browser and to the
  * session of the person.

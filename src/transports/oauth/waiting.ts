@@ -1,0 +1,42 @@
+import { type Answer, isLoopback, nothingWaits, paramOf, readForm, type SignInPort } from './exchange.ts'
+import { consentPage, signInPage } from './pages.ts'
+
+/** The page of a client's request that waits: sign in, or decide. */
+export function waitingAnswers(port: SignInPort) {
+  const { server, forms } = port
+
+  const show: Answer = async (exchange) => {
+    const { request, response } = exchange
+    const uid = paramOf(exchange, 'uid')
+    const waiting = await server.waiting(request, response, uid)
+    if (!waiting) throw nothingWaits()
+    const browser = await server.browsers.of(request)
+    const here = `${server.issuer()}/sign-in/${uid}`
+    if (waiting.kind === 'consent') {
+      if (!browser.person) throw nothingWaits()
+      const token = forms.token(request, response, browser.session)
+      return consentPage({ action: here, token, person: browser.person, request: waiting.request })
+    }
+    if (browser.person && browser.signedInAt >= waiting.since) {
+      return { location: await server.signedIn(request, response, browser.person) }
+    }
+    return signInPage({
+      client: waiting.client,
+      logins: server.logins,
+      here,
+      expired: browser.expired,
+      isLoopback: isLoopback(server),
+    })
+  }
+
+  const decide: Answer = async (exchange) => {
+    const { request, response } = exchange
+    const form = await readForm(port, exchange)
+    const end = form.get('decision') === 'allow' ? server.allow : server.deny
+    const location = await end(request, response, paramOf(exchange, 'uid'))
+    if (location === undefined) throw nothingWaits()
+    return { location }
+  }
+
+  return { show, decide }
+}
