@@ -176,11 +176,14 @@ interface Problem extends Details {
   readonly retryable: boolean
 }
 
-/** Renders a failure as RFC 9457 problem details; `id` is the request's id. */
-export function problem(failure: Failure, id: string): Problem {
+/**
+ * Renders a failure as RFC 9457 problem details; `id` is the request's id. `guide` is the address of the page that
+ * explains the codes; transports without one name the code by a URN.
+ */
+export function problem(failure: Failure, id: string, guide?: string): Problem {
   const row = codes[failure.code]
   return {
-    type: `urn:dragoman:problem:${failure.code}`,
+    type: guide === undefined ? `urn:dragoman:problem:${failure.code}` : `${guide}#${failure.code}`,
     title: row.title,
     status: row.http,
     detail: failure.message,

@@ -36,7 +36,7 @@ const UpstreamFailure = z
 /** Problem details (RFC 9457), with every member that an answer can have: the document of `problem` in failure.ts. */
 const Problem = z
   .object({
-    type: z.string().describe('Names the kind of problem.'),
+    type: z.string().describe('Names the kind of problem; over HTTP the page that explains the code.'),
     title: z.string(),
     status: z.int(),
     detail: z.string().describe('What is wrong with this request.'),

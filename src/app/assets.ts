@@ -17,6 +17,9 @@ export const embedderWorker = new URL(`../search/embedders/transformers/worker.$
 /** Folder of the built-in embedding table. */
 export const staticModel = fileURLToPath(new URL('models/static', root))
 
+/** The guide to the codes of failures. */
+export const troubleshooting = new URL('docs/troubleshooting.md', root)
+
 /** The command that people and MCP hosts start. */
 export const command = fileURLToPath(new URL('bin/dragoman.js', root))
 

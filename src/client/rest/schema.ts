@@ -2715,7 +2715,7 @@ export interface components {
     /**
      * @description The error, its location, and how to correct it (RFC 9457).
      * @example {
-     *       "type": "urn:dragoman:problem:not_found",
+     *       "type": "https://registry.example.com/docs/errors#not_found",
      *       "title": "Not found",
      *       "status": 404,
      *       "detail": "No agent has the name com.example.wether.",
@@ -2728,7 +2728,7 @@ export interface components {
      *     }
      */
     Problem: {
-      /** @description Names the kind of problem. */
+      /** @description Names the kind of problem; over HTTP the page that explains the code. */
       type: string
       title: string
       status: number

@@ -8,7 +8,7 @@ import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { checkedCaller } from './caller.ts'
 import { type EventStream, openEvents } from './events.ts'
-import type { Headers } from './respond.ts'
+import { errorsPath, type Headers } from './respond.ts'
 import type { Route } from './route.ts'
 
 /** True if a row can answer as server-sent events. */
@@ -80,7 +80,12 @@ export async function answerAsEvents(
     open().end({ event: 'result', data })
   } catch (thrown) {
     if (!stream) throw thrown
-    stream.end({ event: 'error', data: JSON.stringify(problem(failureOf(context, thrown), call.id)) })
+    stream.end({
+      event: 'error',
+      data: JSON.stringify(
+        problem(failureOf(context, thrown), call.id, `${context.site().base_url}${errorsPath}`),
+      ),
+    })
   } finally {
     isOver = true
   }

@@ -5,6 +5,9 @@ import type { TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { challenge } from './challenge.ts'
 
+/** The path of the page to which the `type` of a problem links, with the code as its fragment. */
+export const errorsPath = '/docs/errors'
+
 export type Headers = Record<string, string>
 
 /** Headers of every answer. */
@@ -47,7 +50,7 @@ export function sendFailure(
   id: string,
   headers: Headers = {},
 ): void {
-  const body = problem(failure, id)
+  const body = problem(failure, id, `${context.site().base_url}${errorsPath}`)
   send(request, response, body.status, JSON.stringify(body), {
     ...headers,
     ...failureHeaders(context, request, failure, id),

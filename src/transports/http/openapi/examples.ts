@@ -205,7 +205,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
   Session: { id: session, created_at, expires_at, steps: [], more: false },
   Execution: { output: { agents: [], total: 0, next_cursor: null }, step: 1 },
   Problem: {
-    type: 'urn:dragoman:problem:not_found',
+    type: 'https://registry.example.com/docs/errors#not_found',
     title: 'Not found',
     status: 404,
     detail: 'No agent has the name com.example.wether.',
