@@ -292,6 +292,12 @@ describe('documents and health', () => {
     expect(json.components.schemas.ReadPageBody.required).toEqual(['input'])
   })
 
+  test('/llms.txt says how to authenticate, to read errors and to read pages', async () => {
+    const { text } = await home.request('GET', '/llms.txt')
+    for (const word of ['Authorization: Bearer', `${home.url}/docs/errors`, 'next_cursor', '/openapi.json'])
+      expect(text).toContain(word)
+  })
+
   test.each(['/', '/llms.txt', '/healthz', '/readyz'])('%s answers', async (path) => {
     const { status, text } = await home.request('GET', path)
     expect(status).toBe(200)

@@ -3,7 +3,7 @@ import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
 import { openApi } from './openapi.ts'
 import { catalogLink, pageMount } from './page.ts'
-import { send } from './respond.ts'
+import { errorsPath, send } from './respond.ts'
 import { routes } from './routes.ts'
 
 interface Site {
@@ -71,6 +71,15 @@ function index(version: string, { base_url, site_url }: Site): unknown {
   }
 }
 
+/** The fields of an answer that a reader needs first. */
+const searchAnswer = {
+  agents: [
+    { package_name: 'com.example.weather', description: 'Weather forecasts.', callable: 'open', score: 0.83 },
+  ],
+  total: 1,
+  next_cursor: null,
+}
+
 function llms(agents: readonly Agent[], base: string): string {
   const hosted = agents.flatMap((agent) =>
     agent.actions
@@ -89,6 +98,14 @@ A2A 1.0: ${base}/a2a/v1 (JSON-RPC and HTTP+JSON, tasks and streams; 0.3 over JSO
 ARD 0.91: POST ${base}/ard/search {"query":{"text":"what you need"}}, catalog at ${base}/.well-known/ard.json
 API of the MCP registry: GET ${base}/v0.1/servers?search=what+you+need&version=latest
 JSON-RPC 2.0: POST ${base}/rpc, methods registry.search_agents, message.send …
+
+## Rules of the REST interface
+
+Authentication: Authorization: Bearer TOKEN. Searches and reads of public agents need none. POST ${base}/oauth/token turns an API key into a token; ${base}/.well-known/oauth-protected-resource names the authorization server.
+Errors: application/problem+json with code, detail, errors [{pointer, detail}], hint, nearest. ${base}${errorsPath} explains each code. 429 has Retry-After.
+Pages: limit, and cursor with the next_cursor of the page before; null ends the list.
+Answer of GET ${base}/public/agents?q=weather&limit=1: ${JSON.stringify(searchAnswer)}
+OpenAPI: ${base}/openapi.json
 
 ## Hosted agents
 
