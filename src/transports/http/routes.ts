@@ -240,7 +240,9 @@ export const routes: readonly Route[] = [
     },
   ),
   account('GET /api/keys', 'listKeys', 'List API keys', { action: 'list_keys', uncached: true }),
-  account('DELETE /api/keys/:key', 'deleteKey', 'Delete an API key, with the tokens obtained with it', {
+  account('DELETE /api/keys/:id', 'deleteKey', 'Delete an API key, with the tokens obtained with it', {
+    // Not `key`: a client that fills parameters by name would send the secret of the key.
+    parameters: { id: 'key' },
     action: 'delete_key',
   }),
   search('GET /public/changes', 'listChanges', 'Changes since a revision, as a page or as a stream', {

@@ -105,7 +105,7 @@ async function planOf(subject: string) {
     agent: made.json.id,
     session: session.json.id,
     webhook: webhook.json.id,
-    key: key.json.id,
+    id: key.json.id,
     tenant: 'svc.utility.wiki',
   }
   const payloads: Readonly<Record<string, unknown>> = {

@@ -53,6 +53,11 @@ enabled = false
 include-name = "POST /a2a/message"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 403, 404, 409, 412, 429, "5xx"]
 
+# A query parameter that is a list takes nearly any text, as a list of one item.
+[[operations]]
+include-name = ["GET /public/agents", "GET /api/agents"]
+checks.negative_data_rejection.expected-statuses = ["2xx", 400, 401, 403, 404, 405, 406, 409, 412, 415, 422, 428, 429]
+
 # Which fields a new agent needs depends on whether it has a manifest.
 [[operations]]
 include-name = "POST /api/agents/publish"
