@@ -60,7 +60,9 @@ test('docs/reader.md has every reason for an empty page and every option', async
   for (const reason of emptyReasons) expect(guide).toContain(`| \`${reason}\` |`)
   const { json } = await home.request('GET', '/openapi.json')
   const body = json.paths['/a2a/utility/reader'].post.requestBody.content['application/json'].schema
-  const options = Object.keys(body.properties.input.properties)
+  const whole = (schema: { $ref?: string }) =>
+    schema.$ref ? json.components.schemas[schema.$ref.split('/').at(-1) ?? ''] : schema
+  const options = Object.keys(whole(whole(body).properties.input).properties)
   expect(options).toHaveLength(8)
   for (const option of options) expect(guide).toContain(`| \`${option}\` |`)
 })

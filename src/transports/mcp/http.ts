@@ -71,7 +71,7 @@ export function mcpMounts(options: McpHttpOptions): Mount[] {
       await serveLegacy(context, service.legacy, caller, body, request, response)
       return
     }
-    if (request.method !== 'POST') return refuseMethod(request, response)
+    if (request.method !== 'POST' && !options.load) return refuseMethod(request, response)
     const { method, params } = isMessage(body) && isRequest(body) ? body : {}
     const failure = method === 'tools/call' ? service.refusal(params ?? {}, principal) : undefined
     if (failure) {

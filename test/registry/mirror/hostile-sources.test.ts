@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { resolver } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { mirrorNamed, operate, runToEnd } from './mirror-run.ts'
 
@@ -42,9 +43,13 @@ async function withSource(
     answer(request, response, requests.length)
   })
   await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`
+  // The names of agents are made from the host of their cards.
+  const url = `http://source.example:${(source.address() as AddressInfo).port}`
   try {
-    await using subject = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: url }, { wait: () => nextTurn() })
+    await using subject = await startGateway(
+      { DRAGOMAN_ALLOW_ORIGINS: url },
+      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }) },
+    )
     const path = kind === 'mcp-registry' ? '/v0.1' : '/list'
     await operate(subject.gateway, 'add_mirror', { source: `${url}${path}`, name: 'other', kind })
     await work(subject, requests)
