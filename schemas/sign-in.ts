@@ -27,5 +27,9 @@ export interface SignInStore {
   extend(id: string, expires_at: number): Promise<void>
   remove(id: string): Promise<void>
   removeGrant(grant_id: string): Promise<void>
+  /** Removes the sessions, grants and tokens of a person. */
+  removeOwner(owner: string): Promise<void>
+  /** Removes rows of a kind that expire before then. */
+  removeExpiring(kind: string, before: number): Promise<void>
   count(kind: string, now: number): Promise<number>
 }

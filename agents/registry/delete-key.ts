@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { requirePrincipal } from './caller.ts'
+import { requireDeleter } from './caller.ts'
 import type { IdentityPort } from './port.ts'
 
 const Input = z.strictObject({ key: z.string().min(1).max(200).describe('Id of the key: drg_XXXXXXXX.') })
@@ -19,7 +19,7 @@ export function deleteKey(identity: IdentityPort): Action<Input, Record<string, 
     effect: 'write',
     advertised: false,
     async run({ key }, { principal }) {
-      await identity.deleteKey(key, requirePrincipal(principal))
+      await identity.deleteKey(key, requireDeleter(principal))
       return {}
     },
   })

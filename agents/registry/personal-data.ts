@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { requirePrincipal } from './caller.ts'
+import { requireDeleter, requirePrincipal } from './caller.ts'
 import type { RegistryPort } from './port.ts'
 
 const person = {
@@ -63,6 +63,6 @@ export function deletePersonalData(
     advertised: false,
     deadline_ms: 60_000,
     run: ({ confirm: _, ...request }, { principal }) =>
-      registry.deletePersonalData(request, requirePrincipal(principal)),
+      registry.deletePersonalData(request, requireDeleter(principal)),
   })
 }

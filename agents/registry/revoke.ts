@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { RevocationInput, type RevocationKind } from '../../schemas/identity.ts'
+import type { Principal } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { requirePrincipal } from './caller.ts'
+import { requireDeleter } from './caller.ts'
 import type { IdentityPort } from './port.ts'
 
 const Output = z.object({ revoked: z.enum(['jti', 'subject', 'kid', 'key']) })
@@ -18,6 +19,12 @@ export function revoke(identity: IdentityPort): Action<RevocationInput, { revoke
     access: 'bearer',
     effect: 'write',
     advertised: false,
-    run: (request, { principal }) => identity.revoke(request, requirePrincipal(principal)),
+    run: (request, { principal }) => identity.revoke(request, revokerOf(request, principal)),
   })
+}
+
+/** An application may always end its own token. */
+function revokerOf({ jti }: RevocationInput, principal: Principal | null): Principal {
+  const isOwn = jti !== undefined && principal?.credential?.jti === jti
+  return isOwn ? principal : requireDeleter(principal)
 }

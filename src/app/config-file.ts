@@ -55,11 +55,19 @@ function parse(text: string, path: string): unknown {
 }
 
 /** Settings of one process, which others do not need: where the data is, and what a client of a gateway uses. */
-const ofThisProcess = new Set(['DRAGOMAN_DATA', 'DRAGOMAN_CONFIG', 'DRAGOMAN_URL', 'DRAGOMAN_TOKEN'])
+export const ofThisProcess: ReadonlySet<string> = new Set([
+  'DRAGOMAN_DATA',
+  'DRAGOMAN_CONFIG',
+  'DRAGOMAN_URL',
+  'DRAGOMAN_TOKEN',
+])
 
 /** The settings that a program which uses the same data needs too. */
 export function shareable(texts: SettingTexts): SettingTexts {
-  return Object.fromEntries(Object.entries(texts).filter(([name]) => !ofThisProcess.has(name)))
+  // Port 0 is another free one at each start.
+  const isLasting = ([name, text]: [string, string]) =>
+    !ofThisProcess.has(name) && !(name === 'PORT' && text === '0')
+  return Object.fromEntries(Object.entries(texts).filter(isLasting))
 }
 
 /** Writes the settings, mode 600, unless the file exists; true if it wrote them. */

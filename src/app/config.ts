@@ -2,281 +2,13 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import { issueText } from '../../schemas/issue-text.ts'
-import { MirrorInput } from '../../schemas/mirror.ts'
 import { nearest } from '../../schemas/nearest.ts'
-import { standardQuotas } from '../../schemas/quota.ts'
-import { configPath, readConfigFile, shareable } from './config-file.ts'
+import { configPath, ofThisProcess, readConfigFile, shareable } from './config-file.ts'
+import { type Settings, settings } from './settings.ts'
 import { readSignedIn, signedInPath } from './signed-in.ts'
 import { earlierDataFolder, platformDataFolder, type UserFolders, userFolders } from './user-folders.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
-
-const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
-const list = z.string().transform((text) =>
-  text
-    .split(',')
-    .map((item) => item.trim())
-    .filter(Boolean),
-)
-
-function isApiBase(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(text)
-}
-
-/** Bases of ARD APIs, with or without `/search` at the end. */
-const registries = list
-  .transform((urls) => [...new Set(urls.map((url) => url.replace(/\/+$/, '').replace(/\/search$/, '')))])
-  .refine((urls) => urls.every(isApiBase), {
-    error: 'Give http or https URLs without a user name or a query, such as https://registry.example/ard.',
-  })
-  .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
-
-const retention = { versions: 365, max_versions: 100, audit: 365, max_audit: 1000, changes: 90, deleted: 365 }
-
-/** As `name=number`, comma-separated. */
-function textOf(values: Readonly<Record<string, number>>): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${name}=${value}`)
-    .join(',')
-}
-
-/** Reads such a text; names that are left out have their standard values. */
-function readNumbers<Name extends string>(
-  text: string,
-  standard: Readonly<Record<Name, number>>,
-  min: number,
-  context: z.RefinementCtx,
-): Readonly<Record<Name, number>> {
-  const stated = text.split(',').map((item) => item.split('=').map((side) => side.trim()))
-  const wrong = stated.find(([name = '', number = '', ...more]) => {
-    const isNumber = /^\d{1,15}$/.test(number) && Number(number) >= min
-    return !isNumber || !Object.hasOwn(standard, name) || more.length > 0
-  })
-  if (wrong) context.addIssue(`${wrong.join('=')} is not one of these numbers: ${textOf(standard)}.`)
-  return { ...standard, ...Object.fromEntries(stated.map(([name, number]) => [name, Number(number)])) }
-}
-
-/** A mirror as the setting names it: `official`, its URL, or `name=url`. */
-export function mirrorOf(text: string): MirrorInput | undefined {
-  const [, name, source = text] = /^([a-z0-9-]+)=(.+)$/.exec(text) ?? []
-  if (source !== 'official' && !/^https?:/.test(source)) return undefined
-  return MirrorInput.safeParse({ source, ...(name !== undefined && { name }) }).data
-}
-
-/** Every setting: environment variable → [schema, what it is for]. `doctor` and the README list them from here. */
-export const settings = {
-  PORT: [z.coerce.number().int().min(0).max(65_535).default(8080), 'Port to listen on; 0 takes a free one.'],
-  HOST: [z.string().min(1).default('127.0.0.1'), 'Address to listen on.'],
-  DRAGOMAN_DATA: [
-    z.string().min(1).optional(),
-    "Folder of the database and the keys; the platform's when unset, or ./data if a registry is there.",
-  ],
-  DRAGOMAN_CONFIG: [
-    z.string().min(1).optional(),
-    'File of settings in JSON, which the environment overrides; DATA/dragoman.json when unset.',
-  ],
-  DATABASE_URL: [
-    z
-      .string()
-      .refine((url) => /^postgres(ql)?:/.test(url) && URL.canParse(url), {
-        error:
-          'Give postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or leave it out for the embedded database.',
-      })
-      .optional(),
-    'PostgreSQL database that replaces the embedded one: postgresql://USER:PASSWORD@HOST:PORT/DATABASE.',
-  ],
-  DRAGOMAN_BASE_URL: [
-    origin.optional(),
-    'Public URL of the gateway, where it differs from the listening address.',
-  ],
-  DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
-  DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
-  DRAGOMAN_SECRET_KEY: [
-    z
-      .string()
-      .refine((text) => Buffer.from(text, 'base64url').length === 32, 'Give 32 bytes in base64.')
-      .optional(),
-    'Key that stored credentials are encrypted with, 32 bytes in base64; a file of the data folder when unset.',
-  ],
-  DRAGOMAN_ISSUERS: [
-    z.string().min(1).optional(),
-    'Other issuers whose tokens are accepted: the path of a JSON file, or the JSON.',
-  ],
-  DRAGOMAN_LOGINS: [
-    z.string().min(1).optional(),
-    'Where people log in (docs/authentication.md): the path of a JSON file, or the JSON.',
-  ],
-  DRAGOMAN_CLIENT_DOCUMENTS: [
-    z.enum(['on', 'off']).default('off'),
-    'Whether a client may sign people in by the address of its metadata instead of a registration; needs the internet.',
-  ],
-  DRAGOMAN_NAMES: [
-    z.enum(['open', 'proof']).optional(),
-    'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof); open when unset, proof where people log in.',
-  ],
-  DRAGOMAN_MCP_ANONYMOUS: [
-    z.enum(['on', 'off']).default('off'),
-    'Whether the API of the MCP registry lets everybody publish under io.modelcontextprotocol.anonymous.',
-  ],
-  DRAGOMAN_PROTECTED_NAMES: [
-    list.default([]),
-    'Display names whose imitations are flagged and rank last: Google, or Google=google.com to exempt the domain.',
-  ],
-  DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
-  DRAGOMAN_CONTACT: [
-    z.string().min(3).max(200).optional(),
-    'Your e-mail or page, sent in every outward User-Agent; the wiki agent needs it.',
-  ],
-  DRAGOMAN_ALLOW_ORIGINS: [list.default([]), 'Origins exempt from the public-address rule, comma-separated.'],
-  DRAGOMAN_ALLOWED_WEB_ORIGINS: [
-    list.default([]),
-    'Web origins whose pages may call MCP, JSON-RPC, envelopes and WebSockets here, comma-separated.',
-  ],
-  DRAGOMAN_DNS_SERVERS: [
-    list.default([]),
-    "Resolvers asked for proofs of domains, all of which must agree, comma-separated; the system's when unset.",
-  ],
-  DRAGOMAN_TRUSTED_PROXIES: [
-    list.default([]),
-    'Addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
-  ],
-  DRAGOMAN_MAX_CONNECTIONS: [
-    z.coerce.number().int().min(16).default(4096),
-    'Maximum HTTP connections; half of them from one address.',
-  ],
-  DRAGOMAN_MAX_SOCKETS: [
-    z.coerce.number().int().min(2).default(1000),
-    'Maximum WebSockets; half of them are kept for callers with tokens.',
-  ],
-  DRAGOMAN_CALL_FIRST: [
-    z.coerce.number().int().min(1).max(3600).default(60),
-    'Seconds that a listed agent may take to its first word.',
-  ],
-  DRAGOMAN_CALL_IDLE: [
-    z.coerce.number().int().min(1).max(3600).default(60),
-    'Seconds that a listed agent may be silent after that; each event and each progress starts them anew.',
-  ],
-  DRAGOMAN_CALL_TOTAL: [
-    z.coerce.number().int().min(1).max(86_400).default(3600),
-    'Seconds that one call to a listed agent may take in all.',
-  ],
-  DRAGOMAN_MCP_TOOLS: [
-    list.default([]),
-    'MCP tools that /mcp lists, by name or by hosted agent, comma-separated; all when unset.',
-  ],
-  DRAGOMAN_RATE_LIMIT: [
-    z.enum(['on', 'shared', 'off']).default('on'),
-    'Count calls in each gateway, or together in PostgreSQL (shared; plain reads stay local); off for benchmarks.',
-  ],
-  DRAGOMAN_RETENTION: [
-    z
-      .string()
-      .default(textOf(retention))
-      .transform((text, context) => readNumbers(text, retention, 1, context)),
-    'Days for which old data is kept, and how many versions without a version string and audit events of an agent (docs/retention.md), of which you may name some.',
-  ],
-  DRAGOMAN_QUOTAS: [
-    z
-      .string()
-      .default(textOf(standardQuotas))
-      .transform((text, context) => (text === 'off' ? null : readNumbers(text, standardQuotas, 0, context))),
-    'Limits of what one owner may store (docs/limits.md), of which you may name some; off: no limits.',
-  ],
-  DRAGOMAN_LOG: [
-    z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
-    'Log level; info for serve and warn for other commands when unset.',
-  ],
-  DRAGOMAN_METRICS: [
-    z.enum(['loopback', 'public', 'off']).default('loopback'),
-    'Callers that may read /metrics: loopback, public (all) or off (none).',
-  ],
-  DRAGOMAN_LIVENESS: [
-    z.enum(['on', 'off']).default('on'),
-    'Probe listed agents on a schedule; off: only on request.',
-  ],
-  DRAGOMAN_PROBE: [
-    z.enum(['on', 'off']).default('off'),
-    'Read the tools of imported MCP servers that have no owner here: 1,000 hosts a day, one request a second.',
-  ],
-  DRAGOMAN_FEDERATION: [
-    registries.default([]),
-    'Other registries that searches may ask (docs/catalogs.md): bases of ARD APIs such as https://registry.example/ard, comma-separated.',
-  ],
-  DRAGOMAN_MIRRORS: [
-    list.default([]).refine((sources) => sources.every((source) => mirrorOf(source) !== undefined), {
-      error: 'Give official, URL or NAME=URL, comma-separated.',
-    }),
-    'Registries and lists whose agents are listed here: official, URL or NAME=URL, comma-separated.',
-  ],
-  DRAGOMAN_CHECK_OUTPUTS: [
-    z.enum(['on', 'off']).default('off'),
-    "Check our own agents' outputs against their schemas.",
-  ],
-  DRAGOMAN_EMBEDDER: [
-    z.enum(['static', 'transformers', 'http']).default('static'),
-    'Source of the vectors: the built-in table, a local model, or an OpenAI-compatible endpoint.',
-  ],
-  DRAGOMAN_MODEL: [
-    z.string().min(1).optional(),
-    'Folder of the model for `transformers`, its name for `http`.',
-  ],
-  DRAGOMAN_EMBEDDINGS_URL: [origin.optional(), 'Endpoint for `http`, such as https://host/v1.'],
-  DRAGOMAN_EMBEDDINGS_DIMENSIONS: [
-    z.coerce.number().int().positive().optional(),
-    'Numbers in a vector, where the model of that endpoint can give several.',
-  ],
-  DRAGOMAN_EMBEDDINGS_KEY: [z.string().min(1).optional(), 'Key for that endpoint.'],
-  DRAGOMAN_EXTRAS: [
-    z.string().min(1).optional(),
-    'Folder of optional packages that are not installed beside the gateway; DATA/extras when unset.',
-  ],
-  DRAGOMAN_VECTORS: [
-    z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 300,000 vectors.',
-  ],
-  DRAGOMAN_WIKI_URL: [
-    z
-      .string()
-      .refine((url) => URL.canParse(url.replaceAll('{lang}', 'en')), 'Give the address of an api.php.')
-      .default('https://{lang}.wikipedia.org/w/api.php'),
-    'MediaWiki action API; {lang} is filled in.',
-  ],
-  DRAGOMAN_WIKI_LANGUAGES: [
-    list.default([]),
-    'Languages of the wiki that may be queried, comma-separated; all when unset.',
-  ],
-  DRAGOMAN_COINBASE_URL: [origin.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
-  DRAGOMAN_KRAKEN_URL: [origin.default('https://api.kraken.com'), 'Kraken API.'],
-  DRAGOMAN_BINANCE_URL: [
-    origin.default('https://data-api.binance.vision'),
-    "Binance's mirror of market data.",
-  ],
-  DRAGOMAN_COINGECKO_URL: [origin.default('https://api.coingecko.com'), 'CoinGecko API.'],
-  DRAGOMAN_COINGECKO_KEY: [z.string().min(1).optional(), 'CoinGecko demo key; works without.'],
-  DRAGOMAN_FINNHUB_URL: [origin.default('https://finnhub.io'), 'Finnhub API.'],
-  DRAGOMAN_FINNHUB_KEY: [z.string().min(1).optional(), 'Finnhub key, for stock prices.'],
-  DRAGOMAN_TWELVE_DATA_URL: [origin.default('https://api.twelvedata.com'), 'Twelve Data API.'],
-  DRAGOMAN_TWELVE_DATA_KEY: [
-    z.string().min(1).optional(),
-    'Twelve Data key, for stock prices and exchange rates.',
-  ],
-  DRAGOMAN_ALPHA_VANTAGE_URL: [origin.default('https://www.alphavantage.co'), 'Alpha Vantage API.'],
-  DRAGOMAN_ALPHA_VANTAGE_KEY: [
-    z.string().min(1).optional(),
-    'Alpha Vantage key, for stock prices and exchange rates.',
-  ],
-  DRAGOMAN_FRANKFURTER_URL: [
-    origin.default('https://api.frankfurter.dev'),
-    'Frankfurter API: daily exchange rates of the ECB.',
-  ],
-  DRAGOMAN_YAHOO_URL: [
-    origin.optional(),
-    'Yahoo Finance, unofficial: off unless set, for example to https://query1.finance.yahoo.com.',
-  ],
-} as const satisfies Record<string, readonly [z.ZodType, string]>
-
-type Settings = { [K in keyof typeof settings]: z.output<(typeof settings)[K][0]> }
 
 /** Who may take an agent live: strangers publish where people log in. */
 export function nameMode({
@@ -367,9 +99,9 @@ export function readConfig(environment: Environment = process.env): Config {
   }
 }
 
-/** The gateway at which the user is signed in, unless the environment names the data to use. */
+/** The gateway at which the user is signed in, unless the environment names the data to use, or a token of another one. */
 function signedInAt(environment: Environment): string | undefined {
-  const isNamed = ['DRAGOMAN_URL', 'DRAGOMAN_DATA', 'DATABASE_URL'].some(
+  const isNamed = ['DRAGOMAN_URL', 'DRAGOMAN_DATA', 'DATABASE_URL', 'DRAGOMAN_TOKEN'].some(
     (name) => environment[name] !== undefined,
   )
   return isNamed ? undefined : (readSignedIn(signedInPath(userFolders(environment))).current ?? undefined)
@@ -383,13 +115,15 @@ function readTexts(environment: Environment): Texts {
     }),
   )
   assertNamed(Object.keys(environment).filter(isOurs), 'the environment')
-  const data = resolve(
-    from_environment.DRAGOMAN_DATA ?? earlierDataFolder() ?? platformDataFolder(environment),
-  )
-  const config_path = resolve(from_environment.DRAGOMAN_CONFIG ?? configPath(data))
-  const from_file = readConfigFile(config_path)
-  assertNamed(Object.keys(shareable(from_file ?? {})), config_path)
-  const extra = Object.keys(from_file ?? {}).filter((name) => !(name in shareable(from_file ?? {})))
+  const { DRAGOMAN_DATA, DRAGOMAN_CONFIG } = from_environment
+  const earlier = DRAGOMAN_DATA === undefined ? earlierDataFolder() : undefined
+  const data = resolve(DRAGOMAN_DATA ?? earlier ?? platformDataFolder(environment))
+  const config_path = resolve(DRAGOMAN_CONFIG ?? configPath(data))
+  // Settings can name programs and models, so they are read only from a folder that the user has chosen.
+  const isChosen = earlier === undefined || DRAGOMAN_CONFIG !== undefined
+  const from_file = isChosen ? readConfigFile(config_path) : undefined
+  assertNamed(Object.keys(from_file ?? {}), config_path)
+  const extra = Object.keys(from_file ?? {}).filter((name) => ofThisProcess.has(name))
   if (extra.length > 0) throw wrong(extra.map((name) => ({ name, detail: 'Set it in the environment.' })))
   return { data, config_path, from_environment, from_file }
 }

@@ -22,6 +22,7 @@ import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { readSecretKey } from '../auth/vault.ts'
+import { principalKey } from '../common/principal-key.ts'
 import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
 import { type Config, keysPath, secretPath } from './config.ts'
@@ -134,7 +135,14 @@ export async function openIdentity(
     createKey: keys.create,
     listKeys: keys.list,
     deleteKey: (key, caller) => keys.remove(key, caller),
-    revoke: createRevoker({ revocations, keys, ring, authenticate, clock }),
+    revoke: createRevoker({
+      revocations,
+      keys,
+      ring,
+      authenticate,
+      endSignIns: (holder) => store.signIn.removeOwner(principalKey(holder)),
+      clock,
+    }),
   }
 }
 

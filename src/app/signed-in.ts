@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
@@ -54,27 +55,28 @@ export async function changeSignedIn<T>(
 ): Promise<T> {
   await mkdir(dirname(path), { recursive: true, mode: privateFolder })
   const lock = `${path}.lock`
-  await take(lock)
+  const mark = randomUUID()
+  await take(lock, mark)
   try {
     const [changed, result] = await change(readSignedIn(path))
-    const draft = `${path}.${process.pid}`
+    const draft = `${path}.${mark}`
     await writeFile(draft, `${JSON.stringify(changed, null, 2)}\n`, { mode: privateFile })
     await rename(draft, path)
     return result
   } finally {
-    await rm(lock, { force: true })
+    if ((await readFile(lock, 'utf8').catch(() => '')) === mark) await rm(lock, { force: true })
   }
 }
 
-/** Longer than a refresh takes; the process that held an older lock has ended. */
-const staleMilliseconds = 30_000
+/** Longer than the requests of a refresh may take; the process that held an older lock has ended. */
+const staleMilliseconds = 90_000
 const pauseMilliseconds = 50
 
-async function take(lock: string): Promise<void> {
+async function take(lock: string, mark: string): Promise<void> {
   const until = Date.now() + staleMilliseconds
   while (true) {
     try {
-      await (await open(lock, 'wx', privateFile)).close()
+      await writeFile(lock, mark, { flag: 'wx', mode: privateFile })
       return
     } catch (fault) {
       if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault
@@ -83,7 +85,9 @@ async function take(lock: string): Promise<void> {
       ({ mtimeMs }) => Date.now() - mtimeMs,
       () => 0,
     )
-    if (age > staleMilliseconds || Date.now() > until) await rm(lock, { force: true })
+    if (age > staleMilliseconds) await rm(lock, { force: true })
+    else if (Date.now() > until)
+      throw new Failure('unavailable', `Another command holds ${lock}. Try again later.`)
     else await wait(pauseMilliseconds)
   }
 }

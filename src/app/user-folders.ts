@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { privateFile } from '../common/private-file.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -45,8 +46,17 @@ export function platformDataFolder(
   return join(environment.XDG_DATA_HOME || join(home, '.local', 'share'), 'dragoman')
 }
 
-/** The data folder `./data` of earlier versions, if it is here. A folder of that name without a registry is not. */
+/**
+ * The data folder `./data` of earlier versions, if a gateway of this user has made it: its signing keys are readable to
+ * nobody else. A folder that came with other files, such as those of a repository, is not.
+ */
 export function earlierDataFolder(folder = process.cwd()): string | undefined {
   const data = resolve(folder, 'data')
-  return ['registry.sqlite', 'keys'].some((name) => existsSync(join(data, name))) ? data : undefined
+  if (process.getuid === undefined) return undefined
+  try {
+    const { mode, uid } = lstatSync(join(data, 'keys', 'signing.json'))
+    return (mode & 0o777) === privateFile && uid === process.getuid() ? data : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -126,6 +126,11 @@ function assertMayMake({ scopes: requested = [], namespaces = [] }: KeyInput, ca
       hint: 'Use a token for the base URL, or create the key on the command line.',
     })
   }
+  if (caller.credential?.grant !== undefined) {
+    throw new Failure('forbidden', 'An application that a person allowed cannot create API keys.', {
+      hint: 'A key would outlive the permission. The operator makes one with `dragoman apikey create --sub`.',
+    })
+  }
   // Otherwise a leaked key could create another one, which outlives it.
   if (caller.credential?.key !== undefined) {
     throw new Failure('forbidden', 'An API key cannot create API keys, nor can a token obtained with one.', {

@@ -17,6 +17,8 @@ interface RevokerOptions {
   readonly keys: Pick<ApiKeys, 'remove'>
   readonly ring: Pick<KeyRing, 'list' | 'remove'>
   readonly authenticate: Authenticate
+  /** Ends the sign-ins of a person, so that nothing renews their tokens. */
+  readonly endSignIns: (holder: Holder) => Promise<void>
   readonly clock: () => number
 }
 
@@ -28,7 +30,9 @@ export type Revoke = (input: RevocationInput, caller: Principal) => Promise<{ re
 
 const day = 86_400_000
 
-export function createRevoker({ revocations, keys, ring, authenticate, clock }: RevokerOptions): Revoke {
+export function createRevoker(options: RevokerOptions): Revoke {
+  const { revocations, keys, ring, authenticate, endSignIns, clock } = options
+
   async function end(kind: RevocationKind, name: string, details: Partial<Revocation>): Promise<void> {
     const before = clock()
     const expires_at = before + maxTokenMilliseconds + day
@@ -75,6 +79,7 @@ export function createRevoker({ revocations, keys, ring, authenticate, clock }: 
     if (subject !== undefined) {
       const whose = issuer ?? (subject === caller.subject ? caller.issuer : localIssuer)
       if (!isSame({ issuer: whose, subject }, caller)) assertAdmin(caller, 'the tokens of another subject')
+      await endSignIns({ issuer: whose, subject })
       await end('subject', subject, { issuer: whose, reason })
       return { revoked: 'subject' }
     }

@@ -1,5 +1,7 @@
+import { isRecord } from '../../schemas/json.ts'
 import { version } from '../app/assets.ts'
-import { readConfig, settings } from '../app/config.ts'
+import { readConfig } from '../app/config.ts'
+import { settings } from '../app/settings.ts'
 import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { checkDeployment } from './checks.ts'
 import { print } from './output.ts'
@@ -28,5 +30,10 @@ function shown(name: string, value: unknown): string {
   if (value === undefined) return ''
   if (secret.test(name)) return '(set)'
   if (name === 'DATABASE_URL') return databaseAddress(String(value))
-  return Array.isArray(value) ? value.join(',') : String(value)
+  if (Array.isArray(value)) return value.join(',')
+  return isRecord(value)
+    ? Object.entries(value)
+        .map(([key, number]) => `${key}=${number}`)
+        .join(',')
+    : String(value)
 }

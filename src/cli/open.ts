@@ -7,7 +7,7 @@ import { askForEntry } from './send.ts'
 
 const openers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
 /** Prints the public address of an agent, or of the gateway, and opens it in the browser if this is a terminal. */

@@ -1,10 +1,11 @@
 import { Failure } from '../../schemas/failure.ts'
 import { command, version } from '../app/assets.ts'
-import { type Config, isWildcard, locationOf, mirrorOf, readConfig, storeLocation } from '../app/config.ts'
+import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '../app/config.ts'
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { announceServer } from '../app/running-server.ts'
 import { startServer } from '../app/server.ts'
+import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
 import { createLogger } from '../telemetry/log.ts'
@@ -23,7 +24,8 @@ export async function serve(json: boolean): Promise<void> {
   const adding = addConfiguredMirrors(gateway, stop.signal)
   await using _jobs = startJobs(gateway)
   const store = nameOf(storeLocation(config))
-  const isFirst = await writeFirstConfig(config.config_path, config.shared)
+  const isEarlier = config.DRAGOMAN_DATA === undefined && config.data === earlierDataFolder()
+  const isFirst = !isEarlier && (await writeFirstConfig(config.config_path, config.shared))
   if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
@@ -33,14 +35,16 @@ export async function serve(json: boolean): Promise<void> {
     print(`MCP client configuration:\n${JSON.stringify(snippet(config), null, 2)}`)
     say('To write it into the file of a host, such as Claude Code: dragoman install --host claude-code')
   }
-  if (config.data === earlierDataFolder()) {
+  if (isEarlier) {
     say(
-      `The registry in ./data is used because it is here; elsewhere the data folder is ${config.usual_data}.`,
+      `The registry in ./data is used because it is here, without a file of settings. DRAGOMAN_DATA=./data names it; elsewhere the data folder is ${config.usual_data}.`,
     )
   }
   if (!isFirst && config.only_here.length > 0) {
     const names = config.only_here.join(', ')
-    say(`Set in the environment alone, so an MCP host that starts Dragoman lacks it: ${names}.`)
+    say(
+      `Set in the environment of this process alone: ${names}. To give it to other commands and to MCP hosts, put it into ${config.config_path}.`,
+    )
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')

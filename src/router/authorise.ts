@@ -14,7 +14,9 @@ export function allow(access: Access, principal: Principal | null): void {
   if (access === 'public') return
   const scope = access === 'bearer' ? undefined : access.scope
   if (!principal) {
-    const details = { hint: 'Send Authorization: Bearer TOKEN; `dragoman token create` makes one.' }
+    const details = {
+      hint: 'Send Authorization: Bearer TOKEN. On the machine of the gateway `dragoman token create` makes one; elsewhere sign in by `dragoman login URL`.',
+    }
     throw new Failure('unauthenticated', 'This needs a bearer token.', {
       ...details,
       ...(scope && { scope }),

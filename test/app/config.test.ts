@@ -1,5 +1,5 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nameMode, readConfig } from '../../src/app/config.ts'
 import { earlierDataFolder, platformDataFolder } from '../../src/app/user-folders.ts'
@@ -29,8 +29,26 @@ describe('the data folder', () => {
     expect(earlierDataFolder(folder.path)).toBeUndefined()
     await mkdir(join(folder.path, 'data'))
     expect(earlierDataFolder(folder.path)).toBeUndefined()
-    await writeFile(join(folder.path, 'data', 'registry.sqlite'), '')
+    await mkdir(join(folder.path, 'data', 'keys'))
+    const key = join(folder.path, 'data', 'keys', 'signing.json')
+    await writeFile(key, '{}', { mode: 0o644 })
+    expect(earlierDataFolder(folder.path)).toBeUndefined()
+    await chmod(key, 0o600)
     expect(earlierDataFolder(folder.path)).toBe(join(folder.path, 'data'))
+  })
+
+  test('is found in ./data without its settings, which may come from others', async () => {
+    await using folder = await temporaryFolder()
+    await mkdir(join(folder.path, 'data', 'keys'), { recursive: true })
+    await writeFile(join(folder.path, 'data', 'keys', 'signing.json'), '{}', { mode: 0o600 })
+    await writeFile(join(folder.path, 'data', 'dragoman.json'), '{"HOST": "0.0.0.0"}')
+    const script = `import { readConfig } from '${resolve(import.meta.dirname, '../../src/app/config.ts')}'
+      const { data, HOST } = readConfig({ HOME: '/nonexistent' })
+      const chosen = readConfig({ HOME: '/nonexistent', DRAGOMAN_DATA: 'data' })
+      process.stdout.write(JSON.stringify([data, HOST, chosen.HOST]))`
+    const args = ['--input-type=module', '-e', script]
+    const { stdout } = await start(process.execPath, args, {}, { cwd: folder.path }).ended
+    expect(JSON.parse(stdout)).toEqual([join(folder.path, 'data'), '127.0.0.1', '0.0.0.0'])
   })
 
   test('is the same from every folder', async () => {
@@ -100,7 +118,7 @@ describe('the file of the settings', () => {
     expect(written).not.toContain('secret')
     await using second = await serve(folder.path, { DRAGOMAN_CONTACT: 'eve@example.com' })
     await second.printed(/Settings: .+\/dragoman\.json\n/)
-    await second.printed(/Set in the environment alone.*: DRAGOMAN_CONTACT\./)
+    await second.printed(/Set in the environment of this process alone: DRAGOMAN_CONTACT\./)
     expect(await readFile(path, 'utf8')).toBe(written)
   }, 30_000)
 })

@@ -27,7 +27,12 @@ describe('what a person allowed', () => {
     await using here = await startGateway({}, { logins: [instantLogin()] })
     const app = await register(here)
     const browser = new Browser(here.url)
-    const { access_token, refresh_token } = await tokensFor(here, app, { resource: here.url }, browser)
+    const { access_token, refresh_token } = await tokensFor(
+      here,
+      app,
+      { resource: here.url, scope: 'agents:read agents:write' },
+      browser,
+    )
     const shown = (await here.request('GET', '/api/personal-data?table=sign_ins', { token: access_token }))
       .json
     expect(shown.rows.map((row: { kind: string }) => row.kind).toSorted()).toEqual(['Account', 'Grant'])

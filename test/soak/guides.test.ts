@@ -128,6 +128,7 @@ async function copyOfProject() {
   const files = [
     'README.md',
     'docs/reference/http.md',
+    'docs/troubleshooting.md',
     'package.json',
     'biome.json',
     'tsconfig.json',

@@ -1,4 +1,5 @@
 import { type Adapter, errors, type Payload } from 'oidc-provider'
+import { unusedClientMilliseconds } from './lifetimes.ts'
 import type { Found, Records } from './records.ts'
 
 interface AdapterOptions {
@@ -7,9 +8,6 @@ interface AdapterOptions {
   /** Ends the access tokens of a grant, which are signed and not stored. */
   readonly endTokens: (grantId: string) => Promise<void>
 }
-
-/** A client that no person has allowed anything. */
-const unusedClientMilliseconds = 86_400_000
 
 /** The storage of one kind of record of oidc-provider. */
 export function createAdapter(kind: string, { records, clock, endTokens }: AdapterOptions): Adapter {

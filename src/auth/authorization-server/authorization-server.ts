@@ -8,6 +8,7 @@ import type { Login, Person } from '../logins/login.ts'
 import { resourceNamed } from '../resources.ts'
 import type { Accounts } from './accounts.ts'
 import { createBrowsers } from './browser.ts'
+import { unusedClientMilliseconds } from './lifetimes.ts'
 import { offeredScopes } from './offered-scopes.ts'
 import type { ProtocolPages } from './pages.ts'
 import { createPendingLogins } from './pending-logins.ts'
@@ -49,6 +50,8 @@ export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>
 /** Longer than the longest grant. */
 const usedClientMilliseconds = 120 * 86_400_000
 export const maxClients = 20_000
+/** An unused client that is older makes room for others when there are too many. */
+const newClientMilliseconds = 1_800_000
 
 /** The authorization server for people, as OAuth 2.1 defines it, and the sessions of their browsers. */
 export function createAuthorizationServer(options: AuthorizationServerOptions) {
@@ -174,8 +177,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
       })
     },
 
-    /** False while there are too many registered clients. */
+    /** False while there are too many registered clients that are in use or new. */
     async hasRoom(): Promise<boolean> {
+      if ((await records.count('Client')) < maxClients) return true
+      await records.removeExpiring('Client', clock() + unusedClientMilliseconds - newClientMilliseconds)
       return (await records.count('Client')) < maxClients
     },
   }

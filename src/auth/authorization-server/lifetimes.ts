@@ -11,6 +11,9 @@ export const lifetimes = {
   Session: 7 * day,
 } as const
 
+/** How long a client stays registered that no person has allowed anything. */
+export const unusedClientMilliseconds = day * 1000
+
 /** A name with `__Host-` can be set by no other host, and needs https. */
 export function cookieNames(secure: boolean) {
   const prefix = secure ? '__Host-' : ''

@@ -29,6 +29,7 @@ export interface Records {
   extend(kind: string, name: string, expires_at: number): Promise<void>
   remove(kind: string, name: string): Promise<void>
   removeGrant(grant_id: string): Promise<void>
+  removeExpiring(kind: string, before: number): Promise<void>
   count(kind: string): Promise<number>
 }
 
@@ -76,6 +77,7 @@ export function createRecords(store: SignInStore, vault: Vault, clock: () => num
     extend: (kind, name, expires_at) => store.extend(recordId(kind, name), expires_at),
     remove: (kind, name) => store.remove(recordId(kind, name)),
     removeGrant: (grant_id) => store.removeGrant(grant_id),
+    removeExpiring: (kind, before) => store.removeExpiring(kind, before),
     count: (kind) => store.count(kind, clock()),
   }
 }

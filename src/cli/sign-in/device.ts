@@ -19,9 +19,10 @@ import {
 } from 'oauth4webapi'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Session } from '../../app/signed-in.ts'
+import { commandLineClient } from '../../auth/authorization-server/clients.ts'
 
 /** The client id of the command line at every gateway. */
-const client = { client_id: 'dragoman-cli', token_endpoint_auth_method: 'none' } as const
+const client = { client_id: commandLineClient, token_endpoint_auth_method: 'none' } as const
 const scope = 'agents:read agents:write agents:publish a2a:call'
 /** RFC 8628 section 3.2, and the pause that section 3.5 adds. */
 const interval_s = 5
@@ -58,13 +59,29 @@ async function findServer(name: string): Promise<AuthorizationServer> {
 /** Starts a sign-in on another device (RFC 8628). */
 export async function requestDevice({ server, resource }: Issuer): Promise<DeviceAuthorizationResponse> {
   if (server.device_authorization_endpoint === undefined) throw noSignIn(server.issuer)
-  return await asking(server.issuer, async () =>
+  const device = await asking(server.issuer, async () =>
     processDeviceAuthorizationResponse(
       server,
       client,
       await deviceAuthorizationRequest(server, client, None(), { scope, resource }, options()),
     ),
   )
+  const { verification_uri, verification_uri_complete = verification_uri } = device
+  return {
+    ...device,
+    verification_uri: pageOf(server, verification_uri),
+    verification_uri_complete: pageOf(server, verification_uri_complete),
+  }
+}
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** The address as a page of the authorization server. A browser would start other programs for other addresses. */
+function pageOf({ issuer }: AuthorizationServer, address: string): string {
+  const url = URL.parse(address)
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname))
+  if (url && isSafe && url.origin === new URL(issuer).origin) return url.href
+  throw new Failure('upstream_invalid', `${issuer} names a page elsewhere for the sign-in.`)
 }
 
 /** Waits until the user has decided in the browser. Throws Failure `forbidden` or `deadline_exceeded`. */

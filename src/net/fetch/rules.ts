@@ -15,7 +15,8 @@ export interface Rules {
 }
 
 const maxUrlLength = 2048
-const hint = "The operator may allow this URL's origin in DRAGOMAN_ALLOW_ORIGINS."
+const hint =
+  "The operator may allow this URL's origin: DRAGOMAN_ALLOW_ORIGINS in dragoman.json of the data folder, for every process."
 
 /**
  * Checks the URL itself: scheme, user information, host, port. The connector checks the addresses to which its name

@@ -45,6 +45,14 @@ export function createSignInStore(reader: Kysely<Tables>, transact: Transact): S
     async removeGrant(grant_id) {
       await transact((db) => db.deleteFrom('sign_in').where('grant_id', '=', grant_id).execute())
     },
+    async removeOwner(owner) {
+      await transact((db) => db.deleteFrom('sign_in').where('owner', '=', owner).execute())
+    },
+    async removeExpiring(kind, before) {
+      await transact((db) =>
+        db.deleteFrom('sign_in').where('kind', '=', kind).where('expires_at', '<', before).execute(),
+      )
+    },
     async count(kind, now) {
       const { count } = await reader
         .selectFrom('sign_in')

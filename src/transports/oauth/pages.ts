@@ -114,8 +114,8 @@ export function consentPage({ action, token, person, request }: FormView & Conse
 <p class="soft">${
       destination === ''
         ? 'The application runs on a device.'
-        : html`Then the browser goes to <strong>${destination}</strong>. Nobody has checked the name of the application: allow only what you have just started yourself.`
-    }</p>
+        : html`Then the browser goes to <strong>${destination}</strong>.`
+    } Nobody has checked the name of the application: allow only what you have just started yourself.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
 <p class="actions"><button class="main" name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></p>

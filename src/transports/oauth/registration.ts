@@ -33,6 +33,9 @@ export function registered(stated: unknown): Record<string, unknown> {
   if (client_name !== undefined && !(typeof client_name === 'string' && shownName.test(client_name))) {
     throw invalid('client_name is not 1 to 100 visible characters.')
   }
+  if (typeof client_name === 'string' && /dragoman/i.test(client_name)) {
+    throw invalid('client_name contains Dragoman, which names the clients of this gateway.')
+  }
   const requested = Array.isArray(grant_types) ? grant_types.filter((grant) => grants.has(grant)) : []
   const granted = requested.length > 0 ? requested : ['authorization_code', 'refresh_token']
   const hasCode = granted.includes('authorization_code')

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { command, temporaryFolder } from './support/command.ts'
-import { blocks, shell } from './support/documents.ts'
-import { replay } from './support/replay.ts'
-import { serve } from './support/serve.ts'
+import { command, temporaryFolder } from '../support/command.ts'
+import { blocks, shell } from '../support/documents.ts'
+import { replay } from '../support/replay.ts'
+import { serve } from '../support/serve.ts'
 
-const tutorial = readFileSync(resolve(import.meta.dirname, '../docs/tutorial.md'), 'utf8')
+const tutorial = readFileSync(resolve(import.meta.dirname, '../../docs/tutorial.md'), 'utf8')
 
 /** What each command of the tutorial prints, where the text says it. */
 const printed = [

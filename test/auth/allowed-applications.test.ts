@@ -1,0 +1,118 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { changeSignedIn, signedInPath } from '../../src/app/signed-in.ts'
+import { requestDevice } from '../../src/cli/sign-in/device.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { instantLogin, refresh, register, type TestClient, tokensFor } from '../support/sign-in.ts'
+
+let home: TestGateway
+let client: TestClient
+beforeAll(async () => {
+  home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'off' }, { logins: [instantLogin()] })
+  client = await register(home)
+})
+afterAll(() => home[Symbol.asyncDispose]())
+
+const tokensWith = (scope: string) => tokensFor(home, client, { scope, resource: home.url })
+
+describe('an application that a person allowed', () => {
+  test('creates no API key, which would outlive the permission', async () => {
+    const { access_token: token } = await tokensWith('agents:read agents:write')
+    const { status, json } = await home.request('POST', '/api/keys', { token, body: {} })
+    expect([status, json.code]).toEqual([403, 'forbidden'])
+  })
+
+  test.each([
+    ['POST', '/api/personal-data/delete', { confirm: true }],
+    ['DELETE', '/api/keys/drg_00000000', undefined],
+  ] as const)('deletes nothing by %s %s without the scope for changes', async (method, path, body) => {
+    const { access_token: token } = await tokensWith('agents:read')
+    const { status, json } = await home.request(method, path, { token, ...(body && { body }) })
+    expect([status, json]).toMatchObject([403, { code: 'forbidden', scope: 'agents:write' }])
+  })
+
+  test('revokes nothing but its own token without that scope', async () => {
+    const { access_token: token } = await tokensWith('agents:read')
+    const revoke = (params: object) =>
+      home.request('POST', '/rpc', {
+        token,
+        body: { jsonrpc: '2.0', id: 1, method: 'registry.revoke', params },
+      })
+    const all = await revoke({ subject: 'ada' })
+    expect(all.json.error.data.code).toBe('forbidden')
+    const { credential } = await home.gateway.authenticate(token)
+    expect((await revoke({ jti: credential?.jti })).json.result).toEqual({ revoked: 'jti' })
+  })
+
+  test('is renewed no more when everything of its person is revoked', async () => {
+    const { refresh_token, access_token } = await tokensWith('agents:read')
+    expect((await refresh(home, client, refresh_token)).status).toBe(200)
+    const again = await tokensWith('agents:read')
+    const token = await home.token('root', { scopes: ['admin'] })
+    const params = { subject: 'ada', issuer: 'https://login.example' }
+    const body = { jsonrpc: '2.0', id: 1, method: 'registry.revoke', params }
+    expect((await home.request('POST', '/rpc', { token, body })).json.result).toEqual({ revoked: 'subject' })
+    expect((await refresh(home, client, again.refresh_token)).status).toBe(400)
+    expect((await home.request('GET', '/api/usage', { token: access_token })).status).toBe(401)
+  })
+
+  test.each(['Dragoman command line', 'the DRAGOMAN'])('may not call itself %s', async (client_name) => {
+    await expect(register(home, { client_name })).rejects.toThrow('names the clients of this gateway')
+  })
+
+  test('is registered although there are too many that nobody uses', async () => {
+    const { store } = home.gateway
+    const old = {
+      kind: 'Client',
+      alias: null,
+      grant_id: null,
+      owner: null,
+      document: '{}',
+      consumed_at: null,
+    }
+    const expires_at = Date.now() + 3_600_000
+    const ids = Array.from({ length: 20_000 }, (_, number) => `old-${number}`)
+    for (let at = 0; at < ids.length; at += 2000) {
+      await Promise.all(ids.slice(at, at + 2000).map((id) => store.signIn.put({ id, ...old, expires_at })))
+    }
+    expect((await register(home)).id).toEqual(expect.any(String))
+    expect(await store.signIn.count('Client', Date.now())).toBeLessThan(100)
+  }, 60_000)
+})
+
+describe('the command line', () => {
+  test.each([
+    'file:///etc/passwd',
+    'https://elsewhere.example/device',
+    'smb://elsewhere.example/x',
+    'ISSUER/device?x=y&calc.exe',
+    '--help',
+  ])('opens no page for a sign-in but one of the gateway: %s', async (address) => {
+    const server = createServer((_, response) => {
+      const verification_uri = address.replace('ISSUER', issuer)
+      const device = { device_code: 'x', user_code: 'Y', verification_uri, expires_in: 60 }
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(device))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const metadata = { issuer, device_authorization_endpoint: `${issuer}/code` }
+    const requested = requestDevice({ server: metadata, resource: `${issuer}/a2a` })
+    if (address.startsWith('ISSUER')) expect((await requested).verification_uri).toContain(issuer)
+    else await expect(requested).rejects.toMatchObject({ code: 'upstream_invalid' })
+    server.closeAllConnections()
+    server.close()
+  })
+
+  test('sends a token of the environment to no gateway that the environment does not name', async () => {
+    await using folder = await temporaryFolder()
+    const session = { issuer: home.url, resource: '', access_token: 'x', expires_at: 0 }
+    const signedIn = { current: home.url, gateways: { [home.url]: session } }
+    await changeSignedIn(signedInPath({ config: folder.path }), async () => [signedIn, undefined])
+    const environment = { HOME: folder.path, XDG_CONFIG_HOME: folder.path }
+    expect(readConfig(environment).DRAGOMAN_URL).toBe(home.url)
+    expect(readConfig({ ...environment, DRAGOMAN_TOKEN: 'mine' }).DRAGOMAN_URL).toBeUndefined()
+  })
+})
