@@ -28,14 +28,28 @@ function make(target, key) {
   mkdirSync(target, { recursive: true })
   const packed = npm('pack', '--json', '--pack-destination', target)
   const [{ filename }] = JSON.parse(packed.slice(packed.indexOf('[\n')))
-  const bill = npm('sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only')
-  writeFileSync(join(target, names.bill), bill)
+  writeFileSync(join(target, names.bill), `${JSON.stringify(billOfMaterials(), null, 2)}\n`)
   const files = [filename, names.bill]
   const statement = statementOf(target, files)
   writeFileSync(join(target, names.provenance), `${JSON.stringify(envelopeOf(statement, key), null, 2)}\n`)
   const lines = [...files, names.provenance].map((name) => `${digest(join(target, name))}  ${name}\n`)
   writeFileSync(join(target, names.sums), lines.join(''))
   process.stdout.write(lines.join(''))
+}
+
+/** The runtime packages. `npm sbom --omit dev` also leaves out some of those (npm 11.19). */
+function billOfMaterials() {
+  const bill = JSON.parse(npm('sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'))
+  const isDevelopment = ({ properties = [] }) =>
+    properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true')
+  const left = new Set(bill.components.filter(isDevelopment).map((component) => component['bom-ref']))
+  return {
+    ...bill,
+    components: bill.components.filter((component) => !isDevelopment(component)),
+    dependencies: bill.dependencies
+      .filter(({ ref }) => !left.has(ref))
+      .map((row) => ({ ...row, dependsOn: row.dependsOn.filter((ref) => !left.has(ref)) })),
+  }
 }
 
 /** https://in-toto.io/Statement/v1 with https://slsa.dev/provenance/v1. */
