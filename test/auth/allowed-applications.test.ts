@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { changeSignedIn, signedInPath } from '../../src/app/signed-in.ts'
@@ -64,23 +66,15 @@ describe('an application that a person allowed', () => {
   })
 
   test('is registered although there are too many that nobody uses', async () => {
-    const { store } = home.gateway
-    const old = {
-      kind: 'Client',
-      alias: null,
-      grant_id: null,
-      owner: null,
-      document: '{}',
-      consumed_at: null,
-    }
-    const expires_at = Date.now() + 3_600_000
-    const ids = Array.from({ length: 20_000 }, (_, number) => `old-${number}`)
-    for (let at = 0; at < ids.length; at += 2000) {
-      await Promise.all(ids.slice(at, at + 2000).map((id) => store.signIn.put({ id, ...old, expires_at })))
-    }
+    using database = new DatabaseSync(join(home.data, 'registry.sqlite'))
+    const columns = 'id, kind, document, expires_at'
+    const insert = database.prepare(`insert into sign_in (${columns}) values (?, 'Client', '{}', ?)`)
+    database.exec('begin immediate')
+    for (let number = 0; number < 20_000; number++) insert.run(`old-${number}`, Date.now() + 3_600_000)
+    database.exec('commit')
     expect((await register(home)).id).toEqual(expect.any(String))
-    expect(await store.signIn.count('Client', Date.now())).toBeLessThan(100)
-  }, 60_000)
+    expect(await home.gateway.store.signIn.count('Client', Date.now())).toBeLessThan(100)
+  })
 })
 
 describe('the command line', () => {
