@@ -61,8 +61,15 @@ describe('an application that a person allowed', () => {
     expect((await home.request('GET', '/api/usage', { token: access_token })).status).toBe(401)
   })
 
-  test.each(['Dragoman command line', 'the DRAGOMAN'])('may not call itself %s', async (client_name) => {
-    await expect(register(home, { client_name })).rejects.toThrow('names the clients of this gateway')
+  test.each(['Dragoman command line', 'DRAGOMAN  command line '])(
+    'may not take the name of our own client: %s',
+    async (client_name) => {
+      await expect(register(home, { client_name })).rejects.toThrow('that of a client of this gateway')
+    },
+  )
+
+  test('may have the name of this server in its own, as hosts do', async () => {
+    expect((await register(home, { client_name: 'Claude Code (dragoman)' })).id).toEqual(expect.any(String))
   })
 
   test('is registered although there are too many that nobody uses', async () => {

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { deviceGrant } from '../../auth/authorization-server/clients.ts'
+import { deviceGrant, ownClients } from '../../auth/authorization-server/clients.ts'
 
 /** RFC 7591 section 3.2.2. */
 export class RegistrationRefusal extends Error {
@@ -23,6 +23,12 @@ const foreignSchemes =
 const shownName =
   /^[^\p{Control}\p{Format}\p{Private_Use}\p{Surrogate}\p{Line_Separator}\p{Paragraph_Separator}]{1,100}$/u
 
+/** Hosts put the name of the server into their own, so only a whole name is refused. */
+function isOwnName(name: string): boolean {
+  const plain = (text: string) => text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
+  return ownClients.some(({ client_name }) => plain(client_name) === plain(name))
+}
+
 /**
  * What is registered of the metadata that a client states. Every client is public and native: it proves itself by PKCE,
  * and its user decides each time. Scopes are not bound to it, since a host asks for more of them when it needs more. A member that has no use here is left out of the answer (RFC 7591 section 2).
@@ -33,8 +39,8 @@ export function registered(stated: unknown): Record<string, unknown> {
   if (client_name !== undefined && !(typeof client_name === 'string' && shownName.test(client_name))) {
     throw invalid('client_name is not 1 to 100 visible characters.')
   }
-  if (typeof client_name === 'string' && /dragoman/i.test(client_name)) {
-    throw invalid('client_name contains Dragoman, which names the clients of this gateway.')
+  if (typeof client_name === 'string' && isOwnName(client_name)) {
+    throw invalid('client_name is that of a client of this gateway.')
   }
   const requested = Array.isArray(grant_types) ? grant_types.filter((grant) => grants.has(grant)) : []
   const granted = requested.length > 0 ? requested : ['authorization_code', 'refresh_token']
