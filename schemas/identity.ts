@@ -7,6 +7,9 @@ import { Scope } from './scope.ts'
  */
 export const localIssuer = 'urn:dragoman:local'
 
+/** The person who uses the data of this machine, by a program or in a browser: an owner like any other. */
+export const localPersonId = { issuer: localIssuer, subject: 'person:local' } as const
+
 /** The id part of an API key: `drg_` and eight letters or digits. */
 export const keyId = /^drg_[A-Za-z0-9]{8}$/
 /** A whole API key: its id and 32 random bytes. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { localIssuer } from '../../schemas/identity.ts'
+import { localPersonId } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { type Principal, type Scope, scopes } from '../../schemas/scope.ts'
 import { upTo } from '../common/lru.ts'
@@ -113,8 +113,7 @@ export const localPrincipal: Principal = {
 export function localPerson(manages: boolean): Principal {
   const reads = ['agents:read', 'a2a:call'] as const
   return {
-    issuer: localIssuer,
-    subject: 'person:local',
+    ...localPersonId,
     scopes: new Set<Scope>(manages ? scopes.filter((scope) => scope !== 'admin') : reads),
     namespaces: [],
   }

@@ -1,17 +1,16 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import { issueText } from '../../schemas/issue-text.ts'
 import { Scope } from '../../schemas/scope.ts'
 import { pointer } from '../../schemas/shape.ts'
-
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+import { isLoopbackUrl } from '../common/loopback.ts'
+import { readJsonSetting } from './json-setting.ts'
 
 /** Over plain HTTP anybody on the network path could change the answer. */
 export const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
-  (url) => {
-    const { protocol, hostname } = new URL(url)
-    return protocol === 'https:' || loopback.has(hostname)
+  (text) => {
+    const url = new URL(text)
+    return url.protocol === 'https:' || isLoopbackUrl(url)
   },
   { message: 'Use https, except on loopback.' },
 )
@@ -53,8 +52,8 @@ export async function readIssuers(
   own: readonly string[],
 ): Promise<readonly ExternalIssuer[]> {
   if (setting === undefined) return []
-  const text = /^\s*[[{]/.test(setting) ? setting : await readText(setting)
-  const parsed = z.array(ExternalIssuer).safeParse(parseJson(text))
+  const stated = await readJsonSetting(setting, (what, cause) => wrong(what, undefined, cause))
+  const parsed = z.array(ExternalIssuer).safeParse(stated)
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: pointer(issue.path),
@@ -66,22 +65,6 @@ export async function readIssuers(
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw wrong(`${twice} is named twice, or is this gateway itself.`)
   return parsed.data
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (fault) {
-    throw wrong(`${path} cannot be read.`, undefined, fault)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (fault) {
-    throw wrong('It is not JSON.', undefined, fault)
-  }
 }
 
 function wrong(

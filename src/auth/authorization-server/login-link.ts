@@ -1,4 +1,4 @@
-import { localIssuer } from '../../../schemas/identity.ts'
+import { localPersonId } from '../../../schemas/identity.ts'
 import type { SignInStore } from '../../../schemas/sign-in.ts'
 import type { Person } from '../logins/login.ts'
 import { recordId } from './records.ts'
@@ -10,8 +10,7 @@ const lifeMilliseconds = 600_000
 
 /** The person at the machine that the gateway runs on. */
 export const localPerson: Person = {
-  issuer: localIssuer,
-  subject: 'person:local',
+  ...localPersonId,
   name: 'You, on this machine',
   namespaces: [],
 }

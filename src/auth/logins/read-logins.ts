@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { issueText } from '../../../schemas/issue-text.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { pointer } from '../../../schemas/shape.ts'
 import { SecureUrl } from '../issuers.ts'
+import { readJsonSetting } from '../json-setting.ts'
 
 const id = z
   .string()
@@ -57,8 +57,7 @@ export async function readLogins(
   setting: string | undefined,
 ): Promise<readonly z.output<typeof LoginSetting>[]> {
   if (setting === undefined) return []
-  const text = /^\s*[[{]/.test(setting) ? setting : await readText(setting)
-  const parsed = z.array(LoginSetting).safeParse(parseJson(text))
+  const parsed = z.array(LoginSetting).safeParse(await readJsonSetting(setting, wrong))
   if (!parsed.success) {
     const errors = parsed.error.issues.map((issue) => ({
       pointer: pointer(issue.path),
@@ -70,22 +69,6 @@ export async function readLogins(
   const twice = ids.find((name, at) => ids.indexOf(name) !== at || reserved.has(name))
   if (twice !== undefined) throw wrong(`The id ${twice} is taken: give each login another one.`)
   return parsed.data
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (fault) {
-    throw wrong(`${path} cannot be read.`, fault)
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (fault) {
-    throw wrong('It is not JSON.', fault)
-  }
 }
 
 function wrong(what: string, cause?: unknown): Failure {

@@ -20,6 +20,7 @@ import {
 import { Failure } from '../../../schemas/failure.ts'
 import type { Session } from '../../app/signed-in.ts'
 import { commandLineClient } from '../../auth/authorization-server/clients.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 
 /** The client id of the command line at every gateway. */
 const client = { client_id: commandLineClient, token_endpoint_auth_method: 'none' } as const
@@ -74,12 +75,10 @@ export async function requestDevice({ server, resource }: Issuer): Promise<Devic
   }
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 /** The address as a page of the authorization server. A browser would start other programs for other addresses. */
 function pageOf({ issuer }: AuthorizationServer, address: string): string {
   const url = URL.parse(address)
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && loopback.has(url.hostname))
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackUrl(url))
   if (url && isSafe && url.origin === new URL(issuer).origin) return url.href
   throw new Failure('upstream_invalid', `${issuer} names a page elsewhere for the sign-in.`)
 }

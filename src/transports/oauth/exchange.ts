@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import type { AuthorizationServer } from '../../auth/authorization-server/authorization-server.ts'
 import type { Page } from '../../auth/authorization-server/pages.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 import { readFormBody } from '../http/body.ts'
 import type { ReadRequest } from '../http/input.ts'
 import type { Forms } from './forms.ts'
@@ -35,11 +36,9 @@ export function paramOf({ request }: Exchange, name: string): string {
   return String(request.params[name] ?? '')
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
-
 /** True if only people at the machine of the gateway reach it. */
 export function isLoopback({ issuer }: Pick<AuthorizationServer, 'issuer'>): boolean {
-  return loopback.has(new URL(issuer()).hostname)
+  return isLoopbackUrl(new URL(issuer()))
 }
 
 export function nothingWaits(): Failure {

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../schemas/json.ts'
 import { deviceGrant, ownClients } from '../../auth/authorization-server/clients.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 
 /** RFC 7591 section 3.2.2. */
 export class RegistrationRefusal extends Error {
@@ -15,7 +16,6 @@ export class RegistrationRefusal extends Error {
 const maxAddresses = 10
 const maxAddressLength = 1000
 const grants = new Set(['authorization_code', 'refresh_token', deviceGrant])
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 /** RFC 8252 section 7.1: an application's own scheme is a domain in reverse, or at least no scheme of browsers. */
 const foreignSchemes =
   /^(?:javascript|vbscript|data|blob|file|filesystem|about|view-source|ftp|ws|wss|chrome.*|resource|mailto|tel|sms|intent|jar):$/
@@ -72,8 +72,8 @@ function isAddress(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > maxAddressLength || /[\s#\\]/.test(value)) return false
   const url = URL.parse(value)
   if (url?.username !== '' || url.password !== '') return false
-  if (url.protocol === 'http:') return loopback.has(url.hostname)
-  if (url.protocol === 'https:') return !loopback.has(url.hostname)
+  if (url.protocol === 'http:') return isLoopbackUrl(url)
+  if (url.protocol === 'https:') return !isLoopbackUrl(url)
   return !foreignSchemes.test(url.protocol)
 }
 
