@@ -12,6 +12,8 @@ export default defineConfig({
             'test/soak/*.test.ts',
             'test/conformance/**/*.test.ts',
             'test/{app,store}/postgres.test.ts',
+            'test/runner/{hostile,npm,pypi}.test.ts',
+            'test/transports/page/browser.test.ts',
           ],
           sequence: { groupOrder: 0 },
         },

@@ -14,6 +14,7 @@ interface AgentNeeds {
   readonly quotas: Parameters<typeof createRegistryAgent>[5]
   readonly mirrors: Parameters<typeof createRegistryAgent>[6]
   readonly logins: Parameters<typeof createRegistryAgent>[7]
+  readonly packages: Parameters<typeof createRegistryAgent>[8]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -32,6 +33,7 @@ export function createAgents(needs: AgentNeeds): readonly Agent[] {
       needs.quotas,
       needs.mirrors,
       needs.logins,
+      needs.packages,
     ),
     createWiki(needs.wiki),
     createFinance(needs.finance),

@@ -12,6 +12,8 @@ const benchmarks: Record<string, () => Promise<readonly Row[]>> = {
   http: async () => (await import('./http.ts')).http(),
   liveness: async () => (await import('./liveness.ts')).liveness(),
   mcp: async () => (await import('./mcp.ts')).mcp(),
+  page: async () => (await import('./page.ts')).page(),
+  run: async () => (await import('./run.ts')).run(),
   search: async () => (await import('./search.ts')).search(),
   start: async () => (await import('./start.ts')).start(),
   store: async () => (await import('./store.ts')).store(),

@@ -45,6 +45,7 @@ export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   suspended: { rpc: -32082, status: 'FAILED_PRECONDITION' },
   not_configured: { rpc: -32083, status: 'UNAVAILABLE' },
   not_callable: { rpc: -32084, status: 'FAILED_PRECONDITION' },
+  approval_required: { rpc: -32098, status: 'FAILED_PRECONDITION' },
   blocked_address: { rpc: -32085, status: 'PERMISSION_DENIED' },
   cancelled: { rpc: -32086, status: 'CANCELLED' },
   deadline_exceeded: { rpc: -32087, status: 'DEADLINE_EXCEEDED' },
@@ -57,5 +58,6 @@ export const a2aCodes: Readonly<Record<Code, A2aRow>> = {
   unavailable: { rpc: -32094, status: 'UNAVAILABLE' },
   cursor_expired: { rpc: -32096, status: 'OUT_OF_RANGE' },
   not_installable: { rpc: -32097, status: 'FAILED_PRECONDITION' },
+  sign_in_required: { rpc: -32099, status: 'UNAUTHENTICATED' },
   internal: { rpc: -32603, status: 'INTERNAL' },
 }

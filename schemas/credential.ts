@@ -19,7 +19,12 @@ export function fixedHeaders({ headers = [] }: Pick<Endpoint, 'headers'>): Reado
   )
 }
 
-/** The credential that the gateway sends to one agent on behalf of one caller. */
+const secretValue = z
+  .string()
+  .regex(headerValue, 'This must be visible ASCII.')
+  .describe('The whole value, such as `Bearer TOKEN` for a header. It is never returned.')
+
+/** The credential that the gateway gives to one agent on behalf of one caller. */
 export const CredentialInput = z.strictObject({
   agent: agentReference,
   header: z
@@ -28,46 +33,89 @@ export const CredentialInput = z.strictObject({
     .regex(headerName, 'A header field is letters, digits and dashes.')
     .refine((name) => !notOurs.test(name), 'This header field is not a credential.')
     .default('authorization')
-    .describe('Header field that carries the credential.'),
-  value: z
+    .describe('Header field that carries the credential, for an agent with an address.'),
+  variable: z
     .string()
-    .regex(headerValue, 'This must be visible ASCII.')
-    .describe('The whole value of that field, such as `Bearer TOKEN`. It is never returned.'),
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Secret variable or argument of a package, by its name, in place of a header.'),
+  value: secretValue,
 })
 export type CredentialInput = z.output<typeof CredentialInput>
+
+/** What is public of the tokens that a caller got by signing in to an agent. Times are RFC 3339. */
+export const SignInFacts = z
+  .object({
+    issuer: z.string().describe('The authorization server.'),
+    scopes: z.array(z.string()),
+    expires_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('End of the access token, which is renewed by itself where the server permits it.'),
+  })
+  .meta({ id: 'SignInFacts' })
+export type SignInFacts = z.infer<typeof SignInFacts>
 
 /** A credential without its value. Times are RFC 3339. */
 export const Credential = z
   .object({
     agent: z.string().describe('Package name of the agent.'),
-    header: z.string(),
+    kind: z
+      .enum(['header', 'variable', 'sign_in'])
+      .describe('`sign_in`: you signed in to the agent (OAuth). Otherwise you stored the value.'),
+    header: z.string().describe('Empty for a variable of a package.'),
+    variable: z.string().nullable().describe('null for a header.'),
+    sign_in: SignInFacts.nullable(),
     origin: z
       .string()
       .describe(
-        'The only origin to which the gateway sends the credential, even if the agent’s card changes.',
+        'The only origin, or package, to which the gateway gives the credential, even if the agent’s card changes.',
       ),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Credential' })
 export type Credential = z.infer<typeof Credential>
 
+/** Where a caller signs in to an agent, in a browser. Times are RFC 3339. */
+export const SignInAddress = z
+  .object({
+    agent: z.string().describe('Package name of the agent.'),
+    sign_in_url: z.url().describe('It works once. Nobody but you may open it.'),
+    issuer: z.string().describe('The authorization server to which it leads.'),
+    scopes: z.array(z.string()),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ id: 'SignInAddress' })
+export type SignInAddress = z.infer<typeof SignInAddress>
+
 /** The credential of one caller for one agent, sealed. Times are RFC 3339. */
 export interface StoredCredential {
   /** [issuer, subject] as JSON. */
   readonly owner: string
   readonly entry_id: string
+  /** The variable of a package that it is the value of; empty for a header. */
+  readonly variable: string
+  /** Where it is sent; for a variable the package without its version, as a package URL. */
   readonly origin: string
+  /** Empty for a variable. */
   readonly header: string
   readonly sealed: string
   readonly created_at: string
+  /** With the address of the agent; null for a value that its owner stored. */
+  readonly sign_in: (SignInFacts & { readonly url: string }) | null
 }
 
-/** Credentials for other agents, one for each caller and entry. */
+/** Credentials for other agents: for each caller and entry, one of a header and one of each variable. */
 export interface CredentialStore {
-  find(owner: string, entryId: string): Promise<StoredCredential | undefined>
+  find(owner: string, entryId: string): Promise<readonly StoredCredential[]>
   list(owner: string): Promise<readonly StoredCredential[]>
   /** Adds or replaces a credential; false if its owner has `max` others. */
   put(credential: StoredCredential, max: number): Promise<boolean>
-  /** False if the credential does not exist. */
-  remove(owner: string, entryId: string): Promise<boolean>
+  /** Removes the credential of a variable, or all of the agent; false if there is none. */
+  remove(owner: string, entryId: string, variable?: string): Promise<boolean>
+  /** Replaces a credential that still has this sealed secret; false if it has changed. */
+  replace(credential: StoredCredential, sealed: string): Promise<boolean>
+  /** Removes a credential that still has its sealed secret; false if it has changed. */
+  removeSame(credential: StoredCredential): Promise<boolean>
 }

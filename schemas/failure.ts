@@ -57,6 +57,12 @@ export const codes = {
     retryable: false,
     title: 'The agent cannot be called through this gateway',
   },
+  approval_required: {
+    http: 409,
+    rpc: -32048,
+    retryable: false,
+    title: 'The package is not approved to run here',
+  },
   blocked_address: { http: 403, rpc: -32035, retryable: false, title: 'The address is not public' },
   cancelled: { http: 499, rpc: -32036, retryable: true, title: 'The caller cancelled the call' },
   deadline_exceeded: { http: 504, rpc: -32037, retryable: true, title: 'The deadline of the call passed' },
@@ -78,6 +84,12 @@ export const codes = {
     rpc: -32047,
     retryable: false,
     title: 'No configuration can be made for it',
+  },
+  sign_in_required: {
+    http: 409,
+    rpc: -32049,
+    retryable: false,
+    title: 'The agent asks its caller to sign in',
   },
   internal: { http: 500, rpc: -32603, retryable: true, title: 'The gateway failed' },
 } as const satisfies Record<string, Row>
@@ -119,6 +131,10 @@ export interface Details {
     /** How the upstream asks for a credential: its WWW-Authenticate (RFC 9110, 11.6.1). */
     readonly challenge?: string
   }
+  /** Where the caller signs in to the agent, in a browser. */
+  readonly sign_in_url?: string
+  /** Continues the call by `continue_task`. */
+  readonly task_id?: string
   readonly manifest_url?: string | null
   readonly endpoints?: readonly Endpoint[]
 }

@@ -9,6 +9,9 @@ export const PackageName = z
   .max(200)
   .regex(grammar, 'Use lower-case letters, digits, dots, dashes and underscores, with at most one slash.')
 
+/** The registry itself, which is the gateway. */
+export const registryName = 'svc.registry'
+
 /** A free slug, compared without case: targets and categories. */
 export const Slug = z
   .string()

@@ -98,6 +98,33 @@ export const PublishedPackage = Package.extend({
   ),
 })
 
+/** The package without its version, as a package URL (https://github.com/package-url/purl-spec). */
+export function packageUrl({
+  registry_type,
+  identifier,
+}: Pick<Package, 'registry_type' | 'identifier'>): string {
+  const name = identifier.split('/').map(encodeURIComponent).join('/')
+  return `pkg:${registry_type.toLowerCase()}/${name}`
+}
+
+export function isPackageUrl(url: string): boolean {
+  return url.startsWith('pkg:')
+}
+
+const runnable: ReadonlySet<string> = new Set(['npm', 'pypi'])
+
+/** The package of an entry that can be run here: the first that speaks over its standard streams. */
+export function runnablePackage({
+  packages,
+}: {
+  readonly packages: readonly Package[]
+}): Package | undefined {
+  return packages.find(
+    ({ registry_type, transport }) =>
+      runnable.has(registry_type.toLowerCase()) && (transport?.type ?? 'stdio') === 'stdio',
+  )
+}
+
 const braces = /\{([^{}]+)\}/g
 
 /** The names in braces in a text, each once. */

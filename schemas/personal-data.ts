@@ -10,6 +10,7 @@ export const PersonalTable = z
     'tasks',
     'sessions',
     'credentials',
+    'approvals',
     'webhooks',
     'repeated_calls',
     'usage',

@@ -57,6 +57,10 @@ export const ReadingReport = ManifestReport.extend({
   status: z.enum(['ok', 'refused', 'unreachable', 'invalid']),
   lists: z.boolean().describe('Whether the capabilities of the entry are those that the server lists.'),
   changes: z.int().describe('Readings in a row that found another list.'),
+  package_version: z
+    .string()
+    .optional()
+    .describe('The version of its package that listed them, for an agent that is a package.'),
 }).meta({ id: 'ReadingReport' })
 export type ReadingReport = z.infer<typeof ReadingReport>
 

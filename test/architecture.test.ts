@@ -24,7 +24,11 @@ const layers: readonly { readonly folder: string; readonly may: readonly string[
   { folder: 'src/telemetry', may: ['schemas', 'src/common', 'src/router'] },
   { folder: 'src/remote/json-schema', may: ['src/common'] },
   { folder: 'src/remote', may: ['schemas', 'src/common', 'src/net'] },
-  { folder: 'src/registry', may: ['schemas', 'src/common', 'src/store', 'src/search', 'src/net'] },
+  { folder: 'src/runner', may: ['schemas', 'src/common'] },
+  {
+    folder: 'src/registry',
+    may: ['schemas', 'src/common', 'src/store', 'src/search', 'src/net', 'src/runner'],
+  },
   { folder: 'src/transports', may: ['schemas', 'src/common', 'src/router', 'src/auth'] },
   { folder: 'src/client', may: ['schemas', 'src/common'] },
   { folder: 'src/app', may: ['schemas', 'agents', ...domains()] },
@@ -33,7 +37,7 @@ const layers: readonly { readonly folder: string; readonly may: readonly string[
 
 /** Every folder of `src/` below the wiring. */
 function domains(): string[] {
-  const folders = 'common router store search net auth telemetry remote registry transports client'
+  const folders = 'common router store search net auth telemetry remote runner registry transports client'
   return folders.split(' ').map((folder) => `src/${folder}`)
 }
 

@@ -44,7 +44,7 @@ describe('the README', () => {
       .filter(({ info }) => info === 'json')
       .map(({ code }) => JSON.parse(code.replaceAll('http://127.0.0.1:8080', home.url)))
     const [list, problem] = shown
-    expect((await home.request('GET', '/public/agents?q=encyclopedia&limit=1')).json).toMatchObject(list)
+    expect((await home.request('GET', '/public/agents?q=clean+markdown&limit=1')).json).toMatchObject(list)
     expect((await home.request('GET', '/public/agents?tag=x')).json).toMatchObject(problem)
   })
 

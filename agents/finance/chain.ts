@@ -80,7 +80,10 @@ function allFailed(instrument: Instrument, failures: readonly SourceFailure[]): 
   return new Failure(
     codeOf(new Set(failures.map(({ failure }) => failure.code))),
     `No source gave a price of ${instrument.resolved}: ${summary}.`,
-    { upstream: { code: summary }, ...(pauses.length > 0 && { retry_after_s: Math.min(...pauses) }) },
+    {
+      upstream: { code: failures.map(({ id, failure }) => `${id}: ${failure.code}`).join(', ') },
+      ...(pauses.length > 0 && { retry_after_s: Math.min(...pauses) }),
+    },
     failures.map(({ failure }) => failure),
   )
 }

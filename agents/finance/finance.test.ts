@@ -131,7 +131,8 @@ describe('a crypto price', () => {
     const failure = await failureOf(finance.price({ symbol: 'BTC' }))
     expect(failure.code).toBe('upstream_failed')
     expect(failure.details.retry_after_s).toBe(30)
-    expect(failure.details.upstream?.code).toMatch(/coinbase \(.*HTTP 429\), kraken \(upstream_invalid/)
+    expect(failure.details.upstream?.code).toBe('coinbase: rate_limited, kraken: upstream_invalid')
+    expect(failure.message).toMatch(/coinbase \(.*HTTP 429\), kraken \(upstream_invalid/)
   })
 
   test('that no source has may be requested again as soon as the first of them allows it', async () => {

@@ -244,7 +244,8 @@ describe('keys', () => {
     const failure = await failureOf(finance.price({ symbol: 'AAPL' }))
     expect(failure).toMatchObject({
       code: 'rate_limited',
-      details: { retry_after_s: 60, upstream: { code: expect.stringContaining('limit of the key') } },
+      message: expect.stringContaining('limit of the key'),
+      details: { retry_after_s: 60, upstream: { code: 'alpha_vantage: rate_limited' } },
     })
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(key)
     expect(finance.server.requests[0]?.query.get('apikey')).toBe(key)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { Credential, CredentialInput } from '../../schemas/credential.ts'
+import { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
@@ -32,7 +32,8 @@ export function listCredentials(credentials: CredentialsPort): Action<Record<str
     ...common,
     name: 'list_credentials',
     title: 'List credentials',
-    description: 'The agents for which you have stored a credential, without its value.',
+    description:
+      'The agents for which you have stored a credential, or to which you have signed in; no secret is shown.',
     input: input(z.strictObject({})),
     output: output(Listed),
     effect: 'read',
@@ -48,7 +49,8 @@ export function deleteCredential(credentials: CredentialsPort): Action<Named, Re
     ...common,
     name: 'delete_credential',
     title: 'Delete a credential',
-    description: 'Deletes your credential for an agent.',
+    description:
+      'Deletes your credential for an agent. The tokens of a sign-in end at their authorization server too.',
     input: input(Named),
     output: output(z.strictObject({})),
     effect: 'write',
@@ -56,5 +58,21 @@ export function deleteCredential(credentials: CredentialsPort): Action<Named, Re
       await credentials.remove(packageNameOf(agent), requirePrincipal(principal))
       return {}
     },
+  })
+}
+
+export function connectAgent(credentials: CredentialsPort): Action<Named, SignInAddress> {
+  return defineAction({
+    ...common,
+    name: 'connect_agent',
+    title: 'Sign in to an agent',
+    description:
+      'Answers an address at which you sign in, in a browser, to an agent that asks for a sign-in (OAuth). The tokens stay in the gateway.',
+    input: input(Named),
+    output: output(SignInAddress),
+    effect: 'call',
+    deadline_ms: 40_000,
+    run: ({ agent }, { principal, signal }) =>
+      credentials.connect(packageNameOf(agent), requirePrincipal(principal), signal),
   })
 }

@@ -3,7 +3,7 @@ import { audit } from './audit.ts'
 import { check } from './check.ts'
 import { completeName } from './complete-name.ts'
 import { createKey } from './create-key.ts'
-import { deleteCredential, listCredentials, setCredential } from './credentials.ts'
+import { connectAgent, deleteCredential, listCredentials, setCredential } from './credentials.ts'
 import { deleteKey } from './delete-key.ts'
 import { deprecate } from './deprecate.ts'
 import { getAgent } from './get-agent.ts'
@@ -13,6 +13,7 @@ import { installConfig } from './install-config.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
 import { addMirror, listMirrors, removeMirror, runMirror } from './mirrors.ts'
+import { approvePackage, listApprovals, revokeApproval } from './packages.ts'
 import { deletePersonalData, getPersonalData } from './personal-data.ts'
 import type {
   Changes,
@@ -20,6 +21,7 @@ import type {
   DomainLogins,
   IdentityPort,
   MirrorsPort,
+  PackagesPort,
   QuotasPort,
   RegistryPort,
   WebhooksPort,
@@ -61,6 +63,7 @@ export function createRegistryAgent(
   quotas: QuotasPort,
   mirrors: MirrorsPort,
   logins: DomainLogins,
+  packages: PackagesPort,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -108,6 +111,7 @@ export function createRegistryAgent(
       setCredential(credentials),
       listCredentials(credentials),
       deleteCredential(credentials),
+      connectAgent(credentials),
       createWebhook(webhooks),
       listWebhooks(webhooks),
       getWebhook(webhooks),
@@ -126,6 +130,9 @@ export function createRegistryAgent(
       publishServer(registry.servers),
       setServerStatus(registry.servers),
       logInByDomain(logins),
+      approvePackage(packages),
+      listApprovals(packages),
+      revokeApproval(packages),
     ],
   })
 }

@@ -1,6 +1,7 @@
+import type { Approval, ApprovalInput, ApprovalReport } from '../../schemas/approval.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
-import type { Credential, CredentialInput } from '../../schemas/credential.ts'
+import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
 import type { FederationMode } from '../../schemas/federation.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
@@ -175,6 +176,20 @@ export interface ImportReport {
   readonly rejected: readonly { readonly line: number; readonly reason: string }[]
 }
 
+/** The packages that this gateway may run. */
+export interface PackagesPort {
+  /** Throws Failure `not_configured` without a sandbox, and `precondition_failed` for another digest. */
+  approve(
+    input: ApprovalInput,
+    caller: Principal,
+    signal: AbortSignal,
+    progress: (message: string) => void,
+  ): Promise<ApprovalReport>
+  list(): Promise<Approval[]>
+  /** Throws Failure `not_found`. */
+  revoke(agent: string, caller: Principal): Promise<void>
+}
+
 /** What owners use, and their limits. */
 export interface QuotasPort {
   /** Throws Failure `forbidden` for a caller other than an admin who asks for another account. */
@@ -227,6 +242,8 @@ export interface CredentialsPort {
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
+  /** Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent that asks for no sign-in, and `upstream_…`. */
+  connect(agent: string, caller: Principal, signal: AbortSignal): Promise<SignInAddress>
 }
 
 /** Other registries and lists whose agents are listed here. */

@@ -3,9 +3,10 @@ import type { createFinance } from '../../agents/finance/index.ts'
 import { createAgents } from '../../agents/index.ts'
 import { createSessions } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
+import type { CredentialsPort } from '../../agents/registry/port.ts'
 import type { Agent } from '../../schemas/action.ts'
-import type { Credentials } from '../auth/upstream-credentials.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
+import type { Packages } from '../registry/packages/packages.ts'
 import type { Store } from '../store/store.ts'
 import { extractWorker } from './assets.ts'
 import type { Config } from './config.ts'
@@ -20,8 +21,9 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 've
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity
-  readonly credentials: Credentials
+  readonly credentials: CredentialsPort
   readonly mirrors: Mirrors
+  readonly packages: Packages
   /** The list of hosted agents, for agents that show or call the others. */
   readonly hosted: readonly Agent[]
 }
@@ -29,7 +31,18 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 've
 /** Makes the hosted agents, each with the parts of the gateway and the ways out that it needs. */
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
-  const { store, outbound, identity, credentials, mirrors, registry, changes, hosted, verification } = ports
+  const {
+    store,
+    outbound,
+    identity,
+    credentials,
+    mirrors,
+    packages,
+    registry,
+    changes,
+    hosted,
+    verification,
+  } = ports
   const sessions = createSessions({
     store: store.sessions,
     clock,
@@ -45,6 +58,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     webhooks: changes.webhooks,
     quotas: openUsage(runtime, store),
     mirrors,
+    packages,
     logins: openDomainLogins(runtime, identity, verification.proveLogin),
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),

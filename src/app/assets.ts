@@ -17,6 +17,12 @@ export const embedderWorker = new URL(`../search/embedders/transformers/worker.$
 /** Folder of the built-in embedding table. */
 export const staticModel = fileURLToPath(new URL('models/static', root))
 
+/** The files that the pages load. */
+export const pageFiles = {
+  folder: new URL('assets/', root),
+  font: new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')),
+}
+
 /** The guide to the codes of failures. */
 export const troubleshooting = new URL('docs/troubleshooting.md', root)
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { privateFile, privateFolder } from '../common/private-file.ts'
+import { makePrivateFolder, privateFile } from '../common/private-file.ts'
 
 /** Settings by the names of their environment variables, as text. */
 type SettingTexts = Readonly<Record<string, string>>
@@ -50,7 +50,8 @@ function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (fault) {
-    throw new Failure('invalid_request', `The settings in ${path} are not JSON.`, {}, fault)
+    const where = fault instanceof Error ? ` ${fault.message}.` : ''
+    throw new Failure('invalid_request', `The settings in ${path} are not JSON.${where}`, {}, fault)
   }
 }
 
@@ -72,7 +73,7 @@ export function shareable(texts: SettingTexts): SettingTexts {
 
 /** Writes the settings, mode 600, unless the file exists; true if it wrote them. */
 export async function writeFirstConfig(path: string, texts: SettingTexts): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: privateFolder })
+  makePrivateFolder(dirname(path))
   const content = `${JSON.stringify(shareable(texts), null, 2)}\n`
   try {
     await writeFile(path, content, { flag: 'wx', mode: privateFile })

@@ -26,6 +26,8 @@ export interface Config extends Settings {
   readonly config_path: string
   /** Every setting that is set, as text, for other programs that use the same data. */
   readonly shared: Readonly<Record<string, string>>
+  /** Names of all settings that the environment or the file sets. */
+  readonly set: readonly string[]
   /** Names of those that the file lacks or states otherwise. */
   readonly only_here: readonly string[]
 }
@@ -95,6 +97,7 @@ export function readConfig(environment: Environment = process.env): Config {
     usual_data,
     config_path,
     shared: shareable(present),
+    set: Object.keys(present),
     only_here,
   }
 }
@@ -152,7 +155,7 @@ function wrong(problems: readonly { readonly name: string; readonly detail: stri
   const message = problems.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
   return new Failure('invalid_request', `The configuration is wrong. ${message}`, {
     errors: problems.map(({ name, detail }) => ({ pointer: `/${name}`, detail })),
-    hint: '`dragoman doctor` lists every setting.',
+    hint: '`dragoman doctor --settings` describes every setting.',
   })
 }
 
@@ -178,4 +181,12 @@ export function readUserPrograms(
   environment: Record<string, string | undefined> = process.env,
 ): UserPrograms {
   return { pager: environment.PAGER || 'less -FRX', browser: environment.BROWSER || undefined }
+}
+
+/** Where the runner finds its programs, and the certificates that installations trust besides the system's. */
+export function readRunnerPrograms(environment: Record<string, string | undefined> = process.env): {
+  readonly path: string
+  readonly certificates: string | undefined
+} {
+  return { path: environment.PATH ?? '', certificates: environment.NODE_EXTRA_CA_CERTS || undefined }
 }

@@ -1,6 +1,7 @@
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
+import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
@@ -25,9 +26,10 @@ import type { LivenessService } from './liveness.ts'
 import { openLogins } from './logins.ts'
 import { openMirrors } from './mirrors.ts'
 import { createOutbound } from './outbound.ts'
+import { openPackages } from './packages.ts'
 import { openPush } from './push.ts'
 import { openRegistryServices, type RegistryServices } from './registry.ts'
-import { openListedAgents, openRemotes } from './remote.ts'
+import { openCredentials, openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
 import { createRuntime, type GatewayOptions, type Health } from './runtime.ts'
@@ -36,6 +38,7 @@ import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
 import { HealthObserver } from './store-observer.ts'
 import { openSurvey } from './survey.ts'
+import { openUpstream } from './upstream.ts'
 import type { Verification } from './verification.ts'
 
 /** The registry, its agents and the router, before any transport. */
@@ -46,6 +49,8 @@ export interface Gateway extends AsyncDisposable {
   readonly config: Config
   readonly identity: Identity
   readonly signIn: SignIn
+  /** Sign-ins of callers to listed agents. */
+  readonly signIns: SignIns
   readonly store: Store
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
@@ -105,18 +110,21 @@ async function assemble(
   observer.watch(store)
   const outbound = createOutbound(runtime)
   const logins = options.logins ?? (await openLogins(config, outbound, store))
-  const identity = await openIdentity(runtime, store, outbound, logins)
   const vault = createVault(await secretKey(config))
+  const upstream = await openUpstream(runtime, { store, outbound, vault })
+  const { endSignIns } = upstream.tokens
+  const identity = await openIdentity(runtime, { store, outbound, logins, endSignIns })
   const signIn = openSignIn(runtime, { store, vault, outbound, identity, logins })
   const search = await openSearch(runtime, store, outbound)
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
-  const { registry, sweep, follower, ready, verification, liveness, capabilities, changes } =
+  const { registry, sweep, follower, ready, verification, liveness, capabilities, reader, changes } =
     openRegistryServices(runtime, {
       store,
       outbound,
       identity,
       seals: vault,
+      endSignIns,
       search,
       remotes,
       hosted,
@@ -127,11 +135,16 @@ async function assemble(
       () => search.index.applied_revision,
     ],
   })
-  const { agentOf, credentials } = openListedAgents(runtime, {
+  const credentials = openCredentials(runtime, { store, remotes, vault, upstream, registry })
+  const packages = openPackages(runtime, { store, outbound, remotes, registry, reader, credentials })
+  const { agentOf, signIns, connect } = openListedAgents(runtime, {
     store,
+    vault,
+    upstream,
     remotes,
     identity,
-    vault,
+    credentials,
+    packages,
     registry,
     secret: verification.secret,
     observe(agent, code, seconds) {
@@ -141,7 +154,18 @@ async function assemble(
     },
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
-  const ports = { store, outbound, identity, credentials, mirrors, registry, changes, hosted, verification }
+  const ports = {
+    store,
+    outbound,
+    identity,
+    credentials: { ...credentials, connect },
+    mirrors,
+    packages,
+    registry,
+    changes,
+    hosted,
+    verification,
+  }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
   await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
@@ -163,6 +187,7 @@ async function assemble(
     config,
     identity,
     signIn,
+    signIns,
     store,
     follower,
     ready,

@@ -12,7 +12,7 @@ import { envelopeSchemaMount } from '../transports/envelope/schema.ts'
 import { envelopeSocket } from '../transports/envelope/socket.ts'
 import { createHttpApp, type Mount } from '../transports/http/app.ts'
 import { chargeAtEnd } from '../transports/http/caller.ts'
-import { documents } from '../transports/http/documents.ts'
+import { documents, indexMount } from '../transports/http/documents.ts'
 import { errorsMount } from '../transports/http/errors-page.ts'
 import { createEtags } from '../transports/http/etag.ts'
 import { operations } from '../transports/http/operations.ts'
@@ -27,11 +27,12 @@ import { mcpSocket } from '../transports/mcp/socket.ts'
 import { agentServerCardMount } from '../transports/mcp/views/agent-server-card.ts'
 import { serverCardMounts } from '../transports/mcp/views/server-card.ts'
 import { oauthMounts } from '../transports/oauth/endpoints.ts'
+import { siteMounts } from '../transports/page/site/mounts.ts'
 import { hostRule } from '../transports/shared/hosts.ts'
 import { type AllowsOrigin, originRule } from '../transports/shared/origins.ts'
 import { repeatedField } from '../transports/shared/repeated-fields.ts'
 import { Upgrades } from '../transports/websocket/upgrade.ts'
-import { troubleshooting, version } from './assets.ts'
+import { pageFiles, troubleshooting, version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { type InstanceSecret, proofHeader, proofOf, receivedChallenge } from './running-server.ts'
 
@@ -108,6 +109,7 @@ function createMounts({
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
+    ...siteMounts(gateway, pageFiles, indexMount(gateway, version)),
     errorsMount(gateway, readFileSync(troubleshooting, 'utf8')),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining, proveTo(secret)),
     envelopeMount(gateway, allowsOrigin, ending),
@@ -115,7 +117,7 @@ function createMounts({
     jsonRpcMount(gateway, version, allowsOrigin),
     a2aJsonRpcMount(gateway, perform),
     ...a2aRestMounts(gateway, perform),
-    ...oauthMounts({ context: gateway, ...gateway.identity, ...gateway.signIn }),
+    ...oauthMounts({ context: gateway, ...gateway.identity, ...gateway.signIn, signIns: gateway.signIns }),
     ...ardMounts(gateway),
     ...serverCardMounts(gateway, version),
     agentServerCardMount(gateway),

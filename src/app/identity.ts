@@ -70,15 +70,21 @@ export async function keyMismatch(
   return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
 }
 
+interface IdentityPorts {
+  readonly store: Store
+  readonly outbound: Outbound
+  readonly logins: readonly Login[]
+  /** Ends the sign-ins of a principal key to listed agents. */
+  readonly endSignIns: (owner: string) => Promise<void>
+}
+
 /**
  * Reads the keys, the revocations and the issuers of the configuration. Throws Failure `invalid_request` for an
  * invalid issuer.
  */
 export async function openIdentity(
   { stack, config, clock, site, ...runtime }: Runtime,
-  store: Store,
-  outbound: Outbound,
-  logins: readonly Login[],
+  { store, outbound, logins, endSignIns }: IdentityPorts,
 ): Promise<Identity> {
   const loginIssuers = new Set(logins.map(({ issuer }) => issuer))
   const onError = runtime.onError('identity')
@@ -140,7 +146,11 @@ export async function openIdentity(
       keys,
       ring,
       authenticate,
-      endSignIns: (holder) => store.signIn.removeOwner(principalKey(holder)),
+      async endSignIns(holder) {
+        const owner = principalKey(holder)
+        await store.signIn.removeOwner(owner)
+        await endSignIns(owner)
+      },
       clock,
     }),
   }

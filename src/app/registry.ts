@@ -30,6 +30,7 @@ export interface RegistryServices {
   readonly verification: Verification
   readonly liveness: LivenessService
   readonly capabilities: CapabilityRefresh
+  readonly reader: CapabilityReader
   readonly changes: ChangeServices
 }
 
@@ -38,6 +39,8 @@ interface RegistryPorts {
   readonly outbound: Outbound
   readonly identity: Identity
   readonly seals: Seals
+  /** Ends the sign-ins of a principal key to listed agents. */
+  readonly endSignIns: (owner: string) => Promise<void>
   readonly search: Search
   readonly remotes: OpenRemotes
   /** The hosted agents, whose cards the registry renders; filled before the first request. */
@@ -49,7 +52,7 @@ const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms
 
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
-  const { store, outbound, identity, seals, search, remotes, hosted } = ports
+  const { store, outbound, identity, seals, endSignIns, search, remotes, hosted } = ports
   const { index, listed, vectors, saveSnapshot } = search
   const { fetch } = outbound.public
   const readServer = readServerBy(remotes.at)
@@ -90,6 +93,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     createId,
     fetchCard,
     names: nameMode(config),
+    endSignIns,
     allowOrigins: config.DRAGOMAN_ALLOW_ORIGINS,
     async saveSnapshots() {
       await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])
@@ -118,5 +122,5 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
     },
   })
-  return { registry, sweep, follower, ready, verification, liveness, capabilities, changes }
+  return { registry, sweep, follower, ready, verification, liveness, capabilities, reader, changes }
 }

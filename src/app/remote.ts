@@ -1,29 +1,36 @@
 import type { Agent } from '../../schemas/action.ts'
 import { reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import { fixedHeaders } from '../../schemas/credential.ts'
+import { fixedHeaders, type SignInAddress } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { isPackageUrl } from '../../schemas/package.ts'
+import type { Principal } from '../../schemas/scope.ts'
 import { createAssert } from '../auth/assertion.ts'
 import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
+import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import type { Vault } from '../auth/vault.ts'
 import type { ReadServer } from '../registry/capabilities/server-statement.ts'
 import type { Probeable } from '../registry/liveness/probe.ts'
+import type { Packages } from '../registry/packages/packages.ts'
 import type { Registry } from '../registry/registry.ts'
 import { createA2aConnect } from '../remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from '../remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from '../remote/listed-agent.ts'
-import { createMcpConnect } from '../remote/mcp/mcp.ts'
+import { createMcpConnect, createProcessPool, type ProcessPool } from '../remote/mcp/mcp.ts'
 import { createRemotes, type Remotes } from '../remote/remotes.ts'
 import type { Store } from '../store/store.ts'
 import { version } from './assets.ts'
 import type { Identity } from './identity.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
+import { openUpstreamSignIns, signInPort, type Upstream } from './upstream.ts'
 
 /** Connections to listed agents, and what their servers tell about themselves. */
 export interface OpenRemotes extends Remotes {
   /** Calls the listener with the package name of each server that tells that its tools have changed. */
   onToolsChanged(listener: (packageName: string) => void): void
+  /** The running packages. */
+  readonly processes: ProcessPool
 }
 
 /** Connections to listed agents, one adapter a protocol. */
@@ -41,6 +48,9 @@ export function openRemotes(
     idle_ms: Math.max(first_ms, idle_ms) + 5_000,
     connections: null,
   })
+  const processes = stack.use(
+    createProcessPool({ max: config.DRAGOMAN_RUN_MAX, idle_ms: config.DRAGOMAN_RUN_IDLE * 1000 }),
+  )
   const remotes = stack.use(
     createRemotes({
       connects: [
@@ -49,6 +59,7 @@ export function openRemotes(
         createMcpConnect({
           open,
           dial,
+          processes,
           client: { name: 'dragoman', version },
           per_call_headers: ['dragoman-assertion', 'via'],
           own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
@@ -63,7 +74,7 @@ export function openRemotes(
       times: { first_ms, idle_ms },
     }),
   )
-  return { ...remotes, onToolsChanged: (listener) => void listeners.add(listener) }
+  return { ...remotes, processes, onToolsChanged: (listener) => void listeners.add(listener) }
 }
 
 /** Reads MCP servers without a caller: each reading connects for itself and sends no credential. */
@@ -98,11 +109,13 @@ function headersStatedBy(entry: EntryDetail, url: string): Readonly<Record<strin
   return endpoint ? fixedHeaders(endpoint) : {}
 }
 
-/** Listed entries as agents of the router, and the credentials that callers store for them. */
+/** Listed entries as agents of the router. */
 export interface ListedAgents {
   /** Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
-  readonly credentials: Credentials
+  readonly signIns: SignIns
+  /** Throws as `connect` of the port of credentials does. */
+  readonly connect: (agent: string, caller: Principal, signal: AbortSignal) => Promise<SignInAddress>
 }
 
 interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
@@ -110,16 +123,27 @@ interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'
   readonly remotes: Remotes
   readonly identity: Identity
   readonly vault: Vault
+  readonly upstream: Upstream
+  readonly credentials: Credentials
+  readonly packages: Packages
+  readonly registry: Pick<Registry, 'get'>
+}
+
+interface CredentialPorts {
+  readonly store: Store
+  readonly remotes: Remotes
+  readonly vault: Vault
+  readonly upstream: Upstream
   readonly registry: Registry
 }
 
-export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentPorts): ListedAgents {
-  const { store, remotes, identity, vault, registry, secret, observe } = ports
-  const signing = identity.ring.signing
-  const assert = createAssert({ signing, issuer: () => identity.issuer, secret, clock })
-  const credentials = createCredentials({
+/** The credentials that callers store for listed agents. */
+export function openCredentials({ clock }: Runtime, ports: CredentialPorts): Credentials {
+  const { store, remotes, vault, upstream, registry } = ports
+  return createCredentials({
     store: store.credentials,
     vault,
+    tokens: upstream.tokens,
     get: registry.get,
     async namesOf(ids) {
       const entries = await store.read.entries(ids)
@@ -128,8 +152,24 @@ export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentP
     urlOf: (entry) => remotes.of(entry)?.endpoint.url,
     clock,
   })
+}
+
+export function openListedAgents(runtime: Runtime, ports: ListedAgentPorts): ListedAgents {
+  const { clock, config } = runtime
+  const { store, remotes, identity, vault, upstream, credentials, packages, registry, secret, observe } =
+    ports
+  const signing = identity.ring.signing
+  const assert = createAssert({ signing, issuer: () => identity.issuer, secret, clock })
+  const signIns = openUpstreamSignIns(runtime, upstream, { store, vault, credentials })
+  const signIn = signInPort(runtime, { credentials, signIns })
   const agentOf = createListedAgents({
     remotes,
+    clock,
+    signIn,
+    permit: (entry, { principal, content }) => {
+      const canAsk = content?.protocol === 'mcp' && content.capabilities.elicitation !== undefined
+      return (ask) => packages.permit(entry, principal, canAsk ? ask : undefined)
+    },
     secret,
     observe,
     total_ms: config.DRAGOMAN_CALL_TOTAL * 1000,
@@ -139,5 +179,22 @@ export function openListedAgents({ clock, config }: Runtime, ports: ListedAgentP
       return { ...headersStatedBy(entry, url), ...own, 'dragoman-assertion': await assertion }
     },
   })
-  return { agentOf, credentials }
+  return {
+    agentOf,
+    signIns,
+    async connect(agent, principal, signal) {
+      const entry = await registry.get(agent, principal)
+      const connected = entry.callable === 'hosted' ? undefined : remotes.of(entry)
+      if (!connected || isPackageUrl(connected.endpoint.url)) {
+        throw new Failure('not_callable', `${entry.package_name} has no address at which it is called.`)
+      }
+      const { endpoint } = connected
+      const refusal = await connected.agent.probe({ signal, headers: headersStatedBy(entry, endpoint.url) })
+      const found = refusal && (await signIn.ask({ entry, endpoint, principal }, refusal))
+      if (!found) throw new Failure('wrong_state', `${entry.package_name} asks for no sign-in.`)
+      const { sign_in_url, issuer, scopes, expires_at } = found
+      const expires = new Date(expires_at).toISOString()
+      return { agent: entry.package_name, sign_in_url, issuer, scopes: [...scopes], expires_at: expires }
+    },
+  }
 }

@@ -1,11 +1,13 @@
 import { v7 } from 'uuid'
 import type { SessionsOptions } from '../../agents/playground/sessions.ts'
+import type { Principal } from '../../schemas/scope.ts'
 import type { Login } from '../auth/logins/login.ts'
 import { type Clock, systemWait, type Wait } from '../common/clock.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { Site } from '../registry/entry/site.ts'
+import type { Runner } from '../runner/runner.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import type { WriteRefusal } from '../store/store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
@@ -36,6 +38,12 @@ export interface GatewayOptions {
   readonly originOf?: (domain: string) => string
   /** Milliseconds that a listed agent may take for one call. */
   readonly remote_timeout_ms?: number
+  /** Installs and runs packages. */
+  readonly runner?: Runner
+  /** The person whose own host this process serves: it may be asked to approve packages. */
+  readonly person?: Principal
+  /** Milliseconds that an authorization server of a listed agent may take for one answer; 10,000 when absent. */
+  readonly upstream_timeout_ms?: number
   /** The ways for people to log in. */
   readonly logins?: readonly Login[]
   readonly liveness?: {

@@ -10,6 +10,11 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && url.host !== '' && url.href === `${url.protocol}//${url.host}/`
+}
+
 function isApiBase(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(text)
@@ -98,6 +103,10 @@ export const settings = {
     z.string().min(1).optional(),
     'Where people log in (docs/authentication.md): the path of a JSON file, or the JSON.',
   ],
+  DRAGOMAN_UPSTREAM_CLIENTS: [
+    z.string().min(1).optional(),
+    'Your clients at the authorization servers of listed agents (docs/upstream-sign-in.md): the path of a JSON file, or the JSON.',
+  ],
   DRAGOMAN_CLIENT_DOCUMENTS: [
     z.enum(['on', 'off']).default('off'),
     'Whether a client may sign people in by the address of its metadata instead of a registration; needs the internet.',
@@ -121,8 +130,8 @@ export const settings = {
   ],
   DRAGOMAN_ALLOW_ORIGINS: [
     list
-      .refine((origins) => origins.every((origin) => URL.parse(origin)?.host), {
-        error: 'Give origins such as http://127.0.0.1:3000, comma-separated.',
+      .refine((origins) => origins.every(isOrigin), {
+        error: 'Give origins alone, without a path, such as http://127.0.0.1:3000, comma-separated.',
       })
       .default([]),
     'Origins exempt from the public-address rule, comma-separated.',
@@ -206,6 +215,34 @@ export const settings = {
       error: 'Give official, URL or NAME=URL, comma-separated.',
     }),
     'Registries and lists whose agents are listed here: official, URL or NAME=URL, comma-separated.',
+  ],
+  DRAGOMAN_RUN_MAX: [
+    z.coerce.number().int().min(1).max(1000).default(8),
+    'Maximum packages that run at once (docs/running.md); beyond that an unused one is stopped.',
+  ],
+  DRAGOMAN_RUN_IDLE: [
+    z.coerce.number().int().min(1).max(86_400).default(300),
+    'Seconds after which a package that nobody calls is stopped.',
+  ],
+  DRAGOMAN_RUN_MEMORY: [
+    z.coerce.number().int().min(64).default(1024),
+    'Memory of one running package, in MiB.',
+  ],
+  DRAGOMAN_RUN_DISK: [
+    z.coerce.number().int().min(16).default(512),
+    'Space for the files of one running package, in MiB.',
+  ],
+  DRAGOMAN_RUN_UNSANDBOXED: [
+    z.enum(['1', '0']).default('0'),
+    'Where no sandbox is found, 1 runs approved packages without one: with all rights of the gateway.',
+  ],
+  DRAGOMAN_NPM_REGISTRY: [
+    origin.default('https://registry.npmjs.org'),
+    'Registry from which approved packages of npm are installed.',
+  ],
+  DRAGOMAN_PYPI_INDEX: [
+    origin.default('https://pypi.org/simple'),
+    'Index from which approved packages of PyPI are installed.',
   ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { privateFile, privateFolder } from '../common/private-file.ts'
+import { makePrivateFolder, privateFile } from '../common/private-file.ts'
 import type { UserFolders } from './user-folders.ts'
 
 /** What a gateway gave this user at a sign-in. Times are milliseconds since the epoch. */
@@ -53,7 +53,7 @@ export async function changeSignedIn<T>(
   path: string,
   change: (signedIn: SignedIn) => Promise<readonly [SignedIn, T]>,
 ): Promise<T> {
-  await mkdir(dirname(path), { recursive: true, mode: privateFolder })
+  makePrivateFolder(dirname(path))
   const lock = `${path}.lock`
   const mark = randomUUID()
   await take(lock, mark)

@@ -21,8 +21,9 @@ const roomHint = 'Make room on its disk, then start again.'
  */
 export function startFailure(fault: unknown, config: Config): unknown {
   if (!(fault instanceof Error) || fault instanceof Failure) return fault
-  const { code, errcode, path } = fault as NodeJS.ErrnoException & { errcode?: unknown }
+  const { code, errcode, path, syscall } = fault as NodeJS.ErrnoException & { errcode?: unknown }
   if (code === 'ERR_SQLITE_ERROR') return databaseFailure(fault, Number(errcode), storeLocation(config).path)
+  if (typeof path === 'string' && code === 'ENOENT' && syscall === 'mkdir') return noFolder(path, fault)
   if (typeof path === 'string' && code !== undefined) return fileFailure(fault, code, path)
   return fault
 }
@@ -63,6 +64,12 @@ function fileFailure(fault: Error, code: string, path: string): unknown {
     return new Failure('not_configured', `${path} is a folder, and should be a file.`, { hint }, fault)
   }
   return fault
+}
+
+/** Some file systems, such as /proc, take no folders. */
+function noFolder(path: string, fault: Error): Failure {
+  const hint = 'Set DRAGOMAN_DATA to a folder that can be made.'
+  return new Failure('not_configured', `The system makes no folder ${path}.`, { hint }, fault)
 }
 
 function diskFull(path: string, fault: Error): Failure {

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { issueText } from '../../schemas/issue-text.ts'
 import { Scope } from '../../schemas/scope.ts'
-import { pointer } from '../../schemas/shape.ts'
 import { isLoopbackUrl } from '../common/loopback.ts'
-import { readJsonSetting } from './json-setting.ts'
+import { readJsonSetting, type SettingFault } from './json-setting.ts'
 
 /** Over plain HTTP anybody on the network path could change the answer. */
 export const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
@@ -52,26 +50,14 @@ export async function readIssuers(
   own: readonly string[],
 ): Promise<readonly ExternalIssuer[]> {
   if (setting === undefined) return []
-  const stated = await readJsonSetting(setting, (what, cause) => wrong(what, undefined, cause))
-  const parsed = z.array(ExternalIssuer).safeParse(stated)
-  if (!parsed.success) {
-    const errors = parsed.error.issues.map((issue) => ({
-      pointer: pointer(issue.path),
-      detail: issueText(issue),
-    }))
-    throw wrong(errors.map((error) => `${error.pointer || 'The whole'}: ${error.detail}`).join('; '), errors)
-  }
-  const names = [...own, ...parsed.data.map((entry) => entry.issuer)]
+  const issuers = await readJsonSetting(setting, z.array(ExternalIssuer), wrong)
+  const names = [...own, ...issuers.map((entry) => entry.issuer)]
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw wrong(`${twice} is named twice, or is this gateway itself.`)
-  return parsed.data
+  return issuers
 }
 
-function wrong(
-  what: string,
-  errors?: readonly { pointer: string; detail: string }[],
-  cause?: unknown,
-): Failure {
+function wrong(what: string, { errors, cause }: SettingFault = {}): Failure {
   const hint =
     'It is a list of {issuer, audience, scopes, algorithms?, jwks_uri?, namespaces_claim?, types?}, or the path of a file that holds one.'
   return new Failure(

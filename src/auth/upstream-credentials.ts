@@ -1,30 +1,70 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type {
   Credential,
   CredentialInput,
   CredentialStore,
+  SignInFacts,
   StoredCredential,
 } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { isPackageUrl } from '../../schemas/package.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
+import type { Tokens } from './upstream-sign-in/grants.ts'
+import type { UpstreamTokens } from './upstream-sign-in/tokens.ts'
 import type { Vault } from './vault.ts'
+
+type Headers = Readonly<Record<string, string>>
 
 /** Credentials of callers for other agents. The gateway uses a credential when it calls the agent for its caller. */
 export interface Credentials {
   set(input: CredentialInput, caller: Principal): Promise<Credential>
   list(caller: Principal): Promise<Credential[]>
-  /** Throws Failure `not_found`. */
+  /** Ends the tokens of a sign-in at their server too, where it answers. Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
-  /** The header fields for a call to an agent at an address; none if the caller stored none for it. */
-  headersFor(entryId: string, url: string, caller: Principal): Promise<Readonly<Record<string, string>>>
+  /**
+   * The header fields for a call to an agent at an address; none if the caller stored none for it. Tokens that end soon
+   * are renewed. Throws Failure if their server does not answer.
+   */
+  headersFor(entryId: string, url: string, caller: Principal): Promise<Headers>
+  /** The header fields after the agent refused these; undefined if there are no other ones. */
+  renewed(entryId: string, url: string, caller: Principal, refused: Headers): Promise<Headers | undefined>
+  /** The sign-in of an owner to an agent, and when it was. */
+  signInOf(owner: string, entryId: string): Promise<(SignInFacts & { created_at: string }) | undefined>
+  /** Stores the tokens of a sign-in in place of any other header for the agent. */
+  putSignIn(
+    agent: { readonly owner: string; readonly entry_id: string; readonly url: string },
+    tokens: Tokens,
+  ): Promise<void>
+  /** Stores the value of a variable of a package; `owner` may be a key that is no caller's. */
+  setVariable(variable: PackageVariable, value: string): Promise<Credential>
+  /** The values of the variables of a package that an owner stored. */
+  variablesFor(entryId: string, url: string, owner: string): Promise<StoredVariables>
+  /** Removes every credential that an owner stored for an entry. */
+  removeAll(entryId: string, owner: string): Promise<void>
+}
+
+interface PackageVariable {
+  readonly owner: string
+  readonly entry: Pick<EntryDetail, 'id' | 'package_name'>
+  /** Package URL. */
+  readonly url: string
+  readonly name: string
+}
+
+/** Values by name; `key` differs for each set of values. */
+interface StoredVariables {
+  readonly key: string
+  readonly values: ReadonlyMap<string, string>
 }
 
 interface CredentialsOptions {
   readonly store: CredentialStore
   readonly vault: Vault
+  readonly tokens: UpstreamTokens
   readonly get: (agent: string, caller: Principal | null) => Promise<EntryDetail>
   readonly namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
   /** The address at which an entry is called; undefined if it is not callable. */
@@ -38,22 +78,78 @@ const maxStaleMilliseconds = 2_000
 const maxCached = 10_000
 
 export function createCredentials(options: CredentialsOptions): Credentials {
-  const { store, vault, get, namesOf, urlOf, clock } = options
-  const cache = new LRUCache<string, { readonly until: number; readonly row: StoredCredential | undefined }>(
+  const { store, vault, tokens: upstream, get, namesOf, urlOf, clock } = options
+  const cache = new LRUCache<string, { readonly until: number; readonly rows: readonly StoredCredential[] }>(
     upTo(maxCached),
   )
 
-  async function find(owner: string, entryId: string): Promise<StoredCredential | undefined> {
+  async function find(owner: string, entryId: string): Promise<readonly StoredCredential[]> {
     const key = `${entryId} ${owner}`
     const cached = cache.get(key)
-    if (cached && cached.until > clock()) return cached.row
-    const row = await store.find(owner, entryId)
-    cache.set(key, { until: clock() + maxStaleMilliseconds, row })
+    if (cached && cached.until > clock()) return cached.rows
+    const rows = await store.find(owner, entryId)
+    cache.set(key, { until: clock() + maxStaleMilliseconds, rows })
+    return rows
+  }
+
+  /** The credential that is no variable, as the store has it now. */
+  async function headerOf(owner: string, entryId: string): Promise<StoredCredential | undefined> {
+    return (await store.find(owner, entryId)).find(({ variable }) => variable === '')
+  }
+
+  async function headersOf(row: StoredCredential, refused?: string): Promise<Headers> {
+    const tokens = upstream.current(row, refused) ?? (await renewed(row, refused))
+    return tokens ? { authorization: `Bearer ${tokens.access_token}` } : {}
+  }
+
+  async function renewed(row: StoredCredential, refused: string | undefined): Promise<Tokens | undefined> {
+    try {
+      return await upstream.renewed(row, refused)
+    } finally {
+      cache.delete(`${row.entry_id} ${row.owner}`)
+    }
+  }
+
+  async function put(
+    place: Omit<StoredCredential, 'sealed' | 'created_at' | 'sign_in'>,
+    url: string,
+    value: string,
+  ): Promise<StoredCredential> {
+    const sealed = vault.seal(value, secretBinding(place, url))
+    return await putRow({ ...place, sealed, created_at: new Date(clock()).toISOString(), sign_in: null })
+  }
+
+  /** Puts a credential in place of the one before, whose tokens end. */
+  async function putRow(row: StoredCredential): Promise<StoredCredential> {
+    const before = await headerOf(row.owner, row.entry_id)
+    if (!(await store.put(row, maxPerOwner))) {
+      throw new Failure('conflict', `You have stored ${maxPerOwner} credentials.`, {
+        hint: 'Delete one first.',
+      })
+    }
+    cache.delete(`${row.entry_id} ${row.owner}`)
+    // At one issuer the end of the old tokens may end the new ones.
+    const isOther = before?.sign_in?.issuer !== row.sign_in?.issuer
+    if (row.variable === '' && isOther) await upstream.revoke(upstream.open(before))
     return row
   }
 
+  function open(row: StoredCredential, url: string): string {
+    const value = vault.open(row.sealed, secretBinding(row, url))
+    if (value !== undefined) return value
+    throw new Failure('not_configured', 'The credential for this agent cannot be decrypted.', {
+      hint: 'The address of the agent or the secret key has changed. Store the credential again.',
+    })
+  }
+
+  const setVariable: Credentials['setVariable'] = async ({ owner, entry, url, name }, value) => {
+    const place = { owner, entry_id: entry.id, variable: name, origin: originOf(url), header: '' }
+    return shown(await put(place, url, value), entry.package_name)
+  }
+
   return {
-    async set({ agent, header, value }, caller) {
+    setVariable,
+    async set({ agent, header, variable, value }, caller) {
       const entry = await get(agent, caller)
       const url = urlOf(entry)
       if (url === undefined) {
@@ -62,24 +158,17 @@ export function createCredentials(options: CredentialsOptions): Credentials {
           `${entry.package_name} is not called from here, so it needs no credential.`,
         )
       }
-      const { origin } = new URL(url)
       const owner = principalKey(caller)
-      const row = { owner, entry_id: entry.id, origin, header, created_at: new Date(clock()).toISOString() }
-      const sealed = vault.seal(value, secretBinding(row, url))
-      if (!(await store.put({ ...row, sealed }, maxPerOwner))) {
-        throw new Failure('conflict', `You have credentials for ${maxPerOwner} agents.`, {
-          hint: 'Delete one first.',
-        })
-      }
-      cache.delete(`${entry.id} ${owner}`)
-      return { agent: entry.package_name, header, origin, created_at: row.created_at }
+      if (isPackageUrl(url) !== (variable !== undefined))
+        throw otherKind(entry.package_name, isPackageUrl(url))
+      if (variable !== undefined) return await setVariable({ owner, entry, url, name: variable }, value)
+      const place = { owner, entry_id: entry.id, variable: '', origin: originOf(url), header }
+      return shown(await put(place, url, value), entry.package_name)
     },
     async list(caller) {
       const rows = await store.list(principalKey(caller))
       const names = await namesOf(rows.map((row) => row.entry_id))
-      return rows.map(({ entry_id, header, origin, created_at }) => {
-        return { agent: names.get(entry_id) ?? entry_id, header, origin, created_at }
-      })
+      return rows.map((row) => shown(row, names.get(row.entry_id) ?? row.entry_id))
     },
     async remove(agent, caller) {
       const owner = principalKey(caller)
@@ -90,20 +179,71 @@ export function createCredentials(options: CredentialsOptions): Credentials {
         throw new Failure('not_found', `You have stored no credential for ${agent}.`)
       }
       cache.delete(`${row.entry_id} ${owner}`)
+      const ended = rows.filter(({ entry_id }) => entry_id === row.entry_id)
+      await Promise.all(ended.map((each) => upstream.revoke(upstream.open(each))))
     },
     async headersFor(entryId, url, caller) {
-      const row = await find(principalKey(caller), entryId)
-      if (!row || row.origin !== new URL(url).origin) return {}
-      const value = vault.open(row.sealed, secretBinding(row, url))
-      if (value !== undefined) return { [row.header]: value }
-      throw new Failure('not_configured', 'The credential for this agent cannot be decrypted.', {
-        hint: 'The address of the agent or the secret key has changed. Store the credential again.',
-      })
+      const rows = await find(principalKey(caller), entryId)
+      const row = rows.find(({ variable, origin }) => variable === '' && origin === originOf(url))
+      if (!row) return {}
+      if (!row.sign_in) return { [row.header]: open(row, url) }
+      return row.sign_in.url === new URL(url).href ? await headersOf(row) : {}
+    },
+    async renewed(entryId, url, caller, refused) {
+      const row = await headerOf(principalKey(caller), entryId)
+      if (row?.sign_in?.url !== new URL(url).href) return undefined
+      const headers = await headersOf(row, /^Bearer (.*)$/.exec(refused.authorization ?? '')?.[1])
+      const isNew = headers.authorization !== undefined && headers.authorization !== refused.authorization
+      return isNew ? headers : undefined
+    },
+    async signInOf(owner, entryId) {
+      const row = await headerOf(owner, entryId)
+      return row?.sign_in ? { ...row.sign_in, created_at: row.created_at } : undefined
+    },
+    async putSignIn({ owner, entry_id, url }, tokens) {
+      const created_at = new Date(clock()).toISOString()
+      const place = { owner, entry_id, variable: '', origin: originOf(url), header: 'authorization' }
+      await putRow(upstream.seal(tokens, { ...place, created_at }, new URL(url).href))
+    },
+    async variablesFor(entryId, url, owner) {
+      const rows = await find(owner, entryId)
+      const own = rows.filter(({ variable, origin }) => variable !== '' && origin === originOf(url))
+      return {
+        key: hash('sha256', JSON.stringify(own.map(({ variable, sealed }) => [variable, sealed])), 'hex'),
+        values: new Map(own.map((row) => [row.variable, open(row, url)])),
+      }
+    },
+    async removeAll(entryId, owner) {
+      await store.remove(owner, entryId)
+      cache.delete(`${entryId} ${owner}`)
     },
   }
 }
 
+function shown(row: StoredCredential, agent: string): Credential {
+  const { header, variable, origin, created_at } = row
+  const common = { agent, header, variable: variable || null, origin, created_at }
+  if (!row.sign_in) return { ...common, kind: variable ? 'variable' : 'header', sign_in: null }
+  const { issuer, scopes, expires_at } = row.sign_in
+  return { ...common, kind: 'sign_in', sign_in: { issuer, scopes, expires_at } }
+}
+
+function otherKind(agent: string, isPackage: boolean): Failure {
+  return isPackage
+    ? new Failure('conflict', `${agent} is a package: name the variable that takes the value.`)
+    : new Failure('conflict', `${agent} has an address: name a header, not a variable.`)
+}
+
+/** Opaque addresses, such as those of packages, have no origin (URL Standard, 4.7). */
+function originOf(url: string): string {
+  const { origin, href } = new URL(url)
+  return origin === 'null' ? href : origin
+}
+
 /** Bound to the whole address: agents that share a host do not get each other's credentials. */
-function secretBinding({ owner, entry_id, header }: Omit<StoredCredential, 'sealed'>, url: string): string {
-  return JSON.stringify([owner, entry_id, new URL(url).href, header])
+function secretBinding(
+  { owner, entry_id, header, variable }: Pick<StoredCredential, 'owner' | 'entry_id' | 'header' | 'variable'>,
+  url: string,
+): string {
+  return JSON.stringify([owner, entry_id, new URL(url).href, header, ...(variable ? [variable] : [])])
 }

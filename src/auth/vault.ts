@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { privateFile, privateFolder } from '../common/private-file.ts'
+import { makePrivateFolder, privateFile } from '../common/private-file.ts'
 
 /** Encrypts secrets, so that the database alone does not reveal them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
@@ -49,7 +49,7 @@ export function createVault(key: Uint8Array): Vault {
 export async function readSecretKey(path: string): Promise<Uint8Array> {
   const found = await readKey(path)
   if (found) return found
-  await mkdir(dirname(path), { recursive: true, mode: privateFolder })
+  makePrivateFolder(dirname(path))
   const draft = `${path}.${randomUUID()}`
   const text = randomBytes(keyBytes).toString('base64url')
   await writeFile(draft, text, { flag: 'wx', mode: privateFile, flush: true })

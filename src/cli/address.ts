@@ -8,7 +8,7 @@ export async function gatewayAddress(): Promise<string> {
   return DRAGOMAN_URL ?? DRAGOMAN_BASE_URL ?? (await findServer(config)) ?? `http://${HOST}:${PORT}`
 }
 
-/** The address of an agent for everybody. */
+/** The address of the page of an agent. */
 export async function publicAddress(agent: string): Promise<string> {
-  return `${await gatewayAddress()}/public/agents/${encodeURIComponent(agent)}`
+  return `${await gatewayAddress()}/agent/${encodeURIComponent(agent)}`
 }

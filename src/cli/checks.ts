@@ -1,14 +1,16 @@
-import { mkdir, stat, statfs } from 'node:fs/promises'
+import { stat, statfs } from 'node:fs/promises'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
+import { sandboxOf } from '../app/packages.ts'
+import { findServer } from '../app/running-server.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
-import { privateFolder } from '../common/private-file.ts'
+import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { openClient } from './client.ts'
 
 /** One requirement of a deployment, and whether it is met. */
-interface Check {
+export interface Check {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
@@ -25,12 +27,12 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
   const data = await dataCheck(config)
-  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config)]
+  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config), await serverCheck(config)]
   const store = await storeChecks(config, data)
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
-  return [...own, ...store, ...registry, ...keys, contactCheck(config)]
+  return [...own, ...store, ...registry, ...keys, contactCheck(config), await sandboxCheck(config)]
 }
 
 function nodeCheck(): Check {
@@ -48,13 +50,20 @@ function addressCheck({ HOST, DRAGOMAN_BASE_URL: base }: Config): Check {
 async function dataCheck({ data }: Config): Promise<Check> {
   const check = 'data folder'
   try {
-    await mkdir(data, { recursive: true, mode: privateFolder })
+    makePrivateFolder(data)
     const { bavail, bsize } = await statfs(data)
     const free = bavail * bsize
     return { check, ok: free >= leastFree, detail: `${data}, ${Math.floor(free / megabyte)} MB free` }
   } catch (fault) {
     return { check, ok: false, detail: `${data}: ${wordsOf(fault)}` }
   }
+}
+
+/** No gateway has to run; whether one does is what a person at a problem asks first. */
+async function serverCheck(config: Config): Promise<Check> {
+  const url = await findServer(config)
+  const detail = url === undefined ? 'none runs over this data folder' : `runs at ${url}`
+  return { check: 'gateway', ok: true, detail }
 }
 
 /** Restricts modes as a start does. */
@@ -77,7 +86,9 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
   }
   const startedAt = Date.now()
   try {
-    const { version, now, connections, is_read_only = false } = await aboutStore(location)
+    const { version, now, connections, damage = [], is_read_only = false } = await aboutStore(location)
+    const [worst] = damage
+    if (worst !== undefined) return [damaged(nameOf(location), worst)]
     const store = { check: 'store', ok: !is_read_only, detail: `${nameOf(location)}, version ${version}` }
     if (is_read_only) store.detail += ', which refuses writes; it may be a replica'
     return [
@@ -86,8 +97,15 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
       ...(connections ? [connectionCheck(connections)] : []),
     ]
   } catch (fault) {
-    return [{ check: 'store', ok: false, detail: wordsOf(fault) }]
+    // Errors of a server name it.
+    const where = location.url === undefined ? `${nameOf(location)}: ` : ''
+    return [{ check: 'store', ok: false, detail: `${where}${wordsOf(fault)}` }]
   }
+}
+
+function damaged(name: string, what: string): Check {
+  const remedy = 'Stop the gateway and restore a backup (docs/operations.md, Backup and restore)'
+  return { check: 'store', ok: false, detail: `${name} is damaged (${what}). ${remedy}` }
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -147,4 +165,15 @@ async function issuerCheck(config: Config): Promise<Check[]> {
 /** A missing contact passes the check: only the wiki agent needs one. */
 function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
   return { check: 'contact', ok: true, detail: contact ?? 'not set: the wiki agent answers not_configured' }
+}
+
+/** A missing sandbox passes the check: packages are not run then. */
+async function sandboxCheck(config: Config): Promise<Check> {
+  const { kind, version, problem, limited, not_limited } = await sandboxOf(config)
+  const check = 'packages'
+  if (kind === null) return { check, ok: true, detail: `cannot run here: ${problem}` }
+  const name =
+    kind === 'none' ? 'run WITHOUT a sandbox' : `run in ${[kind, version].filter(Boolean).join(' ')}`
+  const limits = [...limited, ...not_limited.map((what) => `Not limited: ${what}`)]
+  return { check, ok: kind !== 'none', detail: [`${name}.`, ...limits].join(' ') }
 }

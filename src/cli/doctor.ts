@@ -1,16 +1,21 @@
+import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { version } from '../app/assets.ts'
-import { readConfig } from '../app/config.ts'
+import { type Config, readConfig } from '../app/config.ts'
 import { settings } from '../app/settings.ts'
 import { databaseAddress } from '../store/postgres/redact-url.ts'
-import { checkDeployment } from './checks.ts'
+import { type Check, checkDeployment } from './checks.ts'
 import { print } from './output.ts'
 
-const secret = /TOKEN|KEY/
+const secret = /TOKEN|KEY|LOGINS/
 
-/** Checks what a deployment needs and lists every setting. The exit code is 1 if a check fails. */
-export async function doctor(json: boolean): Promise<void> {
-  const config = readConfig()
+/**
+ * Checks what a deployment needs and shows the settings that are set; `all` describes every setting. The exit code is 1
+ * if a check fails.
+ */
+export async function doctor(all: boolean, json: boolean): Promise<void> {
+  const config = readOr()
+  if (config instanceof Failure) return reportWrong(config, all, json)
   const checks = await checkDeployment(config)
   const listed = Object.entries(settings).map(([name, [, description]]) => ({
     name,
@@ -22,8 +27,45 @@ export async function doctor(json: boolean): Promise<void> {
     print({ version, data: config.data, checks, settings: listed })
     return
   }
+  printChecks(checks)
+  if (all) {
+    for (const { name, value, description } of listed) print(`${name}=${value}\n     ${description}`)
+    return
+  }
+  const names = [...config.set].sort()
+  print(names.length === 0 ? 'No setting is set.' : 'Settings that are set:')
+  for (const name of names) print(`     ${name}=${shown(name, Reflect.get(config, name))}`)
+  print(`dragoman doctor --settings describes all ${listed.length} settings.`)
+}
+
+function readOr(): Config | Failure {
+  try {
+    return readConfig()
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown
+    throw thrown
+  }
+}
+
+/** Nothing else can be checked until the settings can be read. */
+function reportWrong({ message, details: { errors = [] } }: Failure, all: boolean, json: boolean): void {
+  process.exitCode = 1
+  const whole = { pointer: '', detail: message }
+  const checks = (errors.length > 0 ? errors : [whole]).map(({ pointer, detail }) => {
+    return { check: 'settings', ok: false, detail: [pointer.slice(1), detail].filter(Boolean).join(': ') }
+  })
+  const described = Object.entries(settings).map(([name, [, description]]) => ({ name, description }))
+  if (json) {
+    print({ version, checks, settings: described })
+    return
+  }
+  printChecks(checks)
+  if (all) for (const { name, description } of described) print(`${name}\n     ${description}`)
+  else print(`dragoman doctor --settings describes all ${described.length} settings.`)
+}
+
+function printChecks(checks: readonly Check[]): void {
   for (const { check, ok, detail } of checks) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${detail}`)
-  for (const { name, value, description } of listed) print(`${name}=${value}\n     ${description}`)
 }
 
 function shown(name: string, value: unknown): string {

@@ -12,9 +12,9 @@ import { serveMcpStdio } from '../transports/mcp/stdio.ts'
  */
 export async function mcp({ manage = false }: { readonly manage?: boolean }): Promise<void> {
   const config = readConfig()
-  await using gateway = await openGateway(config)
   const token = config.DRAGOMAN_TOKEN
   const person = localPerson(manage)
+  await using gateway = await openGateway(config, token === undefined ? { person } : {})
   const identify = () =>
     token === undefined ? person : principalOf(`Bearer ${token}`, gateway.authenticate, '/mcp')
   const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')

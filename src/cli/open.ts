@@ -10,7 +10,7 @@ const openers: Readonly<Record<string, readonly string[]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/** Prints the public address of an agent, or of the gateway, and opens it in the browser if this is a terminal. */
+/** Prints the address of an agent's page, or of the gateway, and opens it in the browser if this is a terminal. */
 export async function open(
   agent: string | undefined,
   { print: printOnly = false }: { print?: boolean },

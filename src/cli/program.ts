@@ -3,10 +3,11 @@ import { Failure } from '../../schemas/failure.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { version } from '../app/assets.ts'
 import { addAgents } from './commands/agents.ts'
-import { addCredentials, addKeys, addQuotas } from './commands/credentials.ts'
+import { addAgentCredentials, addCredentials, addKeys, addQuotas } from './commands/credentials.ts'
 import { addData, addMirrors } from './commands/data.ts'
 import { addFollowing } from './commands/following.ts'
 import { addInstalling } from './commands/install.ts'
+import { addPackages } from './commands/packages.ts'
 import { addPublishing } from './commands/publishing.ts'
 import { addServing } from './commands/serving.ts'
 import { addSignIn } from './commands/sign-in.ts'
@@ -49,6 +50,8 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   program.commandsGroup('Find and call agents:')
   addAgents(program, json)
   addInstalling(program, json)
+  program.commandsGroup('Run packages:')
+  addPackages(program, json)
   program.commandsGroup('Publish agents:')
   addPublishing(program, json)
   program.commandsGroup('Follow agents:')
@@ -61,13 +64,15 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   program.commandsGroup('Sign-in, credentials, quotas:')
   addSignIn(program, json)
   addCredentials(program, json)
+  addAgentCredentials(program, json)
   addKeys(program, json)
   addQuotas(program, json)
   program.commandsGroup('Help:')
   program
     .command('doctor')
-    .description('check the configuration and the data, and list every setting')
-    .action(async () => (await import('./doctor.ts')).doctor(json()))
+    .description('check the configuration and the data')
+    .option('--settings', 'describe every setting')
+    .action(async ({ settings = false }) => (await import('./doctor.ts')).doctor(settings, json()))
   program
     .command('completion')
     .argument('<shell>', 'bash, zsh or fish')

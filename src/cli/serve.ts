@@ -3,7 +3,7 @@ import { command, version } from '../app/assets.ts'
 import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '../app/config.ts'
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
-import { announceServer } from '../app/running-server.ts'
+import { announceServer, findServer } from '../app/running-server.ts'
 import { startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
@@ -16,6 +16,8 @@ import { print, say } from './output.ts'
 export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   const ending = signalled()
+  const running = await findServer(config)
+  if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready
   await using server = await startServer(gateway)

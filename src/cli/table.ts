@@ -34,7 +34,7 @@ export function table(
     ...column,
     index,
     natural: Math.min(
-      Math.max(stringWidth(column.title), ...cells.map((row) => stringWidth(row[index] ?? ''))),
+      Math.max(widthOf(column.title), ...cells.map((row) => widthOf(row[index] ?? ''))),
       Math.max(leastElastic, Math.floor(width * (column.share ?? 1))),
     ),
   }))
@@ -43,7 +43,7 @@ export function table(
     fitted
       .map(({ index, room, style }, place) => {
         const text = cut(texts[index] ?? '', room)
-        const padding = place === fitted.length - 1 ? '' : ' '.repeat(room - stringWidth(text))
+        const padding = place === fitted.length - 1 ? '' : ' '.repeat(room - widthOf(text))
         return `${styled && style ? style(text) : text}${padding}`
       })
       .join(' '.repeat(gap))
@@ -83,15 +83,23 @@ function fit(columns: readonly Measured[], width: number): (Measured & { readonl
   })
 }
 
+/** Letters, digits and punctuation of one column each, as in most texts. */
+const narrow = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u203e]*$/
+
+/** Columns of a text on a terminal. The package compiles large expressions, so simple texts do without it. */
+function widthOf(text: string): number {
+  return narrow.test(text) ? text.length : stringWidth(text)
+}
+
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** A text of at most `width` columns: cut at a word, with an ellipsis. */
 export function cut(text: string, width: number): string {
-  if (stringWidth(text) <= width) return text
+  if (widthOf(text) <= width) return text
   let short = ''
   let used = 0
   for (const { segment } of segmenter.segment(text)) {
-    used += stringWidth(segment)
+    used += widthOf(segment)
     if (used > width - 1) break
     short += segment
   }

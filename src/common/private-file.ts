@@ -1,9 +1,25 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 /** Mode of files with data: only their owner reads and writes them. */
 export const privateFile = 0o600
 /** Mode of folders with data. */
 export const privateFolder = 0o700
+
+/**
+ * Creates a folder of mode 700, with the folders above it. The `recursive` option of Node never ends where the system
+ * refuses a folder as missing, as in /proc.
+ */
+export function makePrivateFolder(path: string): void {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makePrivateFolder(dirname(path))
+  try {
+    mkdirSync(path, { mode: privateFolder })
+  } catch (fault) {
+    // Another process may have created it in the meantime.
+    if (!existsSync(path)) throw fault
+  }
+}
 
 /** Creates an empty file with mode 600 if there is none: SQLite would create it with the mode of the umask. */
 export function ensurePrivateFile(path: string): void {

@@ -50,6 +50,8 @@ interface RegistryOptions extends EditorOptions {
   readonly secret: VerifierOptions['secret']
   /** Reads the tools of a server; without it, none are read. */
   readonly reader?: Pick<CapabilityReader, 'read'>
+  /** Ends the sign-ins of a principal key to listed agents. */
+  readonly endSignIns: (owner: string) => Promise<void>
   /** Called with the package name of each entry that a caller resolves. */
   readonly onShown?: (packageName: string) => void
   /** The other registries that searches ask, and how. */

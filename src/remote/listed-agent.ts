@@ -13,13 +13,22 @@ import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
+import type { Clock } from '../common/clock.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
-import type { RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
+import type { Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { ConnectedAgent, Remotes } from './remotes.ts'
+import {
+  isAccepted,
+  openWaiting,
+  type SignInPort,
+  sealWaiting,
+  type WaitingCall,
+  withSignIn,
+} from './sign-in.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 export interface ListedAgentOptions {
@@ -30,6 +39,10 @@ export interface ListedAgentOptions {
     readonly url: string
     readonly principal: Principal | null
   }) => Promise<Readonly<Record<string, string>>>
+  readonly signIn: SignInPort
+  readonly clock: Clock
+  /** Whether the package of an entry may run for the caller of one call. */
+  readonly permit: (entry: EntryDetail, context: Context) => Permit
   /** Key of the HMAC of task references. */
   readonly secret: () => Promise<Uint8Array>
   /** Milliseconds that one call may take in all. */
@@ -80,6 +93,11 @@ interface ActionCall {
   readonly params: JsonObject
   readonly read_only: boolean
   readonly task?: RemoteTask
+}
+
+interface PreparedCall {
+  readonly connected: ConnectedAgent
+  readonly remote: RemoteCall
 }
 
 /** Listed agents as agents of the router. Throws Failure `not_callable` for an entry without a callable endpoint. */
@@ -167,7 +185,13 @@ class ListedAgent {
       run: async (value, context) => {
         const { task_id, input: params } = value as z.infer<typeof Continuation>
         const holder = this.#holderOf(context)
-        const task = openTask(task_id, holder, await this.#options.secret())
+        const secret = await this.#options.secret()
+        const waiting = openWaiting(task_id, holder, secret)
+        if (waiting) {
+          if (isAccepted(params.inputResponses)) await this.#waitForSignIn(waiting.since, context)
+          return await this.#again(waiting, context)
+        }
+        const task = openTask(task_id, holder, secret)
         return await this.#call({ action, params: params as JsonObject, read_only: false, task }, context)
       },
     }
@@ -210,9 +234,11 @@ class ListedAgent {
         const { connected, remote } = await this.#prepare(context)
         const { agent } = connected
         if (!agent.request) throw notCallable(this.#entry)
-        const sent = agent.request.bind(agent, method, params, remote)
-        return await this.#observed(sent)
+        const sendBy = agent.request.bind(agent)
+        const work = (sent: RemoteCall) => this.#observed(() => sendBy(method, params, sent))
+        return await this.#signedIn(toolCallIn(method, params), context, { connected, remote }, work)
       },
+      signedIn: (since, context) => this.#waitForSignIn(since, context),
     })
   }
 
@@ -226,7 +252,8 @@ class ListedAgent {
       ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
       emit: (update, content) => remote.emit(update, content && passed(content)),
     }
-    const answer = await this.#observed(() => send(connected, request, remoteCall)).catch(refusedOr)
+    const work = (sent: RemoteCall) => this.#observed(() => send(connected, request, sent)).catch(refusedOr)
+    const answer = await this.#signedIn(request, context, { connected, remote: remoteCall }, work)
     if ('refused' in answer) {
       if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
       throw await this.#withNames(answer.refused, request.action, connected, remote)
@@ -248,6 +275,35 @@ class ListedAgent {
     return required as Json
   }
 
+  /** Does the work, and asks the caller to sign in where the agent wants that. */
+  async #signedIn<Answer extends object>(
+    call: ActionCall | undefined,
+    context: Context,
+    { connected, remote }: PreparedCall,
+    work: (remote: RemoteCall) => Promise<Answer | { readonly refused: Failure }>,
+  ): Promise<Answer | { readonly refused: Failure }> {
+    const { principal, content } = context
+    if (principal === null) return await work(remote)
+    const { signIn, secret, clock } = this.#options
+    const caller = { entry: this.#entry, endpoint: connected.endpoint, principal }
+    return await withSignIn(signIn, caller, remote, work, async () => {
+      if (!call) return undefined
+      const waiting = { ...call, since: clock(), ...(content?.protocol === 'a2a' && { content }) }
+      return sealWaiting(waiting, this.#holderOf(context), await secret())
+    })
+  }
+
+  async #waitForSignIn(since: number, { principal, signal }: Context): Promise<void> {
+    if (principal === null) return
+    const { endpoint } = this.#connected()
+    await this.#options.signIn.signedIn({ entry: this.#entry, endpoint, principal }, since, signal)
+  }
+
+  /** Makes a call again that waited for a sign-in. */
+  async #again({ since: _, content, ...call }: WaitingCall, context: Context): Promise<Json> {
+    return await this.#call(call, content ? { ...context, content } : context)
+  }
+
   async #namesFor(context: Context): Promise<CallerNames> {
     return new CallerNames(this.#holderOf(context), await this.#options.secret(), contextIn(context.content))
   }
@@ -257,9 +313,7 @@ class ListedAgent {
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */
-  async #prepare(
-    context: Context,
-  ): Promise<{ readonly connected: ConnectedAgent; readonly remote: RemoteCall }> {
+  async #prepare(context: Context): Promise<PreparedCall> {
     const { package_name } = this.#entry
     const { principal, via, signal } = context
     if (via.includes(package_name)) {
@@ -268,11 +322,13 @@ class ListedAgent {
       })
     }
     const connected = this.#connected()
-    const { url } = connected.endpoint
-    const credentials = await this.#options.headers({ entry: this.#entry, url, principal })
+    const { endpoint, is_package } = connected
+    const { headers, permit } = this.#options
+    const credentials = is_package ? {} : await headers({ entry: this.#entry, url: endpoint.url, principal })
     const remote: RemoteCall = {
       signal,
       headers: { ...credentials, via: viaOf([...via, package_name]) },
+      ...(is_package && { permit: permit(this.#entry, context) }),
       caller: callerOf(context),
       ...(context.content && { content: context.content }),
       ...(context.notifyClient && { notifyClient: context.notifyClient }),
@@ -332,7 +388,7 @@ function notCallable(entry: EntryDetail): Failure {
       ? `${package_name} states no endpoint at which it could be called.`
       : `${package_name} speaks no protocol that this gateway supports.`
   return new Failure('not_callable', message, {
-    hint: 'Read its card, or install it from its packages.',
+    hint: 'Read its card, or install it from its packages. The gateway runs packages of npm and PyPI that dragoman allow approves.',
     manifest_url,
     endpoints,
   })
@@ -366,6 +422,12 @@ function refuseInputRequired(packageName: string, output: Json): Json {
     'upstream_invalid',
     `${packageName} asks for input in a form that this gateway cannot continue.`,
   )
+}
+
+/** The call of a tool that can be made again; undefined for any other request, and for the answer to a question. */
+function toolCallIn(method: string, { name, arguments: params = {}, requestState }: JsonObject) {
+  if (method !== 'tools/call' || requestState !== undefined || !isRecord(params)) return undefined
+  return { action: String(name), params: params as JsonObject, read_only: false }
 }
 
 /** The conversation that a caller of A2A names. */

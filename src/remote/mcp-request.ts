@@ -10,6 +10,7 @@ import { canAnswer } from '../common/mcp/questions.ts'
 import { checkOutput } from './check-output.ts'
 import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
 import type { McpAnswer, RemoteCall } from './remote-agent.ts'
+import { isAccepted, openWaiting } from './sign-in.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 /** The requests of MCP that pass. None of them concerns the connection, which is the gateway's own. */
@@ -40,15 +41,17 @@ const Reply = z.union([
 interface RequestPorts {
   readonly entry: EntryDetail
   readonly secret: () => Promise<Uint8Array>
-  /** Sends a request to the server on behalf of the caller. */
+  /** Sends a request to the server on behalf of the caller. Throws Failure `sign_in_required`. */
   readonly send: (method: string, params: JsonObject, context: Context) => Promise<McpAnswer>
+  /** Resolves when the caller has signed in after a time (milliseconds since the epoch), or after a while. */
+  readonly signedIn: (since: number, context: Context) => Promise<void>
   readonly callerOf: (context: Context) => RemoteCall['caller']
 }
 
 /** The action of a listed MCP server that passes one request on and its answer back, both as they are. */
 export function createRequestAction(
   common: Pick<Action, 'part' | 'access' | 'effect' | 'deadline_ms'>,
-  { entry, secret, send, callerOf }: RequestPorts,
+  { entry, secret, send, signedIn, callerOf }: RequestPorts,
 ): Action {
   const { package_name } = entry
   return {
@@ -63,11 +66,11 @@ export function createRequestAction(
       const { method, params } = value as { method: string; params: JsonObject }
       const holder: TaskHolder = { agent: entry.id, caller: callerOf(context) }
       const key = await secret()
-      const answer = await send(
-        method,
-        withState(params, (state) => opened(state, holder, key)),
-        context,
-      )
+      const { requestState: state, inputResponses, ...bare } = params
+      const waiting = typeof state === 'string' ? openWaiting(state, holder, key) : undefined
+      if (waiting && isAccepted(inputResponses)) await signedIn(waiting.since, context)
+      const sent = waiting ? bare : withState(params, (text) => opened(text, holder, key))
+      const answer = await send(method, sent, context)
       if ('refused' in answer) throw answer.refused
       const checked = checkOutput(package_name, answer as Json) as JsonObject
       if (!('result' in answer)) return checked

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream'
 import type { Notify, Update } from '../../schemas/action.ts'
 import type { Content, RequestContent } from '../../schemas/content.ts'
 import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
@@ -19,12 +20,48 @@ export interface RemoteCall {
   readonly content?: RequestContent
   /** Sends the caller a notification of MCP, if that is the protocol of the caller. */
   readonly notifyClient?: Notify
+  /** Present for an agent that is a package. */
+  readonly permit?: Permit
   /** The conversation to which a new task belongs, with the id that the agent uses. */
   readonly context_id?: string
   /** Tells that the agent has spoken: its time limit starts anew. `emit` tells it too. */
   onActivity(): void
   /** Resolves when the caller can receive more. */
   emit(update: Update, content?: Content): Promise<void>
+}
+
+/** Asks the caller a question of MCP; resolves to the answer. */
+export type AskCaller = (question: {
+  readonly method: string
+  readonly params: JsonObject
+}) => Promise<JsonObject>
+
+/**
+ * Decides whether the package of an agent may run for a caller. Throws Failure `approval_required` and `not_callable`.
+ */
+export type Permit = (ask?: AskCaller) => Promise<Launch>
+
+/** How the package of an agent is started for one caller. */
+export interface Launch {
+  /** Callers with the same key may share a process. */
+  readonly key: string
+  start(signal: AbortSignal): Promise<ServerProcess>
+  /** Called with what a started process states, if nobody has read it yet. */
+  readonly onDescribed?: ((statement: SelfDescription) => void) | undefined
+}
+
+/** A process that speaks MCP over its standard streams. Disposing it ends it and all that it started. */
+export interface ServerProcess extends AsyncDisposable {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Never rejects. */
+  readonly exited: Promise<{
+    readonly code: number | null
+    readonly signal: string | null
+    readonly reason: string
+  }>
+  /** The last lines of standard error, without secrets. */
+  stderrTail(): string
 }
 
 /** The answer of an MCP server to one request, as the server wrote it. */
@@ -68,7 +105,7 @@ export interface RemoteAgent extends AsyncDisposable {
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
   /** What the server states about itself to everybody, cut at bounds; for MCP servers. */
-  read?(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription>
+  read?(call: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<SelfDescription>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
   request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
   /**

@@ -4,6 +4,7 @@ import { endpointsOf, reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { addressOf } from '../../schemas/names.ts'
+import { isPackageUrl, packageUrl, runnablePackage } from '../../schemas/package.ts'
 import type { Clock, Wait } from '../common/clock.ts'
 import { createAgentPolicy } from '../net/upstream/fair-policy.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
@@ -14,6 +15,8 @@ import type { Connect, RemoteAgent, RemoteFacts } from './remote-agent.ts'
 export interface ConnectedAgent {
   readonly agent: RemoteAgent
   readonly endpoint: Endpoint
+  /** True if its package is started to call it. */
+  readonly is_package: boolean
 }
 
 interface CachedAgent extends ConnectedAgent {
@@ -24,9 +27,12 @@ interface CachedAgent extends ConnectedAgent {
 
 /** The remote agents in use, each with its own upstream policy. */
 export interface Remotes extends AsyncDisposable {
-  /** Undefined if the entry has no endpoint of a supported protocol. */
+  /** Undefined if the entry has neither an endpoint of a supported protocol nor a package that can be run. */
   of(entry: EntryDetail): ConnectedAgent | undefined
-  /** A new agent without the circuit and sessions of earlier calls. The caller disposes of the agent. */
+  /**
+   * A new agent at an endpoint, without the circuit and sessions of earlier calls; never a package. The caller disposes
+   * of the agent.
+   */
   fresh(entry: EntryDetail): ConnectedAgent | undefined
   /**
    * A new agent at an endpoint that no entry states, without limits: the caller ends each request and disposes of the
@@ -70,10 +76,14 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
 
   const policyOf = ({ package_name }: EntryDetail) => createAgentPolicy(package_name, limits, clock, wait)
 
-  function connect(entry: EntryDetail, policy: UpstreamPolicy): CachedAgent | undefined {
+  function connect(
+    entry: EntryDetail,
+    policy: UpstreamPolicy,
+    endpoints: readonly Endpoint[],
+  ): CachedAgent | undefined {
     const facts = factsOf(entry)
     const { card, package_name: who } = entry
-    for (const endpoint of reachableEndpoints(entry)) {
+    for (const endpoint of endpoints) {
       for (const connectTo of connects) {
         const agent = connectTo(endpoint, facts)
         if (!agent) continue
@@ -81,6 +91,7 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
           endpoint,
           policy,
           card,
+          is_package: isPackageUrl(endpoint.url),
           agent: createGuarded(agent, { policy, who, times: timesOf(endpoint, times) }),
         }
       }
@@ -89,7 +100,7 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
   }
 
   return {
-    fresh: (entry) => connect(entry, policyOf(entry)),
+    fresh: (entry) => connect(entry, policyOf(entry), statedEndpoints(entry)),
     at(endpoint) {
       const who = new URL(endpoint.url).host
       const facts = { package_name: who, address: who, card: {} }
@@ -97,7 +108,9 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
     },
     of(entry) {
       // A new version at the same endpoints is the same agent: publishing it does not reset the circuit.
-      const key = keys.get(entry) ?? JSON.stringify([entry.id, endpointsOf(entry), factsOf(entry).address])
+      const key =
+        keys.get(entry) ??
+        JSON.stringify([entry.id, endpointsOf(entry), urlOfPackage(entry), factsOf(entry).address])
       keys.set(entry, key)
       const cached = cache.get(key)
       if (cached && (cached.card === entry.card || isDeepStrictEqual(cached.card, entry.card))) {
@@ -105,7 +118,8 @@ export function createRemotes({ connects, clock, wait, times }: RemotesOptions):
         cached.card = entry.card
         return cached
       }
-      const created = connect(entry, cached?.policy ?? policyOf(entry))
+      const policy = cached?.policy ?? policyOf(entry)
+      const created = connect(entry, policy, [...statedEndpoints(entry), ...packageEndpoint(entry)])
       if (created) cache.set(key, created)
       return created
     },
@@ -120,6 +134,22 @@ function factsOf({ package_name, card }: EntryDetail): RemoteFacts {
   const { agent_id } = card
   const address = typeof agent_id === 'string' && agent_id !== '' ? agent_id : addressOf(package_name)
   return { package_name, address: address.slice(0, 220), card }
+}
+
+/** An entry cannot state the address of a package as an endpoint. */
+function statedEndpoints(entry: EntryDetail): Endpoint[] {
+  return reachableEndpoints(entry).filter(({ url }) => !isPackageUrl(url))
+}
+
+function urlOfPackage(entry: EntryDetail): string | undefined {
+  const found = runnablePackage(entry)
+  return found && packageUrl(found)
+}
+
+/** The package of an entry as an MCP server without an address. */
+function packageEndpoint(entry: EntryDetail): Endpoint[] {
+  const url = urlOfPackage(entry)
+  return url === undefined ? [] : [{ protocol: 'mcp', url, binding: 'stdio' }]
 }
 
 /** An endpoint may state a shorter silence than the operator's, never a longer one. */

@@ -196,6 +196,8 @@ const probing = new Set([
   'add_mirror',
   'run_mirror',
   'log_in_by_domain',
+  'approve_package',
+  'connect_agent',
 ])
 const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data'])
 
@@ -223,6 +225,7 @@ const writing = new Set([
   'remove_mirror',
   'publish_server',
   'set_server_status',
+  'revoke_approval',
 ])
 
 /** True if the action contacts name servers or sites of the caller's choice. */

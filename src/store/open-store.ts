@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
 import type { Store, StoreObserver } from './store.ts'
@@ -14,11 +15,19 @@ export function nameOf({ path, url }: StoreLocation): string {
   return url === undefined ? `SQLite in ${path}` : `PostgreSQL at ${databaseAddress(url)}`
 }
 
-/** The server of the store; for SQLite its version alone. Throws as opening the store does. */
-export async function aboutStore({
-  url,
-}: StoreLocation): Promise<Pick<AboutPostgres, 'version'> & Partial<AboutPostgres>> {
-  if (url === undefined) return { version: process.versions.sqlite ?? '' }
+/** What can be learned of a store without opening it. */
+type AboutStore = Pick<AboutPostgres, 'version'> &
+  Partial<AboutPostgres> & {
+    /** What is damaged in the file of SQLite, which is read as a whole. */
+    readonly damage?: readonly string[]
+  }
+
+/** The version of SQLite and the damage of its file, or the server of the store. Throws as opening the store does. */
+export async function aboutStore({ path, url }: StoreLocation): Promise<AboutStore> {
+  if (url === undefined) {
+    const { damageOf } = await import('./sqlite/integrity.ts')
+    return { version: process.versions.sqlite ?? '', damage: existsSync(path) ? damageOf(path) : [] }
+  }
   const { askPostgres } = await import('./postgres/server-info.ts')
   return await askPostgres(url)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ApprovalStore } from '../../schemas/approval.ts'
 import { Access } from '../../schemas/callable.ts'
 import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
@@ -416,6 +417,7 @@ export interface Store extends AsyncDisposable {
   readonly tasks: TaskStore
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
+  readonly approvals: ApprovalStore
   readonly liveness: LivenessStore
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore

@@ -86,6 +86,24 @@ describe('the file of the settings', () => {
     expect(config.only_here).toEqual(['PORT'])
   })
 
+  test('that is no JSON is refused with the place of the fault', async () => {
+    await expect(withFile('{"PORT": 9000,}')).rejects.toThrow(/are not JSON\. .+position 14/)
+  })
+
+  test.each([
+    ['http://127.0.0.1:1', true],
+    ['http://127.0.0.1:1/', true],
+    ['ws://127.0.0.1:1', true],
+    ['http://127.0.0.1:1/mcp', false],
+    ['http://127.0.0.1:1?x', false],
+    ['http://ada@127.0.0.1:1', false],
+    ['127.0.0.1', false],
+  ])('allows the origin %s: %s', async (origin, isAllowed) => {
+    const reading = withFile('{}', { DRAGOMAN_ALLOW_ORIGINS: origin })
+    if (isAllowed) await expect(reading).resolves.toBeDefined()
+    else await expect(reading).rejects.toThrow('Give origins alone, without a path')
+  })
+
   test('gives way to an empty variable, which unsets', async () => {
     const text = '{"DRAGOMAN_CONTACT": "ada@example.com"}'
     expect((await withFile(text, { DRAGOMAN_CONTACT: '' })).DRAGOMAN_CONTACT).toBeUndefined()
@@ -131,7 +149,7 @@ describe('a setting that nothing reads', () => {
     expect(() => readConfig({ [name]: 'off' })).toThrow(message)
   })
 
-  test.each(['serve', 'doctor', 'mcp'])('ends %s as wrong usage', async (command) => {
+  test.each(['serve', 'search', 'mcp'])('ends %s as wrong usage', async (command) => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_RATELIMIT: 'off' }
     const { code, stderr } = await run([command], environment)

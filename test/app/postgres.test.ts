@@ -225,7 +225,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
 })
 
 test('an address of another kind of database is refused, and not repeated', async () => {
-  const { code, stderr } = await run(['doctor'], { DATABASE_URL: 'mysql://root:hush-hush@db/x' })
+  const { code, stderr } = await run(['search'], { DATABASE_URL: 'mysql://root:hush-hush@db/x' })
   expect(code).toBe(2)
   expect(stderr).toContain('DATABASE_URL: Give postgresql://')
   expect(stderr).not.toContain('hush-hush')

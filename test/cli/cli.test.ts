@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -127,9 +127,40 @@ describe('the command line over a data folder', () => {
   })
 
   test('a configuration that is wrong names the variable', async () => {
-    const ended = await run(['doctor'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
+    const ended = await run(['serve'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
     expect(ended.code).toBe(2)
     expect(ended.stderr).toMatch(/PORT.*DRAGOMAN_BASE_URL/s)
+  })
+
+  test('doctor reports each setting that is wrong', async () => {
+    const ended = await run(['doctor'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
+    expect(ended).toMatchObject({ code: 1, stderr: '' })
+    expect(ended.stdout).toMatch(/^FAIL settings: PORT: .+\nFAIL settings: DRAGOMAN_BASE_URL: /)
+  })
+
+  test('doctor shows what is set, and describes the rest on request', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path, PORT: '8123', DRAGOMAN_FINNHUB_KEY: 'hush-hush' }
+    const { stdout } = await run(['doctor'], environment)
+    expect(stdout).toMatch(/\n {5}DRAGOMAN_FINNHUB_KEY=\(set\)\n {5}PORT=8123\n/)
+    expect(stdout).not.toContain('DRAGOMAN_CALL_IDLE')
+    const { stdout: all } = await run(['doctor', '--settings'], environment)
+    expect(all).toMatch(/^DRAGOMAN_CALL_IDLE=60$/m)
+  })
+
+  test('doctor finds a damaged database, and whether a gateway runs', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    await run(['search', 'wiki'], environment)
+    const whole = await run(['doctor'], environment)
+    expect(whole.stdout).toMatch(/^ok {3}gateway: none runs over this data folder$/m)
+    expect(whole.stdout).toMatch(/^ok {3}store: /m)
+    const path = join(folder.path, 'registry.sqlite')
+    const content = await readFile(path)
+    content.fill(7, content.length / 2, content.length / 2 + 8192)
+    await writeFile(path, content)
+    const { code, stdout } = await run(['doctor'], environment)
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/^FAIL store: .+ is damaged \(/m)])
   })
 
   test('prints no error when its reader stops reading', async () => {

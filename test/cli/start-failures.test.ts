@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -38,6 +39,27 @@ describe('a data folder that cannot be made', () => {
       'signing key',
     ])
   })
+})
+
+test.skipIf(!existsSync('/proc/self'))(
+  'a data folder where the system makes none is an error of the configuration',
+  async () => {
+    const { code, stdout, stderr } = await run(['search', 'x'], { DRAGOMAN_DATA: '/proc/dragoman/data' })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/The system makes no folder \/proc\/dragoman\. \(not_configured\)/)
+  },
+)
+
+test('a second gateway over a data folder says where the first one runs', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path, PORT: '0', DRAGOMAN_RATE_LIMIT: 'off' }
+  await using first = runProcess(process.execPath, [command, 'serve'], environment)
+  const [, url = ''] = await first.printed(/listening on (\S+)/)
+  const { port } = new URL(url)
+  const { code, stderr } = await run(['serve'], { ...environment, PORT: port })
+  expect(code).toBe(1)
+  expect(stderr).toContain(`A gateway already runs over this data folder, at ${url}.`)
+  expect(stderr).toContain('another process listens there')
 })
 
 test('an unexpected error of a command does not claim to be logged', async () => {

@@ -128,6 +128,25 @@ const matrix: readonly AuditAction[] = [
     },
   },
   {
+    action: 'approve_package',
+    // The entries have no packages.
+    expected: {
+      STAGE: row(who, 'forbidden', 'forbidden', 'forbidden', 'not_callable'),
+      ACTIVE: row(who, 'forbidden', 'forbidden', 'forbidden', 'not_callable'),
+      suspended: row(who, 'forbidden', 'forbidden', 'forbidden', 'not_callable'),
+      deleted: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+    },
+  },
+  {
+    action: 'revoke_approval',
+    expected: {
+      STAGE: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+      ACTIVE: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+      suspended: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+      deleted: row(who, 'forbidden', 'forbidden', 'forbidden', no),
+    },
+  },
+  {
     action: 'report',
     params: { reason: 'broken' },
     expected: {
@@ -300,6 +319,22 @@ describe('of entries that are in STAGE, suspended or deleted', () => {
       (agent: { suspended: unknown }) => agent.suspended !== null,
     )
     expect(suspended.suspended).toMatchObject({ reason: 'It lied.' })
+  })
+
+  test('an own name that is taken is updated, and the error says how', async () => {
+    const package_name = nameOf(0, matrix[0] as AuditAction, 'ACTIVE', 'owner')
+    const body = {
+      package_name,
+      name: 'x',
+      description: 'x.',
+      capabilities: [{ name: 'a', description: 'b' }],
+    }
+    const token = (await home.token('owner')) as string
+    const { json } = await home.request('POST', '/api/agents/publish', { body, token })
+    expect(json).toMatchObject({
+      code: 'conflict',
+      hint: expect.stringContaining(`PUT /api/agents/${package_name}`),
+    })
   })
 
   test('a taken name is taken in every state, and does not reveal its owner', async () => {

@@ -139,7 +139,8 @@ async function copyOfProject() {
   for (const part of [...folders, ...files]) {
     await cp(join(root, part), join(folder.path, part), { recursive: true })
   }
-  for (const part of ['node_modules', 'models']) await symlink(join(root, part), join(folder.path, part))
+  for (const part of ['node_modules', 'models', 'assets'])
+    await symlink(join(root, part), join(folder.path, part))
 
   /** The JSON texts that a script prints, each with a NUL after it. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely

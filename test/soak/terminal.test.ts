@@ -118,7 +118,7 @@ test.skipIf(!hasTerminal)('open starts the browser of the user with the address 
   })
   const environment = { DRAGOMAN_URL: home.url, TERM: 'xterm', BROWSER: browser }
   const shown = await atTerminal(['open', 'svc.utility.wiki'], environment)
-  const address = `${home.url}/public/agents/svc.utility.wiki`
+  const address = `${home.url}/agent/svc.utility.wiki`
   expect(shown.trim()).toBe(address)
   await expect.poll(() => readFile(seen, 'utf8').catch(() => '')).toBe(`${address}\n`)
   const without = await atTerminal(['open'], { ...environment, BROWSER: join(folder.path, 'none') })

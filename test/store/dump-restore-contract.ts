@@ -24,9 +24,15 @@ async function fill(store: Store): Promise<void> {
     await writer.put(sampleEntry({ package_name: 'com.staged', state: 'STAGE', version: '1.2.3' }))
   })
   await store.settings.set('a note', 'of "ours"')
-  const credential = { owner: '["i","ada"]', entry_id: 'a', origin: 'https://a.example', header: 'x-key' }
+  const credential = {
+    owner: '["i","ada"]',
+    entry_id: 'a',
+    variable: '',
+    origin: 'https://a.example',
+    header: 'x-key',
+  }
   await store.credentials.put(
-    { ...credential, sealed: 'c2VhbGVk', created_at: '2026-01-01T00:00:00.000Z' },
+    { ...credential, sealed: 'c2VhbGVk', created_at: '2026-01-01T00:00:00.000Z', sign_in: null },
     9,
   )
   const revocation = { kind: 'subject' as const, issuer: 'urn:test', name: 'eve', reason: null }

@@ -6,6 +6,7 @@ import { digestFormat } from '../../src/store/migrations/0014-digest-format.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
+import { approvalContract } from './approval-contract.ts'
 import { changeContract } from './change-contract.ts'
 import { storeContract } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
@@ -84,6 +85,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   serverContract('PostgreSQL', openHome)
   usageContract('PostgreSQL', openHome)
   idempotencyContract('PostgreSQL', openHome)
+  approvalContract('PostgreSQL', openHome)
   credentialContract('PostgreSQL', openHome)
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
@@ -128,8 +130,10 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
 
   /** Undoes the migrations from 0019 on. */
   async function withoutUsage(url: string): Promise<void> {
-    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored, sign_in')
+    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored, sign_in, approval')
+    await postgres.query(url, 'alter table credential rename constraint credential_place to credential_key')
     await postgres.query(url, 'alter table task drop column push')
+    await postgres.query(url, 'alter table credential drop column sign_in')
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
     await postgres.query(url, 'drop index entry_owner, audit_actor')

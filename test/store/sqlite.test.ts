@@ -15,6 +15,7 @@ import { temporaryFolder } from '../support/command.ts'
 import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
+import { approvalContract } from './approval-contract.ts'
 import { changeContract } from './change-contract.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
@@ -61,6 +62,7 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
 
 storeContract('SQLite', openHome)
 changeContract('SQLite', openHome)
+approvalContract('SQLite', openHome)
 credentialContract('SQLite', openHome)
 versionContract('SQLite', openHome)
 serverContract('SQLite', openHome)
@@ -97,9 +99,10 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec(
-        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in',
+        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval',
       )
       database.exec('alter table task drop column push')
+      database.exec('alter table credential drop column sign_in')
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
       database.exec('drop index entry_owner; drop index audit_actor')
@@ -127,7 +130,10 @@ describe('SQLite', () => {
     expect(before).toHaveLength(4)
     {
       using database = new DatabaseSync(path)
-      database.exec(`drop table server; drop table mirror; drop table mirrored; drop table sign_in`)
+      database.exec(
+        `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval`,
+      )
+      database.exec('alter table credential drop column sign_in')
       database.exec(`delete from kysely_migration where name >= '0022'`)
     }
     expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)

@@ -27,6 +27,10 @@ export interface A2aAgent extends TestServer {
 
 interface A2aSettings {
   readonly streaming?: boolean
+  /** Comes before the agent. */
+  readonly guard?: express.RequestHandler
+  /** The security scheme that its card requires. */
+  readonly scheme?: object
   /** Names of skills by their ids; a name is its id when absent. */
   readonly names?: Readonly<Record<string, string>>
 }
@@ -41,7 +45,12 @@ export const skills = [
 ]
 
 /** An agent by the official SDK 1.3, over JSON-RPC at `/rpc` and HTTP+JSON at `/rest`; its card is at the well-known path. */
-export async function serveA2a({ streaming = true, names = {} }: A2aSettings = {}): Promise<A2aAgent> {
+export async function serveA2a({
+  streaming = true,
+  names = {},
+  guard,
+  scheme,
+}: A2aSettings = {}): Promise<A2aAgent> {
   const received: object[] = []
   const cancelled: string[] = []
   const app = express()
@@ -56,6 +65,10 @@ export async function serveA2a({ streaming = true, names = {} }: A2aSettings = {
       protocolVersion: '1.0',
     })),
     capabilities: { streaming },
+    ...(scheme && {
+      securitySchemes: { own: scheme },
+      securityRequirements: [{ schemes: { own: { list: [] } } }],
+    }),
     defaultInputModes: ['application/json', 'text/plain'],
     defaultOutputModes: ['application/json'],
     skills: skills.map((skill) => ({ ...skill, name: names[skill.id] ?? skill.name })),
@@ -64,6 +77,7 @@ export async function serveA2a({ streaming = true, names = {} }: A2aSettings = {
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor)
   const userBuilder = UserBuilder.noAuthentication
   app.get('/.well-known/agent-card.json', (_, response) => void response.json(AgentCard.toJSON(card)))
+  if (guard) app.use(['/rpc', '/rest'], guard)
   app.use('/rpc', jsonRpcHandler({ requestHandler, userBuilder }))
   app.use('/rest', restHandler({ requestHandler, userBuilder }))
   return { ...server, received, cancelled, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }

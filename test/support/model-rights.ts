@@ -28,13 +28,16 @@ export const changing = [
 /** The actions that no model may call: they handle secrets, or need an operator. */
 export const forbidden = [
   'add_mirror',
+  'approve_package',
   'create_key',
   'create_webhook',
   'import_entries',
+  'list_approvals',
   'list_mirrors',
   'log_in_by_domain',
   'purge',
   'remove_mirror',
+  'revoke_approval',
   'run_mirror',
   'set_credential',
   'set_quota',

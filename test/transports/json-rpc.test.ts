@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codes } from '../../schemas/failure.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 
@@ -133,4 +134,9 @@ test('a bad token over HTTP is 401 with a challenge and a JSON-RPC error', async
     id: null,
     error: { code: -32001, data: { code: 'unauthenticated' } },
   })
+})
+
+test('no two failures have one number', () => {
+  const numbers = Object.values(codes).map(({ rpc }) => rpc)
+  expect(new Set(numbers).size).toBe(numbers.length)
 })

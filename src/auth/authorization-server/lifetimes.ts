@@ -20,6 +20,7 @@ export function cookieNames(secure: boolean) {
   return {
     session: `${prefix}dragoman-session`,
     login: `${prefix}dragoman-login`,
+    connect: `${prefix}dragoman-connect`,
     form: `${prefix}dragoman-form`,
     interaction: 'dragoman-interaction',
     resume: 'dragoman-resume',

@@ -34,7 +34,7 @@ export interface CodeLogin {
   readonly personOf: (tokens: TokenEndpointResponse, signal: AbortSignal) => Promise<Person>
 }
 
-type Request = CustomFetchOptions<'GET' | 'POST', URLSearchParams | undefined>
+type Request = CustomFetchOptions<'GET' | 'POST', URLSearchParams | string | undefined>
 
 /** The options of every request of oauth4webapi: our fetch takes text, and loopback issuers use plain HTTP. */
 export function requestOptions(fetch: typeof globalThis.fetch, signal: AbortSignal) {

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
-import { issueText } from '../../../schemas/issue-text.ts'
 import { PackageName } from '../../../schemas/names.ts'
-import { pointer } from '../../../schemas/shape.ts'
 import { SecureUrl } from '../issuers.ts'
-import { readJsonSetting } from '../json-setting.ts'
+import { readJsonSetting, type SettingFault } from '../json-setting.ts'
 
 const id = z
   .string()
@@ -57,21 +55,14 @@ export async function readLogins(
   setting: string | undefined,
 ): Promise<readonly z.output<typeof LoginSetting>[]> {
   if (setting === undefined) return []
-  const parsed = z.array(LoginSetting).safeParse(await readJsonSetting(setting, wrong))
-  if (!parsed.success) {
-    const errors = parsed.error.issues.map((issue) => ({
-      pointer: pointer(issue.path),
-      detail: issueText(issue),
-    }))
-    throw wrong(errors.map(({ pointer: at, detail }) => `${at || 'The whole'}: ${detail}`).join('; '))
-  }
-  const ids = parsed.data.map((login) => login.id)
+  const logins = await readJsonSetting(setting, z.array(LoginSetting), wrong)
+  const ids = logins.map((login) => login.id)
   const twice = ids.find((name, at) => ids.indexOf(name) !== at || reserved.has(name))
   if (twice !== undefined) throw wrong(`The id ${twice} is taken: give each login another one.`)
-  return parsed.data
+  return logins
 }
 
-function wrong(what: string, cause?: unknown): Failure {
+function wrong(what: string, { cause }: SettingFault = {}): Failure {
   const hint =
     'It is a list of {kind: "github", client_id, client_secret} and {kind: "oidc", id, title, issuer, client_id, client_secret?}, or the path of a file that holds one.'
   return new Failure('invalid_request', `DRAGOMAN_LOGINS is invalid. ${what}`, { hint }, cause)

@@ -43,7 +43,7 @@ export function addAgents(program: Command, json: Json): void {
     .command('open')
     .argument('[agent]', 'package name, A2A address or id; the gateway itself when left out')
     .option('--print', 'only print the address')
-    .description('print the public address of an agent, and open it in the browser')
+    .description('print the address of the page of an agent, or of the gateway, and open it in the browser')
     .action(async (agent: string | undefined, options) =>
       (await import('../open.ts')).open(agent, options, json()),
     )

@@ -47,6 +47,30 @@ export function addCredentials(program: Command, json: Json): void {
     .action(async (id: string) => (await import('../apikey.ts')).deleteApiKey(id, json()))
 }
 
+/** The credentials of the caller for agents. */
+export function addAgentCredentials(program: Command, json: Json): void {
+  const credentials = program
+    .command('credentials')
+    .description('your credentials for agents, and sign-ins to them')
+
+  credentials
+    .command('list')
+    .description('list the agents for which you have stored a credential, or to which you have signed in')
+    .action(async () => (await import('../credentials.ts')).listCredentials(json()))
+
+  credentials
+    .command('connect')
+    .argument('<agent>', 'its package name')
+    .description('print the address at which you sign in to an agent, in a browser')
+    .action(async (agent: string) => (await import('../credentials.ts')).connectAgent(agent, json()))
+
+  credentials
+    .command('forget')
+    .argument('<agent>', 'its package name')
+    .description('delete your credential for an agent, and end the tokens of a sign-in')
+    .action(async (agent: string) => (await import('../credentials.ts')).forgetAgent(agent, json()))
+}
+
 /** What owners use, and their limits. */
 export function addQuotas(program: Command, json: Json): void {
   const selecting = (command: Command) =>

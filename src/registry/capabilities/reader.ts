@@ -5,7 +5,7 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { AuditAction, Store, StoredEntry } from '../../store/store.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
 import { hasSignIn, kindOf, namesMetadata } from './access.ts'
-import { readEndpoint, withoutReading, withReading } from './reading.ts'
+import { readEndpoint, withoutReading, withReading, withRun } from './reading.ts'
 import type { ReadServer, ServerStatement } from './server-statement.ts'
 
 /** The answer of a server: its statement, or why it gave none; and what that says about access. */
@@ -62,6 +62,19 @@ export class CapabilityReader {
     const entry = await store.read.entry({ id })
     const reading = entry && (await this.ask(entry, signal))
     return reading ? await this.note(entry, reading) : await store.read.revision()
+  }
+
+  /** Writes what a version of the package of an entry listed when it ran. */
+  async noteRun(id: string, statement: ServerStatement, packageVersion: string): Promise<void> {
+    const { store, clock, protectedNames = [] } = this.#options
+    await store.write(async (writer) => {
+      const now = await writer.entry({ id })
+      if (!now || now.deleted) return
+      const after = withRun(now, statement, packageVersion, new Date(clock()).toISOString())
+      if (!isNews(now, after)) return
+      const content_flags = await flagsOf(after, writer, protectedNames)
+      await writer.put({ ...after, content_flags }, auditAction)
+    })
   }
 
   /** Writes what is new in a reading of an entry. Returns the revision of the registry. */

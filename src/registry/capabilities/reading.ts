@@ -58,6 +58,24 @@ export function withReading(entry: StoredEntry, statement: ServerStatement, at: 
   }
 }
 
+/** An entry after a version of its package was started and listed its tools. Lists of others give way to them. */
+export function withRun(
+  entry: StoredEntry,
+  statement: ServerStatement,
+  package_version: string,
+  at: string,
+): StoredEntry {
+  const isListing = entry.owner === null || entry.reading?.lists === true
+  const before = { ...entry, stated: null, ...(isListing && { capabilities: [] }) }
+  const { reading, capabilities } = withReading(before, statement, at)
+  const isUsable = reading?.status === 'ok'
+  return {
+    ...entry,
+    capabilities: isUsable ? capabilities : entry.capabilities,
+    reading: reading && { ...reading, package_version },
+  }
+}
+
 function statedBy(
   { name, description, version }: StoredEntry,
   capabilities: StoredEntry['capabilities'],

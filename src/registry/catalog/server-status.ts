@@ -1,4 +1,5 @@
-import { compare, parse } from 'semver'
+import compare from 'semver/functions/compare.js'
+import parse from 'semver/functions/parse.js'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { ServerStatusInput, ServerVersion } from '../../../schemas/server.ts'

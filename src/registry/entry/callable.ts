@@ -7,7 +7,7 @@ import {
 } from '../../../schemas/callable.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Liveness, LivenessStatus } from '../../../schemas/liveness.ts'
-import { fixedValue, variablesIn } from '../../../schemas/package.ts'
+import { fixedValue, runnablePackage, variablesIn } from '../../../schemas/package.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
 /** Whether an entry can be called through the gateway, and why. */
@@ -26,7 +26,7 @@ const silent = new Set<LivenessStatus>(['dead', 'stale'])
 const reasons: Readonly<Record<Access['kind'], string>> = {
   open: 'It answered without a credential.',
   needs_key: 'It asks for a credential: store a key for it with set_credential.',
-  needs_sign_in: 'It asks for a sign-in (OAuth): store a token for it with set_credential.',
+  needs_sign_in: 'It asks for a sign-in (OAuth): a call answers with the address at which you sign in.',
 }
 
 /** Whether an entry can be called, by its document and by what its agent answered. */
@@ -45,8 +45,10 @@ export function callableOf(entry: Facts, liveness: Pick<Liveness, 'status' | 'ac
       return fact('stated', 'It states an address and did not answer there.')
     return fact('stated', 'It states an address, and nobody has asked it yet.')
   }
-  if (packages.length > 0)
-    return fact('package', 'It runs on your machine: install_config or dragoman install says how.')
+  if (packages.length > 0) {
+    const here = runnablePackage(entry) ? ' An operator lets the gateway run it with dragoman allow.' : ''
+    return fact('package', `It runs on your machine: install_config or dragoman install says how.${here}`)
+  }
   if (isSilent) return fact('no', 'It has not answered the last probes.')
   const open = endpointsOf(entry).find(isSpoken)
   if (open) {

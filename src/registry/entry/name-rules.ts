@@ -3,7 +3,15 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isUnder } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Claim, StoredEntry } from '../../store/store.ts'
-import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible, owns } from './permissions.ts'
+import {
+  assertNotSuspended,
+  coveringNamespace,
+  isAdmin,
+  isSame,
+  isVisible,
+  mayRead,
+  owns,
+} from './permissions.ts'
 import { isId } from './reference.ts'
 
 /**
@@ -155,6 +163,7 @@ export function assertFree(
   const mayReuse = taken.owner === null || (isUnproved && hasProved(principal, claims))
   if (taken.deleted && !taken.suspended && mayReuse) return
   if (!isVisible(taken, principal)) throw unavailableName()
+  if (mayRead(principal, taken)) throw ownName(packageName)
   throw new Failure('conflict', `The name ${packageName} is taken.`, {
     errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
   })
@@ -177,6 +186,13 @@ export function assertDistinct(
   throw new Failure('conflict', `The name ${packageName} is confusable with that of another agent.`, {
     errors: [{ pointer: '/package_name', detail: 'It looks like a name in use. Choose another one.' }],
     nearest: [visible.package_name],
+  })
+}
+
+function ownName(packageName: string): Failure {
+  return new Failure('conflict', `${packageName} is published already, and you may change it.`, {
+    errors: [{ pointer: '/package_name', detail: 'It is published already.' }],
+    hint: `Update it: PUT /api/agents/${encodeURIComponent(packageName)}, or dragoman update ${packageName}. Each change of an ACTIVE agent is a new version.`,
   })
 }
 

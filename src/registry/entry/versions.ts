@@ -1,4 +1,6 @@
-import { prerelease, satisfies, validRange } from 'semver'
+import prerelease from 'semver/functions/prerelease.js'
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { nearest } from '../../../schemas/nearest.ts'

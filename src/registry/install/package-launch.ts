@@ -1,11 +1,12 @@
 import type { Argument, Package } from '../../../schemas/package.ts'
+import { isVariableName } from '../../common/variable-names.ts'
 import { httpLaunch } from './http-launch.ts'
 import type { Launch, NamedTemplate, ProcessLaunch } from './launch.ts'
 import { type CheckedPackage, checkPackage, foreignRegistry } from './package-kinds.ts'
 import { askPublisher, checkLiteral, refuse } from './refuse.ts'
 import { readRuntimeArguments, type Token } from './runtime-arguments.ts'
 import { literalOf, type Needs, type Template } from './template.ts'
-import { checkVariableName, isVariableName } from './variable-rules.ts'
+import { checkVariableName } from './variable-rules.ts'
 
 /** How a package is started. Throws Failure `not_installable` for a package that must not be. */
 export function packageLaunch(stated: Package, pointer: string, needs: Needs): Launch {
@@ -43,15 +44,25 @@ function bundle({ identifier, file_sha256, registry_base_url: base }: Package, p
   return { kind: 'bundle', url: url.href, sha256: file_sha256 }
 }
 
-function processOf(
+/** What a package is started with, whatever program runs it. */
+export interface PackageContent {
+  /** Arguments of the program that runs it. */
+  readonly runtime: readonly Template[]
+  /** Arguments of the package. */
+  readonly args: readonly Template[]
+  readonly env: readonly NamedTemplate[]
+}
+
+/** Throws Failure `not_installable` for a statement that could run something else. */
+export function packageContent(
   stated: Package,
-  { runtime, reference }: CheckedPackage,
+  { reference }: Pick<CheckedPackage, 'reference'>,
   pointer: string,
   needs: Needs,
-): ProcessLaunch {
+): PackageContent {
   const type = stated.registry_type.toLowerCase()
   const {
-    args,
+    args: runtime,
     env: more,
     rest,
   } = readRuntimeArguments(
@@ -66,26 +77,33 @@ function processOf(
     const place = { part: 'environment', name, pointer } as const
     env.push({ name, value: value ?? [needs.need({ is_secret: true }, place)] })
   }
-  const passed = type === 'oci' ? env.flatMap(({ name }): Template[] => [['-e'], [name]]) : []
-  const literals = (texts: readonly string[]): Template[] => texts.map((text) => [text])
-  const ownArguments = [...rest, ...own.map(({ text }) => text)]
-  if (ownArguments.some((text) => literalOf(text) === '--')) {
+  const args = [...rest, ...own.map(({ text }) => text)]
+  if (args.some((text) => literalOf(text) === '--')) {
     throw refuse(
       `${pointer}/package_arguments`,
       '-- ends the options of a command; a package must not state it.',
       askPublisher,
     )
   }
+  return { runtime, args, env }
+}
+
+function processOf(stated: Package, checked: CheckedPackage, pointer: string, needs: Needs): ProcessLaunch {
+  const { runtime, reference } = checked
+  const { runtime: options, args, env } = packageContent(stated, checked, pointer, needs)
+  const isImage = stated.registry_type.toLowerCase() === 'oci'
+  const passed = isImage ? env.flatMap(({ name }): Template[] => [['-e'], [name]]) : []
+  const literals = (texts: readonly string[]): Template[] => texts.map((text) => [text])
   return {
     kind: 'stdio',
     command: runtime.command,
     args: [
       ...literals(runtime.before),
-      ...args,
+      ...options,
       ...passed,
       [reference],
       ...literals(runtime.after ?? []),
-      ...ownArguments,
+      ...args,
     ],
     env,
   }

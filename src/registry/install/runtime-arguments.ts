@@ -1,6 +1,7 @@
+import { isVariableName } from '../../common/variable-names.ts'
 import { askPublisher, refuse } from './refuse.ts'
 import { literalOf, type Template } from './template.ts'
-import { checkVariableName, isVariableName } from './variable-rules.ts'
+import { checkVariableName } from './variable-rules.ts'
 
 /** An argument of the program that runs a package, with the place where it is stated. */
 export interface Token {

@@ -1,3 +1,5 @@
+import { registryName } from '../../../schemas/names.ts'
+
 const generic = new Set(['mcp', 'server', 'mcp-server', 'api', 'main', 'app', 'agent', 'src', 'latest'])
 const maxLength = 40
 
@@ -6,6 +8,7 @@ const maxLength = 40
  * last part says nothing. Hosts take letters, digits, dashes and underscores.
  */
 export function serverNameOf(packageName: string): string {
+  if (packageName === registryName) return 'dragoman'
   const parts = packageName
     .toLowerCase()
     .split(/[./]/)

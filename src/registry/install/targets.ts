@@ -2,6 +2,7 @@ import { type Callable, calledEndpoint } from '../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { TargetKind } from '../../../schemas/install.ts'
+import { registryName } from '../../../schemas/names.ts'
 import { httpLaunch } from './http-launch.ts'
 import type { Launch } from './launch.ts'
 import { packageLaunch } from './package-launch.ts'
@@ -146,10 +147,9 @@ function gatewayTarget({ package_name, name, state, suspended }: Installed, base
           'Ask the admin.',
         )
       }
-      return {
-        launch: gatewayLaunch(`${baseUrl}/mcp/agents/${encodeURIComponent(package_name)}`, needs),
-        notes: [],
-      }
+      // The registry is the gateway itself: its endpoint lists the tools of all hosted agents.
+      const path = package_name === registryName ? '/mcp' : `/mcp/agents/${encodeURIComponent(package_name)}`
+      return { launch: gatewayLaunch(`${baseUrl}${path}`, needs), notes: [] }
     },
   }
 }

@@ -34,8 +34,10 @@ export function judge(
   const failures = result.is_live ? 0 : before.failures + 1
   const silent_since = result.is_live ? null : (before.silent_since ?? at)
   const last_ok = result.is_live ? at : shown.last_ok
+  // An address that this gateway does not call says nothing about the agent.
+  const isObserved = shown.failure !== 'blocked_address'
   const history = withLatencies(
-    shown.checked_at
+    shown.checked_at && isObserved
       ? withSpan(before.history, Date.parse(shown.checked_at), now, before.failures === 0)
       : before.history,
     result.signals.flatMap(({ ok, ms }) => (ok && ms !== null ? ms : [])),

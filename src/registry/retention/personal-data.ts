@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
 import type { PersonalDataPage, PersonalTable } from '../../../schemas/personal-data.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { Committed, Editor } from '../entry/editor.ts'
 import { isAdmin, isSame } from '../entry/permissions.ts'
@@ -19,13 +20,15 @@ interface PersonalDataOptions {
   /** A random id. */
   readonly createId: () => string
   readonly applied: (revision: number) => Promise<void>
+  /** Ends the sign-ins of a principal key to listed agents. */
+  readonly endSignIns: (owner: string) => Promise<void>
 }
 
 const maxPageCharacters = 512 * 1024
 const maxPageRows = 50
 
 /** The data that the registry stores of a person: a copy of it, and its deletion. */
-export function createPersonalData({ store, editor, createId, applied }: PersonalDataOptions) {
+export function createPersonalData({ store, editor, createId, applied, endSignIns }: PersonalDataOptions) {
   return {
     /** One page of the rows of one table. */
     async personalData(
@@ -65,6 +68,7 @@ export function createPersonalData({ store, editor, createId, applied }: Persona
       let last: Committed | undefined
       for (const { id } of living) last = await editor.remove({ agent: id }, caller)
       if (last) await applied(last.revision)
+      await endSignIns(principalKey(owner))
       await store.personalData.forget(owner, pseudonym)
       return { pseudonym: pseudonym.subject, deleted_agents: living.length }
     },

@@ -81,8 +81,9 @@ export function withHttpErrors(
     if (answer.ok) return answer
     const text = await readStart(answer)
     const body = parse(text)
-    // The SDK reads errors of JSON-RPC and of the REST binding (AIP-193).
-    if (isRecord(body) && isRecord(body.error)) return new Response(text, { status, headers })
+    // The SDK reads errors of JSON-RPC and of the REST binding (AIP-193), without the challenge of the answer.
+    const isChallenge = status === 401 || headers.has('www-authenticate')
+    if (!isChallenge && isRecord(body) && isRecord(body.error)) return new Response(text, { status, headers })
     const refused = {
       who,
       status,

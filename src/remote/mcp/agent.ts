@@ -5,10 +5,12 @@ import type { LRUCache } from 'lru-cache'
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isPackageUrl } from '../../../schemas/package.ts'
 import { abortable } from '../../common/abort.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
 import type {
+  AskCaller,
   McpAnswer,
   McpReply,
   RemoteAgent,
@@ -27,9 +29,9 @@ import { continued, isQuestion, questionOf } from './continuation.ts'
 import { type ExchangeFacts, type McpExchange, runExchange } from './exchange.ts'
 import { failureOf, failureOfRpc, isCallError, ofServer, rpcErrorIn } from './failure.ts'
 import { type Listeners, listenTo } from './listen.ts'
-import type { AskCaller, OpenCalls } from './open-calls.ts'
+import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
-import { Pool, type PoolOptions } from './pool.ts'
+import type { Pool } from './pool.ts'
 import { createProgress } from './progress.ts'
 import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
@@ -44,7 +46,8 @@ interface McpCall {
 
 type Work<Value> = (connection: McpConnection, exchange: McpExchange) => Promise<Value>
 
-interface McpAgentOptions extends ConnectionOptions, PoolOptions {
+interface McpAgentOptions extends ConnectionOptions {
+  readonly pool: Pool<McpConnection>
   /** The key of the pooled connection of a call: calls with one key share a session or a socket. */
   poolKey(call: RemoteCall): string
   /** Called when the server tells that its list of tools has changed. */
@@ -87,6 +90,7 @@ const retry = Symbol('retry')
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions
   readonly #isSocket: boolean
+  readonly #isPackage: boolean
   readonly #pool: Pool<McpConnection>
   readonly #connector: Connector
   readonly #id = randomUUID()
@@ -101,8 +105,9 @@ export class McpAgent implements RemoteAgent {
   constructor(endpoint: Endpoint, options: McpAgentOptions) {
     this.#options = options
     this.#isSocket = /^wss?:/i.test(endpoint.url)
-    this.#hasSessions = endpoint.binding !== 'sse'
-    this.#pool = new Pool(options)
+    this.#isPackage = isPackageUrl(endpoint.url)
+    this.#hasSessions = endpoint.binding !== 'sse' && !this.#isPackage
+    this.#pool = options.pool
     this.#connector = new Connector(endpoint, options, {
       closed: (connection) => this.#pool.drop(connection),
       toolsChanged: () => {
@@ -140,7 +145,18 @@ export class McpAgent implements RemoteAgent {
 
   async listen(filter: JsonObject, call: RemoteCall): Promise<void> {
     using _ = this.#options.listeners.add(call.caller)
-    await this.#exchange({ ...factsOf(call), is_listening: true }, async (sdk, exchange) => {
+    const facts = { ...(await permitted(call)), is_listening: true }
+    await this.#exchange(facts, async (sdk, exchange) => {
+      // A process of its own: notifications of a shared one would reach other callers.
+      if (exchange.launch) {
+        const key = `${exchange.launch.key} ${randomUUID()}`
+        return await this.#pool.use(
+          key,
+          call.signal,
+          () => this.#open(sdk, exchange, this.#spoken),
+          (connection) => listenTo(connection, filter, exchange).finally(() => this.#pool.drop(connection)),
+        )
+      }
       await using connection = this.#wantsSession(exchange)
         ? await this.#openSession(sdk, exchange)
         : await this.#open(sdk, exchange, this.#spoken)
@@ -163,8 +179,8 @@ export class McpAgent implements RemoteAgent {
   }
 
   /** What the server states about itself: its capabilities and its instructions (DiscoverResult). */
-  #discover(call: RemoteCall): Promise<JsonObject> {
-    return this.#exchange(factsOf(call), (sdk, exchange) =>
+  async #discover(call: RemoteCall): Promise<JsonObject> {
+    return await this.#exchange(await permitted(call), (sdk, exchange) =>
       this.#withConnection(sdk, call, exchange, async ({ client, spoken }) => {
         if (spoken.kind === 'modern') {
           const request = { method: 'server/discover', params: {} }
@@ -183,7 +199,7 @@ export class McpAgent implements RemoteAgent {
     const progress = createProgress(call.emit)
     const { package_name, own_origins } = this.#options
     const asker = { package_name, own_origins }
-    const own = factsOf(call)
+    const own = await permitted(call, ask)
     const { capabilities } = own
     const facts: ExchangeFacts = {
       ...own,
@@ -247,7 +263,7 @@ export class McpAgent implements RemoteAgent {
       const cached = descriptions.get(this.#descriptionKey(caller))
       if (cached && cached.until > clock()) return cached.capabilities
     }
-    const { tools, ttl_ms, is_public } = await this.#exchange(factsOf(call), (sdk, exchange) =>
+    const { tools, ttl_ms, is_public } = await this.#exchange(await permitted(call), (sdk, exchange) =>
       this.#withConnection(sdk, call, exchange, (connection) => this.#list(connection, exchange)),
     )
     const capabilities = capabilitiesOf(tools)
@@ -256,17 +272,23 @@ export class McpAgent implements RemoteAgent {
     return capabilities
   }
 
-  async read(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<SelfDescription> {
-    return await this.#exchange({ ...call, capabilities: {} }, async (sdk, exchange) => {
-      await using connection = await this.#open(sdk, exchange, undefined)
-      const { client } = connection
-      const { tools, is_cut } = await readTools(client, { signal: exchange.signal, timeout: maxTimeout_ms })
-      return { ...selfOf(client), capabilities: capabilitiesOf(tools), is_cut }
-    })
+  async read({
+    permit,
+    ...call
+  }: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<SelfDescription> {
+    const launch = await permit?.()
+    return await this.#exchange(
+      { ...call, capabilities: {}, ...(launch && { launch }) },
+      async (sdk, exchange) => {
+        await using connection = await this.#open(sdk, exchange, undefined)
+        return await statementOf(connection, exchange)
+      },
+    )
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#pool[Symbol.asyncDispose]()
+  /** Processes are not of one agent alone: they end when they are idle. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isPackage) await this.#pool[Symbol.asyncDispose]()
   }
 
   #descriptionKey(caller: string): string {
@@ -278,6 +300,8 @@ export class McpAgent implements RemoteAgent {
     try {
       const connection = await this.#connector.connect(sdk, exchange, spoken)
       this.#spoken = connection.spoken
+      const { launch } = exchange
+      if (launch?.onDescribed) launch.onDescribed(await statementOf(connection, exchange))
       return connection
     } catch (error) {
       this.#spoken = undefined
@@ -286,7 +310,7 @@ export class McpAgent implements RemoteAgent {
   }
 
   #isPooled({ kind }: Spoken): boolean {
-    return this.#isSocket || kind === 'legacy'
+    return this.#isSocket || this.#isPackage || kind === 'legacy'
   }
 
   /** Does the work on a separate connection, or on the pooled connection of the caller. */
@@ -308,7 +332,8 @@ export class McpAgent implements RemoteAgent {
       return session ? this.#openSession(sdk, exchange) : this.#open(sdk, exchange, this.#spoken)
     }
     const suffix = session ? ' session' : ''
-    const key = `${this.#options.poolKey(call)} ${JSON.stringify(exchange.capabilities)}${suffix}`
+    const caller = exchange.launch?.key ?? this.#options.poolKey(call)
+    const key = `${caller} ${JSON.stringify(exchange.capabilities)}${suffix}`
     const value = await this.#pool.use(key, call.signal, start, async (connection) => {
       if (!this.#isPooled(connection.spoken)) {
         this.#pool.drop(connection)
@@ -412,6 +437,17 @@ function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteC
     onActivity,
     ...(notifyClient && { notifyClient }),
   }
+}
+
+/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
+async function permitted(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
+  const facts = factsOf(call)
+  return call.permit ? { ...facts, launch: await call.permit(ask) } : facts
+}
+
+async function statementOf({ client }: McpConnection, { signal }: McpExchange): Promise<SelfDescription> {
+  const { tools, is_cut } = await readTools(client, { signal, timeout: maxTimeout_ms })
+  return { ...selfOf(client), capabilities: capabilitiesOf(tools), is_cut }
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */

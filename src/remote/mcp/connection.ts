@@ -7,9 +7,11 @@ import { secretRefusal } from '../../common/url-secrets.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
+import type { Launch } from '../remote-agent.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 import { rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './fetch.ts'
+import { ProcessTransport } from './process-transport.ts'
 import type { Sdk } from './sdk.ts'
 import { WatchedTransport } from './watched-transport.ts'
 
@@ -69,6 +71,8 @@ export class Connector {
   /** Opens a connection for the running exchange; with `spoken`, the protocol is not detected again. */
   async connect(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     const { protocol } = this.#url
+    if (exchange.launch)
+      return this.#open(sdk, exchange, await this.#process(exchange.launch, exchange), spoken)
     if (protocol === 'ws:' || protocol === 'wss:') {
       return this.#open(sdk, exchange, await this.#socket(exchange), spoken)
     }
@@ -96,6 +100,12 @@ export class Connector {
     const slot = await this.#acquireStream(exchange.signal)
     const transport = new sdk.SSEClientTransport(this.#url, { fetch: this.#fetch })
     return this.#open(sdk, exchange, transport, { kind: 'sse' }, () => slot[Symbol.dispose]())
+  }
+
+  /** The process outlives the call: its messages do not belong to the call that started it. */
+  async #process(launch: Launch, { signal }: McpExchange): Promise<Transport> {
+    const process = await launch.start(signal)
+    return this.#options.current.exit(() => new ProcessTransport(process))
   }
 
   async #socket({ headers, signal }: McpExchange): Promise<Transport> {

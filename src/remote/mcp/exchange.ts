@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Notify } from '../../../schemas/action.ts'
-import type { Failure } from '../../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
-import type { AskCaller } from './open-calls.ts'
+import type { AskCaller, Launch } from '../remote-agent.ts'
 
 /** One call to a server: the headers and the signal of all its requests, and the outcome of its last request. */
 export interface McpExchange {
@@ -19,6 +19,8 @@ export interface McpExchange {
   readonly log_level?: string
   /** Answers a question that the server asks during the call; absent where nobody can. */
   readonly ask?: AskCaller
+  /** How the server is started, if it is a package. */
+  readonly launch?: Launch
   /** Called when the server has sent something. */
   readonly onActivity?: () => void
   /** Receives the server's notifications that belong to the call. */
@@ -46,6 +48,9 @@ export type Current = AsyncLocalStorage<McpExchange>
 /** Time-out for a message after the call (a cancellation, the end of a session), in milliseconds. */
 const afterCall_ms = 2_000
 
+/** Why the signal of a call aborts that has ended well. One object for all calls: to make an error takes longer than to parse an answer. */
+export const callOver = new Failure('cancelled', 'The call is over.')
+
 /** The facts of a call that its exchange has. */
 export type ExchangeFacts = Pick<
   McpExchange,
@@ -56,6 +61,7 @@ export type ExchangeFacts = Pick<
   | 'is_listening'
   | 'log_level'
   | 'ask'
+  | 'launch'
   | 'onActivity'
   | 'notifyClient'
 >
@@ -77,7 +83,7 @@ export async function runExchange<Value>(
       return await work(exchange)
     } finally {
       signal.removeEventListener('abort', abort)
-      over.abort()
+      over.abort(callOver)
     }
   })
 }

@@ -2,13 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { LRUCache } from 'lru-cache'
 import { isSpoken } from '../../../schemas/callable.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { isPackageUrl } from '../../../schemas/package.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Connect, RemoteCall } from '../remote-agent.ts'
 import { type Description, McpAgent } from './agent.ts'
-import type { ConnectionOptions } from './connection.ts'
+import type { ConnectionOptions, McpConnection } from './connection.ts'
 import type { McpExchange } from './exchange.ts'
 import { Listeners } from './listen.ts'
 import { OpenCalls } from './open-calls.ts'
+import { Pool } from './pool.ts'
 
 export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'client'> {
   /** The system clock when absent. */
@@ -26,8 +29,29 @@ export interface McpOptions extends Pick<ConnectionOptions, 'open' | 'dial' | 'c
   readonly per_call_headers?: readonly string[]
   /** Origins of this gateway: no agent may send a user there. */
   readonly own_origins?: () => readonly string[]
+  /** The running packages, of all agents. */
+  readonly processes?: ProcessPool
   /** Called when a server tells that its list of tools has changed. */
   readonly onToolsChanged?: (packageName: string) => void
+}
+
+/** Running packages by the keys of their launches. */
+export type ProcessPool = Pool<McpConnection>
+
+/** At most `max` processes: beyond that an idle one ends first, and if there is none, calls are refused. */
+export function createProcessPool({
+  max,
+  idle_ms,
+}: {
+  readonly max: number
+  readonly idle_ms: number
+}): ProcessPool {
+  const refuse = () =>
+    new Failure('unavailable', `All ${max} processes of packages are in use.`, {
+      hint: 'Try again later; DRAGOMAN_RUN_MAX sets their number.',
+      retry_after_s: 5,
+    })
+  return new Pool({ max_items: max, idle_ms, refuse })
 }
 
 /** Subscriptions to all servers: each holds a connection. */
@@ -48,6 +72,7 @@ export function createMcpConnect({
   max_pooled = 32,
   per_call_headers = [],
   own_origins = () => [],
+  processes = createProcessPool({ max: 8, idle_ms: 300_000 }),
   onToolsChanged = () => {},
   ...options
 }: McpOptions): Connect {
@@ -60,12 +85,16 @@ export function createMcpConnect({
   const listeners = new Listeners(maxListeners, maxListenersPerCaller)
   return (endpoint, { package_name }) => {
     if (endpoint.protocol !== 'mcp' || !isSpoken(endpoint)) return undefined
-    const pooling = isSocket(endpoint)
-      ? { idle_ms: socket_idle_ms, poolKey: socketKey(per_call_headers) }
-      : { idle_ms: session_idle_ms, poolKey: ({ caller }: RemoteCall) => caller }
+    const isLasting = isSocket(endpoint)
+    const poolKey = isLasting ? socketKey(per_call_headers) : ({ caller }: RemoteCall) => caller
+    const idle_ms = isLasting ? socket_idle_ms : session_idle_ms
+    const pool = isPackageUrl(endpoint.url)
+      ? processes
+      : new Pool<McpConnection>({ max_items: max_pooled, idle_ms })
     return new McpAgent(endpoint, {
       ...options,
-      ...pooling,
+      pool,
+      poolKey,
       clock,
       current,
       descriptions,
@@ -74,7 +103,6 @@ export function createMcpConnect({
       package_name,
       own_origins,
       onToolsChanged: () => onToolsChanged(package_name),
-      max_items: max_pooled,
     })
   }
 }

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import type { McpReply, RemoteCall } from '../remote-agent.ts'
+import type { AskCaller, McpReply, RemoteCall } from '../remote-agent.ts'
+import { callOver } from './exchange.ts'
 import type { Question } from './questions.ts'
-
-/** Asks the caller; resolves to the answer. */
-export type AskCaller = (question: Question) => Promise<JsonObject>
 
 /** Sends one request; `ask` is for a server that asks during the request. */
 type Send = (call: RemoteCall, ask: AskCaller) => Promise<McpReply>
@@ -161,7 +159,7 @@ class OpenCall {
     }
   }
 
-  #end(reason?: Failure): void {
+  #end(reason = callOver): void {
     clearTimeout(this.#timer)
     this.#detach()
     this.#calls.remove(this.#id)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Failure } from '../../../schemas/failure.ts'
 import { abortable } from '../../common/abort.ts'
 
 interface PoolEntry<Item> {
@@ -16,17 +17,26 @@ export interface PoolOptions {
   readonly max_items: number
   /** Milliseconds for which an unused item is kept. */
   readonly idle_ms: number
+  /**
+   * Makes `max_items` strict: an item is opened once an unused one is closed, or refused with this Failure if all are in
+   * use. Absent: one more is opened, and the least recently used one is closed after its use.
+   */
+  readonly refuse?: () => Failure
 }
+
+/** Items of a strict pool that are open or wait for room. */
+const maxOpening = 1_000
 
 /** Items that are expensive to open, one per key. Each is kept while it is used, and for some time after. */
 export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
-  readonly #idle_ms: number
+  readonly #options: PoolOptions
   readonly #closing = new Set<Promise<void>>()
   readonly #entries: LRUCache<string, PoolEntry<Item>>
 
-  constructor({ max_items, idle_ms }: PoolOptions) {
-    this.#idle_ms = idle_ms
-    this.#entries = new LRUCache({ max: max_items, dispose: (entry) => this.#onRemoved(entry) })
+  constructor(options: PoolOptions) {
+    this.#options = options
+    const max = options.refuse ? maxOpening : options.max_items
+    this.#entries = new LRUCache({ max, dispose: (entry) => this.#onRemoved(entry) })
   }
 
   /** Runs the work with the item of the key, which is opened if there is none. */
@@ -61,13 +71,21 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
     if (entry) this.#remove(entry)
   }
 
+  /** Takes the items whose keys begin with a text out of the pool. */
+  dropAll(prefix: string): void {
+    for (const entry of [...this.#entries.values()]) {
+      if (entry.key.startsWith(prefix)) this.#remove(entry)
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#entries.clear()
     await Promise.all(this.#closing)
   }
 
   #start(key: string, signal: AbortSignal, open: () => Promise<Item>): PoolEntry<Item> {
-    const entry: PoolEntry<Item> = { key, opening: open(), signal, users: 0, isDropped: false }
+    const opening = this.#options.refuse ? Promise.resolve().then(() => this.#whenRoom(open)) : open()
+    const entry: PoolEntry<Item> = { key, opening, signal, users: 0, isDropped: false }
     entry.opening.then(
       (item) => {
         entry.item = item
@@ -78,6 +96,18 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
     return entry
   }
 
+  /** Opens an item, whose entry exists already, once the pool has room for it. */
+  async #whenRoom(open: () => Promise<Item>): Promise<Item> {
+    const { max_items, refuse } = this.#options
+    while (this.#entries.size + this.#closing.size > max_items) {
+      const unused = [...this.#entries.rvalues()].find((entry) => entry?.users === 0)
+      if (unused) this.#remove(unused)
+      if (this.#closing.size === 0) throw refuse?.()
+      await Promise.race(this.#closing)
+    }
+    return await open()
+  }
+
   #release(entry: PoolEntry<Item>): void {
     entry.users--
     if (entry.users > 0) return
@@ -85,7 +115,7 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
       this.#close(entry)
       return
     }
-    entry.idleTimer = setTimeout(() => this.#remove(entry), this.#idle_ms)
+    entry.idleTimer = setTimeout(() => this.#remove(entry), this.#options.idle_ms)
     entry.idleTimer.unref()
   }
 

@@ -61,7 +61,8 @@ export class WatchedTransport implements Transport {
     const inner = this.#inner
     inner.onmessage = (message) => this.#receive(message)
     inner.onerror = (error) => {
-      if (isMalformed(error)) this.#failAll(invalid('The agent sent something that is not a message.'))
+      if (error instanceof Failure) this.#failAll(error)
+      else if (isMalformed(error)) this.#failAll(invalid('The agent sent something that is not a message.'))
       this.onerror?.(error)
       // The SDK's event source would reopen its stream and wait there for answers to requests on the old
       // stream.
@@ -84,8 +85,10 @@ export class WatchedTransport implements Transport {
     return this.#inner.close()
   }
 
-  #fail(id: Id, failure: Failure): void {
+  /** A detail becomes a Failure only if the request still waits: each call ends with such an attempt. */
+  #fail(id: Id, reason: Failure | string): void {
     if (!this.#pending.delete(id)) return
+    const failure = typeof reason === 'string' ? invalid(reason) : reason
     // No server can forge `data` that is a Failure: data from the server is JSON.
     const error = { code: -32603, message: failure.message, data: failure }
     this.onmessage?.({ jsonrpc: '2.0', id, error })
@@ -163,7 +166,7 @@ export class WatchedTransport implements Transport {
     if (!exchange) throw new Failure('internal', 'A request belongs to no call.')
     this.#pending.set(id, exchange)
     // The SDK's first request, which detects the protocol version, has no signal.
-    const onAbort = () => this.#fail(id, invalid('The call is over.'))
+    const onAbort = () => this.#fail(id, 'The call is over.')
     exchange.signal.addEventListener('abort', onAbort, { once: true })
     if (typeof id === 'number') this.#highestId = Math.max(this.#highestId, id)
     const requestSignal =
@@ -172,11 +175,10 @@ export class WatchedTransport implements Transport {
       await this.#inner.send(message, {
         ...options,
         requestSignal: requestSignal ? AbortSignal.any([requestSignal, exchange.signal]) : exchange.signal,
-        onRequestStreamEnd: () =>
-          this.#fail(id, exchange.failure ?? invalid('The stream ended without the answer.')),
+        onRequestStreamEnd: () => this.#fail(id, exchange.failure ?? 'The stream ended without the answer.'),
       })
       if (this.#inner.hasPerRequestStream && exchange.status === 202) {
-        this.#fail(id, invalid('The agent accepted the request (202) without answering it.'))
+        this.#fail(id, 'The agent accepted the request (202) without answering it.')
       }
     } catch (error) {
       this.#pending.delete(id)

@@ -94,8 +94,15 @@ export class AttributeIndex {
   }
 }
 
+/** A loop, since each start runs it for every document. */
 function valuesOf(document: IndexedAttributes): Value[] {
-  return attributes.flatMap((attribute) => pairs(attribute, values[attribute].ofDocument(document)))
+  const found: Value[] = []
+  for (const attribute of attributes) {
+    for (const text of values[attribute].ofDocument(document)) {
+      if (text !== null && text !== undefined) found.push([attribute, text])
+    }
+  }
+  return found
 }
 
 /** Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
@@ -116,7 +123,8 @@ function conditionsOf(filter: Filter): Condition[] {
 }
 
 function distinct(value: Text | readonly Text[]): readonly Text[] {
-  return Array.isArray(value) ? [...new Set(value)] : [value as Text]
+  if (!Array.isArray(value)) return [value as Text]
+  return value.length < 2 ? value : [...new Set(value)]
 }
 
 function pairs(attribute: keyof Filter, texts: readonly Text[]): Value[] {

@@ -38,11 +38,14 @@ export function pickAttributes(attributes: EntryAttributes): EntryAttributes {
   return Object.fromEntries(attributeNames.map((name) => [name, attributes[name]])) as EntryAttributes
 }
 
-/** The distinct values of an entry. */
+/** The distinct values of an entry. A loop, since each start runs it for every entry. */
 export function valuesOf(attributes: EntryAttributes): AttributeValue<AttributeName>[] {
-  return attributeNames.flatMap((name) => {
-    return [...new Set(asList(attributes[name]))].map((text) => [name, text] as const)
-  })
+  const found: AttributeValue<AttributeName>[] = []
+  for (const name of attributeNames) {
+    const texts = asList(attributes[name])
+    for (const text of texts.length < 2 ? texts : new Set(texts)) found.push([name, text])
+  }
+  return found
 }
 
 /** Throws RangeError for an attribute that the stores do not have: it must never be ignored. */

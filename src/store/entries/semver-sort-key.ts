@@ -1,4 +1,4 @@
-import { parse } from 'semver'
+import parse from 'semver/functions/parse.js'
 
 /** Digits that each number of a version is padded to, so that it sorts as text; semver's numbers are below 2^53. */
 const digits = 16

@@ -21,6 +21,8 @@ import { persons } from './0020-persons.ts'
 import { taskPush } from './0021-task-push.ts'
 import { servers } from './0022-servers.ts'
 import { signIn } from './0023-sign-in.ts'
+import { approvals } from './0024-approvals.ts'
+import { credentialSignIn } from './0025-credential-sign-in.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -45,6 +47,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0021-task-push': taskPush,
   '0022-servers': servers,
   '0023-sign-in': signIn,
+  '0024-approvals': approvals,
+  '0025-credential-sign-in': credentialSignIn,
 }
 
 /** In the order in which they run. */

@@ -53,6 +53,7 @@ export function createPersonalDataStore(
         for (const table of ['task', 'credential', 'webhook', 'repeat', 'sign_in'] as const) {
           await db.deleteFrom(table).where('owner', '=', key).execute()
         }
+        await db.deleteFrom('approval').where('scope', '=', key).execute()
         await db
           .deleteFrom('api_key')
           .where('issuer', '=', owner.issuer)
@@ -110,8 +111,15 @@ const queries: Readonly<Record<PersonalTable, Query>> = {
   credentials: (db, key) =>
     db
       .selectFrom('credential')
-      .select(['entry_id', 'origin', 'header', 'created_at'])
+      .select(['entry_id', 'origin', 'header', 'variable', 'created_at', 'sign_in'])
       .where('owner', '=', key)
+      .orderBy('entry_id')
+      .orderBy('variable'),
+  approvals: (db, key) =>
+    db
+      .selectFrom('approval')
+      .select(['entry_id', 'document', 'created_at'])
+      .where('scope', '=', key)
       .orderBy('entry_id'),
   webhooks: (db, key) =>
     db

@@ -337,6 +337,7 @@ async function removeEntries(db: Database, ids: readonly string[], at: string): 
   await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('approval').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()
 }
 

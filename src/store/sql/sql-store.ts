@@ -4,6 +4,7 @@ import { createGroupCommit } from '../entries/group-commit/group-commit.ts'
 import { createUsageStore } from '../entries/usage.ts'
 import { createVersionStore } from '../entries/versions.ts'
 import { createWriter } from '../entries/writer.ts'
+import { createApprovalStore } from '../records/approvals.ts'
 import { createCredentialStore } from '../records/credentials.ts'
 import { createEmbeddings } from '../records/embeddings.ts'
 import { createIdempotencyStore } from '../records/idempotency.ts'
@@ -66,6 +67,7 @@ export function createSqlStore({
     identity: createIdentityStore(reader, commit('identity')),
     tasks: createTaskStore(reader, transact('tasks'), clock),
     sessions: createSessionStore(reader, transact('sessions'), clock),
+    approvals: createApprovalStore(reader, transact('credentials')),
     credentials: createCredentialStore(reader, transact('credentials')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
     dumpRestore: createDumpRestore(snapshot, commitEntries),

@@ -1,3 +1,4 @@
+import type { StoredApproval } from '../../../schemas/approval.ts'
 import type { Revocation } from '../../../schemas/identity.ts'
 import type { ServerStatus } from '../../../schemas/server.ts'
 import type { SignInRow } from '../../../schemas/sign-in.ts'
@@ -156,10 +157,14 @@ interface CredentialTable {
   /** [issuer, subject] as JSON. */
   owner: string
   entry_id: string
+  /** Empty for a header. */
+  variable: string
   origin: string
   header: string
   sealed: string
   created_at: string
+  /** JSON; null for a header that its owner stored. */
+  sign_in: string | null
 }
 
 export interface LivenessTable {
@@ -277,4 +282,5 @@ export interface Tables {
   liveness: LivenessTable
   webhook: WebhookTable
   sign_in: SignInRow
+  approval: StoredApproval
 }

@@ -16,10 +16,28 @@ export function checkAfterUncleanEnd(path: string): readonly string[] | undefine
   try {
     // Fails with SQLITE_BUSY while another process has a connection.
     database.exec('pragma locking_mode = exclusive; begin immediate; rollback')
+  } catch (fault) {
+    if (isBusy(fault)) return undefined
+    if (isCorrupt(fault)) return [fault.message]
+    throw fault
+  }
+  return damageIn(database)
+}
+
+/**
+ * The damage that SQLite finds in a database that other processes may use, an empty list if there is none. Throws for a
+ * file that is not a database.
+ */
+export function damageOf(path: string): readonly string[] {
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 5000 })
+  return damageIn(database)
+}
+
+function damageIn(database: DatabaseSync): readonly string[] {
+  try {
     const lines = database.prepare(`pragma quick_check(${maxLines})`).all()
     return lines.map(({ quick_check }) => String(quick_check)).filter((line) => line !== 'ok')
   } catch (fault) {
-    if (isBusy(fault)) return undefined
     // Such damage ends the check itself. What the start does not read may still be in order.
     if (isCorrupt(fault)) return [fault.message]
     throw fault

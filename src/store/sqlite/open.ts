@@ -1,14 +1,13 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ensurePrivateFile, privateFolder } from '../../common/private-file.ts'
+import { ensurePrivateFile, makePrivateFolder } from '../../common/private-file.ts'
 
 /**
  * Opens or creates a database file that several processes may share: WAL, synced at each commit, a wait of up to five
  * seconds for another writer. Deleted rows are overwritten.
  */
 export function openDatabase(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: privateFolder })
+  makePrivateFolder(dirname(path))
   // The files beside the database (-wal, -shm) get its mode.
   ensurePrivateFile(path)
   const database = new DatabaseSync(path, { timeout: 5000 })

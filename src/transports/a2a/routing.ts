@@ -84,10 +84,25 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     } catch (thrown) {
       // The task takes no more: not the agent's fault, and not to be told as its refusal.
       if (refused) throw refused.thrown
-      if (!(thrown instanceof Failure) || thrown.content?.protocol !== 'a2a') throw thrown
+      if (!(thrown instanceof Failure)) throw thrown
+      if (await waitForSignIn(envelope.to, thrown, tell)) return undefined
+      if (thrown.content?.protocol !== 'a2a') throw thrown
       return await relay.finish(thrown.content)
     }
   }
+}
+
+/** Lets the task wait for its caller, who has to sign in to the agent; false for any other failure. */
+async function waitForSignIn(agent: string, { message, details }: Failure, tell: Tell): Promise<boolean> {
+  const { sign_in_url, task_id } = details
+  if (sign_in_url === undefined || task_id === undefined) return false
+  const data = { data: { sign_in_url }, mediaType: 'application/json' }
+  await tell({
+    state: 'TASK_STATE_AUTH_REQUIRED',
+    parts: [{ text: message }, data],
+    origin: { agent, task_id },
+  })
+  return true
 }
 
 /** Ends the task with the reply of an agent that does not speak A2A. */

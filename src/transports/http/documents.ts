@@ -18,7 +18,7 @@ interface Documented extends Pick<TransportContext, 'limits' | 'trusted_proxies'
   readonly challenge: () => Promise<string | null>
 }
 
-/** The entry documents `/`, `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
+/** The documents `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
 export function documents(context: Documented, version: string): Mount[] {
   const { agents, challenge } = context
   const page = (path: string, type: string, render: (site: Site) => string): Mount =>
@@ -40,12 +40,20 @@ export function documents(context: Documented, version: string): Mount[] {
   }
   return [
     proof,
-    page('/', 'application/json', (here) => JSON.stringify(index(version, here), null, 2)),
     page('/llms.txt', 'text/plain; charset=utf-8', ({ base_url }) => llms(agents, base_url)),
     page('/openapi.json', 'application/json', ({ base_url }) =>
       JSON.stringify(openApi(agents, version, base_url)),
     ),
   ]
+}
+
+/** `/` for programs: the addresses of everything else. */
+export function indexMount(
+  context: Pick<Documented, 'limits' | 'trusted_proxies' | 'site'>,
+  version: string,
+): Mount {
+  const render = (here: Site) => JSON.stringify(index(version, here), null, 2)
+  return pageMount(context, { path: '/', type: 'application/json', render, link: catalogLink })
 }
 
 function index(version: string, { base_url, site_url }: Site): unknown {

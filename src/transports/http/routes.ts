@@ -231,6 +231,16 @@ export const routes: readonly Route[] = [
     action: 'delete_credential',
   }),
   account(
+    'POST /api/agents/:agent/connect',
+    'connectAgent',
+    'Get the address at which you sign in to an agent',
+    {
+      action: 'connect_agent',
+      uncached: true,
+      fails: ['not_callable', 'wrong_state'],
+    },
+  ),
+  account(
     'GET /api/credentials',
     'listCredentials',
     'List the agents for which you have stored a credential',
@@ -281,6 +291,23 @@ export const routes: readonly Route[] = [
   account('GET /api/usage', 'getUsage', 'What you use of each quota, and what is left', {
     action: 'get_usage',
     query: { subject: 'subject', issuer: 'issuer', namespace: 'namespace' },
+    uncached: true,
+  }),
+  moderation(
+    'PUT /api/agents/:agent/approval',
+    'approvePackage',
+    'Let the gateway run the package of an agent',
+    {
+      action: 'approve_package',
+      uncached: true,
+      fails: ['not_callable', 'not_installable'],
+    },
+  ),
+  moderation('DELETE /api/agents/:agent/approval', 'revokeApproval', 'Revoke the approval of a package', {
+    action: 'revoke_approval',
+  }),
+  moderation('GET /api/approvals', 'listApprovals', 'List the packages that the gateway may run', {
+    action: 'list_approvals',
     uncached: true,
   }),
   moderation('PUT /api/quotas', 'setQuota', 'Set a quota of an owner or a namespace', {

@@ -11,7 +11,14 @@ import { createLegacy, type Legacy, type LegacyClients, type LegacyMethod } from
 import { Fault } from './protocol-2026/fault.ts'
 import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
-import { createCallTool, failedResult, problemResult, succeeded, withNext } from './views/calls.ts'
+import {
+  createCallTool,
+  failedResult,
+  problemResult,
+  signInQuestion,
+  succeeded,
+  withNext,
+} from './views/calls.ts'
 import { type ClientExchange, createForward } from './views/forward.ts'
 import { createSubscribe, subscriptionKey } from './views/subscriptions.ts'
 import { continueTask } from './views/tools.ts'
@@ -49,6 +56,7 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
   const subscribe = createSubscribe(context, entry.package_name, options.ending)
   const fallback = Object.freeze({ tools })
   const continuation = continueTask(entry.package_name)
+  const connection = connectionTool(entry.package_name)
   const callTool = createCallTool(context, new Map([[continuation.listing.name, continuation]]))
 
   async function answer(
@@ -57,7 +65,9 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     exchange: ClientExchange,
   ): Promise<object> {
     try {
-      const own = isContinuation(method, params) ? await continued(params, exchange) : undefined
+      const own = isContinuation(method, params)
+        ? await continued(params, exchange)
+        : await connected(method, params, exchange)
       const result = own ?? (await forward(method, params, exchange))
       if (method === 'tools/list') return withContinuation(result, exchange)
       const { structuredContent } = result
@@ -66,11 +76,32 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     } catch (thrown) {
       const failure = thrown instanceof Fault ? thrown.failure : undefined
       if (!failure) throw thrown
+      const question = params.requestState === undefined ? signInQuestion(failure, exchange.facts) : undefined
+      if (question) return question
       if (method === 'tools/list' && tools.length > 0 && params.cursor === undefined) return fallback
+      const hasNoTools = failure.code === 'sign_in_required' && method === 'tools/list'
+      if (hasNoTools) return withContinuation({ tools: [connection] }, exchange)
       const isHidden = method !== 'tools/call' || isChallenge(failure) || failure.code === 'invalid_request'
       if (isHidden) throw thrown
       return problemResult((thrown as Fault).data as JsonObject)
     }
+  }
+
+  /**
+   * The answer of our own tool `connect_agent`: a server that lists its tools needs no sign-in. Undefined for any other
+   * request, and if the server has a tool of that name.
+   */
+  async function connected(
+    method: string,
+    { name }: Readonly<Record<string, unknown>>,
+    exchange: ClientExchange,
+  ): Promise<JsonObject | undefined> {
+    if (method !== 'tools/call' || name !== connection.name) return undefined
+    const { tools: listed } = await forward('tools/list', {}, exchange)
+    const isTheirs = Array.isArray(listed) && listed.some((tool) => isRecord(tool) && tool.name === name)
+    return isTheirs
+      ? undefined
+      : (succeeded({ connected: true, next: 'List the tools again.' }) as JsonObject)
   }
 
   /** The answer to a question; undefined for a task of the server's own tool of that name. */
@@ -103,7 +134,9 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
   /** What the server states about itself, under the name that the registry has for it. */
   async function describe(exchange: ClientExchange): Promise<JsonObject> {
     const stated = await forward('server/discover', {}, exchange).catch((thrown) => {
-      if (tools.length > 0 && thrown instanceof Fault) return { capabilities: { tools: {} } } as JsonObject
+      const isClosed = thrown instanceof Fault && thrown.failure?.code === 'sign_in_required'
+      const hasTools = thrown instanceof Fault && tools.length > 0
+      if (isClosed || hasTools) return { capabilities: { tools: {} } } as JsonObject
       throw thrown
     })
     const { capabilities, instructions } = stated
@@ -159,6 +192,18 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
   })
   return { modern, legacy }
+}
+
+/** The only tool for a caller who has not signed in to a server that lists its tools after that. */
+function connectionTool(packageName: string) {
+  const title = 'Sign in to the agent'
+  return {
+    name: 'connect_agent',
+    title,
+    description: `Answers the address at which the user signs in to ${packageName}. Its tools are listed after that.`,
+    inputSchema: { type: 'object', properties: {} },
+    annotations: { title, readOnlyHint: true, openWorldHint: true },
+  }
 }
 
 /** True for the answer to a question that a client received as the result of a tool. */

@@ -14,6 +14,7 @@ import { corsHeaders } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { authenticateClient } from './client.ts'
+import { type ConnectOptions, connectMounts } from './connect.ts'
 import { type MetadataOptions, metadataMounts } from './metadata.ts'
 import { type ProtocolOptions, protocolMounts } from './protocol.ts'
 import { noStore, OAuthRefusal, refuse } from './refusal.ts'
@@ -180,13 +181,15 @@ export function oauthMounts(
     RevocationEndpointOptions &
     TokenEndpointOptions &
     ProtocolOptions &
-    SignInOptions,
+    SignInOptions &
+    ConnectOptions,
 ): Mount[] {
   return [
     tokenEndpoint(options),
     revocationEndpoint(options),
     ...protocolMounts(options),
     ...signInMounts(options),
+    ...connectMounts(options),
     ...metadataMounts(options),
   ]
 }

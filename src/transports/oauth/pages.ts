@@ -17,7 +17,7 @@ const scopeWords: Readonly<Record<Scope, string>> = {
 const resourceWords: Readonly<Record<ResourcePath, string>> = {
   '': 'the REST and JSON-RPC interface',
   '/mcp': 'MCP',
-  '/a2a': 'A2A',
+  '/a2a': 'messages to agents (A2A and envelopes)',
 }
 
 /** The pages that oidc-provider answers with. */
@@ -158,5 +158,64 @@ export function signedOutPage(): Page {
   return page({
     title: 'Signed out',
     body: html`<p>This browser is signed out. Applications that you allowed stay signed in; revoke their tokens to end that.</p>`,
+  })
+}
+
+interface ConnectView extends FormView {
+  readonly package_name: string
+  readonly host: string
+  readonly issuer: string
+  readonly scopes: readonly string[]
+  readonly caller: string
+}
+
+/** Who asks for what, before the browser goes to the authorization server of an agent. */
+export function connectPage({
+  action,
+  token,
+  package_name,
+  host,
+  issuer,
+  scopes,
+  caller,
+}: ConnectView): Page {
+  const server = new URL(issuer).host
+  return page({
+    title: `Connect ${package_name}?`,
+    body: html`
+<p>The agent <strong>${package_name}</strong> at <strong>${host}</strong> asks <strong>${caller}</strong> to sign in at <strong>${server}</strong>.</p>
+${
+  scopes.length > 0
+    ? html`<p>It asks for:</p>
+<ul>${scopes.map((scope) => html`<li><code>${scope}</code></li>`)}</ul>`
+    : html`<p>It names no scopes: ${server} shows what it asks for.</p>`
+}
+<p class="soft">This gateway keeps the tokens sealed and sends them to ${host} alone, when ${caller} calls this agent. Continue only if you have just made this call yourself: if somebody sent you this address, they would act in your name.</p>
+<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+<p class="actions"><button class="main">Continue to ${server}</button></p>
+</form>`,
+  })
+}
+
+/**
+ * Sends the browser on without a redirect: a Content Security Policy for the target of the form would have to name every
+ * host that the authorization server redirects to.
+ */
+export function leavePage(url: string): Page {
+  const { host } = new URL(url)
+  const { html: text, headers } = page({
+    title: `Sign in at ${host}`,
+    body: html`<p class="actions"><a class="button main" href="${url}" rel="noreferrer">Go to ${host}</a></p>`,
+  })
+  return { html: text, headers: { ...headers, Refresh: `0; url=${url}`, 'Referrer-Policy': 'no-referrer' } }
+}
+
+export function connectedPage(package_name: string): Page {
+  return page({
+    title: 'Connected',
+    body: html`
+<p><strong>${package_name}</strong> is connected. Go back to your application: its call goes on, or you repeat it.</p>
+<p class="soft">To disconnect it, run <code>dragoman credentials forget ${package_name}</code>.</p>`,
   })
 }

@@ -1,15 +1,10 @@
-import { codes } from '../../../schemas/failure.ts'
 import type { AuthorizationServer } from '../../auth/authorization-server/authorization-server.ts'
-import type { Page } from '../../auth/authorization-server/pages.ts'
 import type { Mount } from '../http/app.ts'
-import { send } from '../http/respond.ts'
-import { clientOf } from '../shared/client-address.ts'
-import { failureOf, type TransportContext } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { accountAnswers } from './account.ts'
-import type { Answer, Exchange } from './exchange.ts'
 import { createForms } from './forms.ts'
 import { logInAnswers } from './log-in.ts'
-import { protocolPages } from './pages.ts'
+import { visitMount } from './visit.ts'
 import { waitingAnswers } from './waiting.ts'
 
 export interface SignInOptions {
@@ -28,23 +23,7 @@ export function signInMounts({ context, server, consumeLoginLink, count }: SignI
   const waiting = waitingAnswers(port)
   const logIn = logInAnswers(port)
 
-  function mount(method: 'get' | 'post', path: string, answer: Answer): Mount {
-    return {
-      method,
-      path,
-      async handler(request, response) {
-        const exchange = { request, response }
-        try {
-          count(clientOf(context, request).address)
-          show(exchange, 200, await answer(exchange))
-        } catch (thrown) {
-          const { code, message, details } = failureOf(context, thrown)
-          const text = [message, details.hint].filter(Boolean).join(' ')
-          show(exchange, codes[code].http, protocolPages.error(text))
-        }
-      },
-    }
-  }
+  const mount = visitMount(context, count)
 
   return [
     mount('get', '/sign-in', account.show),
@@ -57,12 +36,4 @@ export function signInMounts({ context, server, consumeLoginLink, count }: SignI
     mount('get', '/sign-in/:uid/with/:login', logIn.beginWaiting),
     mount('post', '/sign-out', account.signOut),
   ]
-}
-
-function show({ request, response }: Exchange, status: number, answer: Page | { location: string }): void {
-  if ('location' in answer) {
-    send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
-    return
-  }
-  send(request, response, status, answer.html, answer.headers)
 }

@@ -25,6 +25,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
+const special = /[&<>"']/
+
 function escaped(text: string): string {
+  // Most texts have nothing to escape, and a test costs less than a replacement.
+  if (!special.test(text)) return text
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }

@@ -127,7 +127,10 @@ interface Report {
 /** Operations that this caller cannot make succeed, with the status that they answer. */
 const refused: Readonly<Record<string, readonly number[]>> = {
   acceptTransfer: [409],
+  approvePackage: [409],
   claimAgent: [409],
+  connectAgent: [409, 502],
+  revokeApproval: [404],
   setCredential: [200, 409],
   deleteCredential: [204, 404],
   getInstallConfig: [200, 409],

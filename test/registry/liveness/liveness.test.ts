@@ -166,6 +166,18 @@ describe('an agent that stops answering', () => {
   })
 })
 
+test('an agent whose address this gateway does not call has no share of the time it answered', async () => {
+  await using agents = await serveLiving()
+  await using elsewhere = await openHome([])
+  await elsewhere.list(agents, 'weather one')
+  for (let hours = 0; hours < 3; hours++) {
+    elsewhere.time.pass(hour)
+    await elsewhere.cycle()
+  }
+  const { liveness } = await elsewhere.entry('weather one')
+  expect(liveness).toMatchObject({ failure: 'blocked_address', uptime_30d: null })
+})
+
 describe('a probe', () => {
   let agents: LivingAgents
   let home: Home

@@ -88,7 +88,9 @@ export function createCallTool(
       const passes = content && !inputRequiredIn(output)
       return cut({ output: withNext(output), ...(mark && { mark }), ...(passes && { content }) })
     } catch (thrown) {
-      return { failure: failureOf(context, thrown), id }
+      const failure = failureOf(context, thrown)
+      const question = requestState === undefined ? signInQuestion(failure, facts) : undefined
+      return question ? { question } : { failure, id }
     }
   }
 }
@@ -127,6 +129,26 @@ const next =
 function continued({ to }: Envelope, task_id: unknown, inputResponses: unknown): Envelope {
   const input = { inputResponses }
   return { to, action: listedActions.continuation, params: { task_id, input } }
+}
+
+/**
+ * The visit to a page of this gateway at which the user signs in to an agent (URL mode of elicitation); undefined if the
+ * client does not offer it.
+ */
+export function signInQuestion(
+  { message, details }: Failure,
+  { capabilities }: ClientFacts,
+): QuestionResult | undefined {
+  const { sign_in_url, task_id } = details
+  const { elicitation } = capabilities ?? {}
+  const isOffered = isRecord(elicitation) && elicitation.url !== undefined
+  if (sign_in_url === undefined || task_id === undefined || !isOffered) return undefined
+  const params = { mode: 'url', message, url: sign_in_url, elicitationId: randomUUID() }
+  return {
+    resultType: 'input_required',
+    inputRequests: { sign_in: { method: 'elicitation/create', params } },
+    requestState: task_id,
+  }
 }
 
 /** The questions of a listed agent, if the client can answer them. */

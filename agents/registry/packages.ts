@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { type Action, defineAction } from '../../schemas/action.ts'
+import { Approval, ApprovalInput, ApprovalReport } from '../../schemas/approval.ts'
+import { agentReference } from '../../schemas/publication.ts'
+import { input, output } from '../../schemas/shape.ts'
+import { requirePrincipal } from './caller.ts'
+import type { PackagesPort } from './port.ts'
+
+const common = { access: { scope: 'admin' }, advertised: false } as const
+
+/** An installation may take minutes. */
+const deadline_ms = 900_000
+
+export function approvePackage(packages: PackagesPort): Action<ApprovalInput, ApprovalReport> {
+  return defineAction({
+    ...common,
+    name: 'approve_package',
+    title: 'Approve a package',
+    description:
+      'Lets this gateway run the package of an agent, in a sandbox, at one exact version: installs it, starts it once and reads its tools. A new version, digest, argument, variable or host needs a new approval. A dry run only shows what would be approved.',
+    input: input(ApprovalInput),
+    output: output(ApprovalReport),
+    effect: 'write',
+    secret: true,
+    deadline_ms,
+    run: (request, { principal, signal, emit }) => {
+      let steps = 0
+      const progress = (message: string) => void emit({ progress: ++steps, message }).catch(() => {})
+      return packages.approve(request, requirePrincipal(principal), signal, progress)
+    },
+  })
+}
+
+const List = z.object({ approvals: z.array(Approval) }).meta({ id: 'ApprovalList' })
+type List = z.infer<typeof List>
+
+export function listApprovals(packages: PackagesPort): Action<Record<string, never>, List> {
+  return defineAction({
+    ...common,
+    name: 'list_approvals',
+    title: 'List approvals',
+    description: 'The packages that this gateway may run, with what was approved, without secrets.',
+    input: input(z.strictObject({})),
+    output: output(List),
+    effect: 'read',
+    run: async () => ({ approvals: await packages.list() }),
+  })
+}
+
+const Named = z.strictObject({ agent: agentReference })
+type Named = z.infer<typeof Named>
+
+export function revokeApproval(packages: PackagesPort): Action<Named, Record<string, never>> {
+  return defineAction({
+    ...common,
+    name: 'revoke_approval',
+    title: 'Revoke an approval',
+    description: 'Stops the package of an agent, deletes its approval and the secrets that came with it.',
+    input: input(Named),
+    output: output(z.strictObject({})),
+    effect: 'write',
+    async run({ agent }, { principal }) {
+      await packages.revoke(agent, requirePrincipal(principal))
+      return {}
+    },
+  })
+}

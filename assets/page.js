@@ -1,0 +1,281 @@
+// What the pages can do with scripts; without them every link and form works too.
+
+/** Milliseconds without a keystroke after which a search starts. */
+const pause = 90
+/** Milliseconds after which a search that still runs is shown as such. */
+const patience = 120
+
+/** The only place where text becomes HTML: answers of this gateway, whose texts are escaped. */
+const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('page', {
+  createHTML: (/** @type {string} */ text) => text,
+})
+
+/** @param {string} text */
+function parse(text) {
+  return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html')
+}
+
+/** @param {string} selector */
+function all(selector) {
+  return /** @type {HTMLElement[]} */ ([...document.querySelectorAll(selector)])
+}
+
+function themes() {
+  const root = document.documentElement
+  for (const button of all('[data-theme-switch]')) {
+    button.hidden = false
+    button.addEventListener('click', () => {
+      const isDark = root.dataset.theme
+        ? root.dataset.theme === 'dark'
+        : matchMedia('(prefers-color-scheme: dark)').matches
+      root.dataset.theme = isDark ? 'light' : 'dark'
+      localStorage.setItem('theme', root.dataset.theme)
+    })
+  }
+}
+
+function copying() {
+  for (const button of all('[data-copy]')) {
+    button.hidden = false
+    const label = button.textContent ?? ''
+    button.addEventListener('click', async () => {
+      const source = document.getElementById(button.dataset.copy ?? '')
+      await navigator.clipboard.writeText(source?.textContent ?? '')
+      button.textContent = button.dataset.done ?? label
+      setTimeout(() => {
+        button.textContent = label
+      }, 1500)
+    })
+  }
+}
+
+/** @param {HTMLInputElement} field */
+function searching(field) {
+  let timer = 0
+  let controller = new AbortController()
+
+  async function search() {
+    controller.abort()
+    controller = new AbortController()
+    const { signal } = controller
+    const address = addressOf(field)
+    const before = document.getElementById('results')
+    const slow = setTimeout(() => before?.setAttribute('aria-busy', 'true'), patience)
+    try {
+      const answer = await fetch(address, { signal })
+      const text = await answer.text()
+      const after = parse(text).getElementById('results')
+      if (signal.aborted) return
+      if (!answer.ok || !after || !before) return location.assign(address)
+      before.replaceWith(document.adoptNode(after))
+      history.replaceState(null, '', address)
+    } catch {
+      // A later keystroke has ended this search, or the gateway is away: Enter shows what is wrong.
+    } finally {
+      clearTimeout(slow)
+      before?.removeAttribute('aria-busy')
+    }
+  }
+
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(search, pause)
+  })
+}
+
+/**
+ * The address of a search as the form would send it.
+ * @param {HTMLInputElement} field
+ */
+function addressOf(field) {
+  const form = /** @type {HTMLFormElement} */ (field.form)
+  const values = new URLSearchParams()
+  for (const [name, value] of new FormData(form)) if (value !== '') values.append(name, String(value))
+  return `${form.action}?${values}`
+}
+
+/** @param {HTMLInputElement} field */
+function keys(field) {
+  document.addEventListener('keydown', (event) => {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select')
+    if (key === '/' && !isTyping) {
+      event.preventDefault()
+      field.focus()
+      field.select()
+    }
+    if (key === 'Escape' && target === field) field.value = ''
+    if (key !== 'ArrowDown' && key !== 'ArrowUp') return
+    const links = all('#results h2 a')
+    const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement))
+    if (links.length === 0 || (at < 0 && target !== field)) return
+    event.preventDefault()
+    const next = at + (key === 'ArrowDown' ? 1 : -1)
+    if (next < 0) field.focus()
+    else links[Math.min(next, links.length - 1)]?.focus()
+  })
+}
+
+/** @type {Promise<string> | undefined} */
+let session
+
+/** The playground session of this page, made with the first call. */
+function openSession() {
+  session ??= fetch('/api/playground/session', { method: 'POST' })
+    .then(read)
+    .then(({ id }) => id)
+  return session
+}
+
+/** @param {Response} response */
+async function read(response) {
+  const body = await response.json()
+  if (!response.ok) throw Object.assign(new Error(body.detail), { problem: body })
+  return body
+}
+
+/** @param {HTMLFormElement} form */
+function calling(form) {
+  form.hidden = false
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const answer = /** @type {HTMLElement} */ (form.querySelector('.answer'))
+    clearFaults(form)
+    const input = inputOf(form)
+    if (!input) return
+    answer.setAttribute('aria-busy', 'true')
+    const started = performance.now()
+    try {
+      const { agent, capability } = form.dataset
+      const { output } = await execute({ agent, capability, input })
+      const took = `${Math.round(performance.now() - started)} ms`
+      answer.replaceChildren(element('p', took, 'hint'), jsonOf(output))
+    } catch (fault) {
+      showProblem(form, answer, /** @type {any} */ (fault).problem ?? { detail: String(fault) })
+    } finally {
+      answer.removeAttribute('aria-busy')
+    }
+  })
+}
+
+/**
+ * Calls in the session of this page, or in a new one if that has ended.
+ * @param {object} request
+ */
+async function execute(request, isAgain = false) {
+  const id = await openSession()
+  const headers = { 'Content-Type': 'application/json' }
+  const body = JSON.stringify(request)
+  const response = await fetch(`/api/playground/session/${id}/execute`, { method: 'POST', headers, body })
+  if (response.status === 404 && !isAgain) {
+    session = undefined
+    return execute(request, true)
+  }
+  return read(response)
+}
+
+/**
+ * What the fields hold, without empty ones; undefined if one is wrong.
+ * @param {HTMLFormElement} form
+ */
+function inputOf(form) {
+  /** @type {Record<string, unknown>} */
+  const input = {}
+  let isWrong = false
+  for (const control of /** @type {Iterable<any>} */ (form.elements)) {
+    const { name, value, dataset, checked, required } = control
+    if (!dataset.kind) continue
+    try {
+      if (dataset.kind === 'boolean') {
+        if (checked) input[name] = true
+      } else if (value === '') {
+        if (required) throw new Error('This is required.')
+        if (control.validity?.badInput) throw new Error('This is no number.')
+      } else input[name] = typedValue(dataset.kind, value)
+    } catch (fault) {
+      showFault(control, /** @type {Error} */ (fault).message)
+      if (!isWrong) control.focus()
+      isWrong = true
+    }
+  }
+  return isWrong ? undefined : input
+}
+
+/**
+ * @param {string} kind
+ * @param {string} value
+ */
+function typedValue(kind, value) {
+  if (kind === 'number') return Number(value)
+  if (kind === 'lines') return value.split('\n').filter(Boolean)
+  return kind === 'text' ? value : JSON.parse(value)
+}
+
+/** @param {HTMLFormElement} form */
+function clearFaults(form) {
+  for (const text of form.querySelectorAll('.wrong')) text.textContent = ''
+  for (const control of form.elements) control.removeAttribute('aria-invalid')
+}
+
+/**
+ * @param {HTMLElement} control
+ * @param {string} text
+ */
+function showFault(control, text) {
+  control.setAttribute('aria-invalid', 'true')
+  const place = document.getElementById(`${control.id}-wrong`)
+  if (place) place.textContent = text
+}
+
+/**
+ * A problem (RFC 9457): what is wrong at fields stands at the fields.
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement} answer
+ * @param {any} problem
+ */
+function showProblem(form, answer, { detail, hint, code, errors = [] }) {
+  for (const error of errors) {
+    const name = error.pointer.replace(/^\/(?:input\/)?/, '').split('/')[0]
+    const control = form.elements.namedItem(name)
+    if (control instanceof HTMLElement) showFault(control, error.detail)
+  }
+  const lines = [element('p', detail), hint && element('p', hint), code && element('code', code)]
+  const note = element('div', '', 'note')
+  note.append(...lines.filter(Boolean))
+  answer.replaceChildren(note)
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function element(name, text, className = '') {
+  const made = document.createElement(name)
+  made.textContent = text
+  made.className = className
+  return made
+}
+
+/**
+ * JSON with its texts in colour.
+ * @param {unknown} value
+ */
+function jsonOf(value) {
+  const pre = document.createElement('pre')
+  pre.tabIndex = 0
+  const parts = JSON.stringify(value, null, 2).split(/("(?:[^"\\]|\\.)*":?)/)
+  pre.append(
+    ...parts.map((part, index) =>
+      index % 2 === 1 && !part.endsWith(':') ? element('span', part, 'string') : part,
+    ),
+  )
+  return pre
+}
+
+themes()
+copying()
+for (const form of document.querySelectorAll('form.call')) calling(/** @type {HTMLFormElement} */ (form))
+const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))
+if (field) keys(field)
+if (field && document.getElementById('results')) searching(field)

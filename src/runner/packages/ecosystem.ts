@@ -1,0 +1,46 @@
+import { Failure } from '../../../schemas/failure.ts'
+import type { Program } from '../programs.ts'
+import type { PackageSource, ResolvedPackage } from '../runner.ts'
+import type { JobResult, Workspace } from './jobs.ts'
+
+/** A registry, as seen from a workspace. */
+export interface Registry {
+  readonly base: string
+  /** `PATH` of the host. */
+  readonly path: string
+  /** Runs a tool in a sandbox that reaches the registry alone. */
+  run(program: Program, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<JobResult>
+}
+
+export interface Installation {
+  readonly registry: Registry
+  readonly work: Workspace
+  readonly scripts: boolean
+}
+
+/** How packages of a kind are found, locked, installed and started. */
+export interface Ecosystem {
+  /** Name of the lock file in the workspace. */
+  readonly lockFile: string
+  resolve(source: PackageSource, registry: Registry): Promise<ResolvedPackage>
+  /** Writes the lock file with the dependencies as of `before` (RFC 3339), or says what is in the way. */
+  lock(
+    resolved: ResolvedPackage,
+    before: string | null,
+    installation: Installation,
+  ): Promise<{ readonly dependencies: number } | { readonly problem: string }>
+  /** Installs what the lock file in the workspace states. */
+  install(resolved: ResolvedPackage, installation: Installation): Promise<void>
+  /** The program of the package that is installed in `folder`. `path` is the `PATH` of the host. */
+  program(resolved: ResolvedPackage, folder: string, path: string): Promise<Program>
+}
+
+export function registryFailure({ base }: Registry, reason: string): Failure {
+  return new Failure('upstream_failed', `The registry ${new URL(base).host} gave no usable answer: ${reason}`)
+}
+
+/** The end of what a tool wrote, for its reader. */
+export function lastLines(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  return lines.slice(-12).join('\n').slice(-2000)
+}

@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import type { ApprovalStore } from '../../../schemas/approval.ts'
+import type { Tables } from '../sql/tables.ts'
+import type { Transact } from '../sql/transaction.ts'
+
+export function createApprovalStore(reader: Kysely<Tables>, transact: Transact): ApprovalStore {
+  return {
+    find: (scope, entryId) =>
+      reader
+        .selectFrom('approval')
+        .selectAll()
+        .where('scope', '=', scope)
+        .where('entry_id', '=', entryId)
+        .executeTakeFirst(),
+    list: (scope) =>
+      reader.selectFrom('approval').selectAll().where('scope', '=', scope).orderBy('entry_id').execute(),
+    put: (row) =>
+      transact(async (db) => {
+        const { scope: _, entry_id: __, ...values } = row
+        await db
+          .insertInto('approval')
+          .values(row)
+          .onConflict((conflict) => conflict.columns(['scope', 'entry_id']).doUpdateSet(values))
+          .execute()
+      }),
+    remove: (scope, entryId) =>
+      transact(async (db) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('approval')
+          .where('scope', '=', scope)
+          .where('entry_id', '=', entryId)
+          .executeTakeFirst()
+        return numDeletedRows > 0n
+      }),
+  }
+}

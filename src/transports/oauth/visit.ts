@@ -1,0 +1,35 @@
+import { codes } from '../../../schemas/failure.ts'
+import type { Page } from '../../auth/authorization-server/pages.ts'
+import type { Mount } from '../http/app.ts'
+import { send } from '../http/respond.ts'
+import { clientOf } from '../shared/client-address.ts'
+import { failureOf, type TransportContext } from '../shared/transport-context.ts'
+import type { Answer, Exchange } from './exchange.ts'
+import { protocolPages } from './pages.ts'
+
+/** Makes the mounts of pages that browsers visit: a refusal is a page too. `count` may throw Failure `rate_limited`. */
+export function visitMount(context: TransportContext, count: (client: string) => void) {
+  return (method: 'get' | 'post', path: string, answer: Answer): Mount => ({
+    method,
+    path,
+    async handler(request, response) {
+      const exchange = { request, response }
+      try {
+        count(clientOf(context, request).address)
+        show(exchange, 200, await answer(exchange))
+      } catch (thrown) {
+        const { code, message, details } = failureOf(context, thrown)
+        const text = [message, details.hint].filter(Boolean).join(' ')
+        show(exchange, codes[code].http, protocolPages.error(text))
+      }
+    },
+  })
+}
+
+function show({ request, response }: Exchange, status: number, answer: Page | { location: string }): void {
+  if ('location' in answer) {
+    send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
+    return
+  }
+  send(request, response, status, answer.html, answer.headers)
+}

@@ -1,0 +1,56 @@
+import type { Entry } from '../../../../schemas/entry.ts'
+import { type Html, html } from '../html.ts'
+import { callableWords, livenessWords, words } from './words.ts'
+
+const magnifier = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true"><circle cx="8.5" cy="8.5" r="6"/><path d="m13 13 5 5"/></svg>`
+
+/** The search field. `filters` are the filters in force, which a new search keeps. */
+export function searchField(query: string, filters: readonly (readonly [string, string])[] = []): Html {
+  return html`<form class="field" role="search" action="/search">
+${magnifier}<input type="search" name="q" value="${query}" placeholder="${words.ask}" aria-label="${words.ask}" autocomplete="off" maxlength="1000">
+${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">/</kbd><button class="button main">${words.search}</button>
+</form>`
+}
+
+const signs = {
+  ok: html`<circle cx="5" cy="5" r="4" fill="currentColor"/>`,
+  warn: html`<circle cx="5" cy="5" r="4" fill="none" stroke="currentColor" stroke-width="2"/>`,
+  bad: html`<rect x="1" y="1" width="8" height="8" fill="none" stroke="currentColor" stroke-width="2"/>`,
+  none: html`<circle cx="5" cy="5" r="3.5" fill="none" stroke="currentColor" stroke-width="1.5"/>`,
+} as const
+
+type Sign = keyof typeof signs
+
+const ofLiveness = { alive: 'ok', degraded: 'warn', dead: 'bad', stale: 'bad', unreachable: 'bad' } as const
+
+type Shown = Pick<Entry, 'callable' | 'liveness' | 'packages'>
+
+/** A sign of its own form for each state, and the state in words. */
+export function stateOf({ callable, liveness, packages }: Shown): Html {
+  const { status, p50_ms } = liveness
+  const isLookedAt = status !== 'unknown' && callable !== 'package'
+  const kind: Sign = isLookedAt
+    ? ofLiveness[status]
+    : callable === 'hosted' || callable === 'open'
+      ? 'ok'
+      : 'none'
+  const registries = [...new Set(packages.map(({ registry_type }) => registry_type))].join(', ')
+  const more =
+    callable === 'package' ? registries : isLookedAt && p50_ms !== null ? `${Math.round(p50_ms)} ms` : ''
+  const text = isLookedAt ? livenessWords[status] : callableWords[callable]
+  return html`<span class="state ${kind}"><svg viewBox="0 0 10 10" aria-hidden="true">${signs[kind]}</svg>${text}${more !== '' && ` · ${more}`}</span>`
+}
+
+/** JSON with its texts in colour. */
+export function jsonOf(value: unknown): Html[] {
+  const parts = JSON.stringify(value, null, 2).split(/("(?:[^"\\]|\\.)*":?)/)
+  return parts.map((part, index) => {
+    const isText = index % 2 === 1 && !part.endsWith(':')
+    return isText ? html`<span class="string">${part}</span>` : html`${part}`
+  })
+}
+
+/** The address of an agent's page. */
+export function pageOf(packageName: string): string {
+  return `/agent/${encodeURIComponent(packageName)}`
+}

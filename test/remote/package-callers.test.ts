@@ -1,0 +1,162 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { principalKey } from '../../src/common/principal-key.ts'
+import { a2aVersion } from '../support/a2a.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { createTestRunner, type TestRunner } from '../support/package-runner.ts'
+import { openTransports } from '../support/transports.ts'
+
+const ada = {
+  issuer: 'urn:dragoman:local',
+  subject: 'ada',
+  scopes: new Set(['a2a:call'] as const),
+  namespaces: [],
+}
+const approved = 'com.example/approved'
+
+let runner: TestRunner
+let home: TestGateway
+let token: string
+let admin: string
+
+async function list(name: string): Promise<void> {
+  const source = {
+    registryType: 'npm',
+    identifier: '@example/well',
+    version: '1.0.0',
+    transport: { type: 'stdio' },
+  }
+  const lines = [
+    JSON.stringify({ server: { name, description: 'A package.', version: '1.0.0', packages: [source] } }),
+  ]
+  await send('svc.registry', 'import_entries', { lines }, admin)
+}
+
+async function send(to: string, action: string, params: object, by = token) {
+  return (await home.request('POST', '/a2a/message', { body: { to, action, params }, token: by })).json
+}
+
+beforeAll(async () => {
+  runner = createTestRunner({ '@example/well': ['1.0.0'] })
+  // Ada is the person whose own host this gateway serves.
+  home = await startGateway({}, { runner, person: ada })
+  token = await home.token('ada')
+  admin = await home.token('root', { scopes: ['admin'] })
+  await list(approved)
+  await send('svc.registry', 'approve_package', { agent: approved }, admin)
+})
+afterAll(async () => {
+  await home?.[Symbol.asyncDispose]()
+})
+
+test('a package answers the same over every transport', async () => {
+  const outcomes: Record<string, unknown> = {}
+  for (const transport of openTransports(home)) {
+    const envelope = { to: approved, action: 'echo', params: { text: 'a' } }
+    outcomes[transport.name] = await transport.call(envelope, token)
+  }
+  expect(Object.keys(outcomes).length).toBeGreaterThan(5)
+  for (const [name, outcome] of Object.entries(outcomes))
+    expect([name, outcome]).toEqual([name, { output: { text: 'a' } }])
+})
+
+test('a package that is not approved is refused with the same code over every transport', async () => {
+  await list('com.example/refused')
+  const eve = await home.token('eve')
+  for (const transport of openTransports(home)) {
+    const envelope = { to: 'com.example/refused', action: 'echo', params: { text: 'a' } }
+    expect([transport.name, await transport.call(envelope, eve)]).toEqual([
+      transport.name,
+      { code: 'approval_required' },
+    ])
+  }
+})
+
+async function connect(path: string, answer: object, by = token) {
+  const client = new Client(
+    { name: 'test', version: '1' },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: 'auto' },
+    },
+  )
+  const questions: string[] = []
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    questions.push(params.message)
+    return answer as { action: 'accept' }
+  })
+  const requestInit = { headers: { Authorization: `Bearer ${by}` } }
+  const url = new URL(home.url + path)
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  return { client, questions, [Symbol.asyncDispose]: () => client.close() }
+}
+
+const accept = (content: object) => ({ action: 'accept', content })
+const echo = (agent: string) => ({
+  name: 'call_agent',
+  arguments: { agent, action: 'echo', params: { text: 'a' } },
+})
+
+test('a question of a package reaches its MCP client, and its progress too', async () => {
+  await using connected = await connect(
+    `/mcp/agents/${encodeURIComponent(approved)}`,
+    accept({ response: 'Ada' }),
+  )
+  const { content } = await connected.client.callTool({ name: 'ask', arguments: {} })
+  expect(content).toEqual([{ type: 'text', text: 'You are Ada.' }])
+  expect(connected.questions).toEqual([`${approved} asks: Who are you?`])
+  const seen: unknown[] = []
+  await connected.client.callTool(
+    { name: 'work', arguments: {} },
+    { onprogress: (progress) => void seen.push(progress) },
+  )
+  expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }])
+})
+
+test('a question of a package reaches a caller of A2A as a task', async () => {
+  const say = async (data: object, more: object) => {
+    const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ data }], ...more }
+    const path = `/a2a/v1/${encodeURIComponent(approved)}/message:send`
+    return (await home.request('POST', path, { body: { message }, token, headers: a2aVersion })).json.task
+  }
+  const task = await say({}, { metadata: { skillId: 'ask' } })
+  expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+  const done = await say({ response: 'Ada' }, { taskId: task.id })
+  expect(JSON.stringify(done.artifacts)).toContain('You are Ada.')
+})
+
+test('the person of a host approves a package for themselves alone, by a form of the host', async () => {
+  await list('com.example/mine')
+  await using connected = await connect('/mcp', accept({ approve: true }))
+  const { content } = await connected.client.callTool(echo('com.example/mine'))
+  expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+  const [question = ''] = connected.questions
+  for (const part of ['@example/well 1.0.0', 'bubblewrap', 'without network', 'sha512-'])
+    expect(question).toContain(part)
+  await connected.client.callTool(echo('com.example/mine'))
+  expect(connected.questions).toHaveLength(1)
+  expect(await home.gateway.store.approvals.list(principalKey(ada))).toHaveLength(1)
+  const eve = await home.token('eve')
+  expect((await send('com.example/mine', 'echo', { text: 'a' }, eve)).code).toBe('approval_required')
+})
+
+test('a person who declines is asked once, and nothing starts', async () => {
+  await list('com.example/declined')
+  const starts = runner.starts.length
+  await using connected = await connect('/mcp', { action: 'decline' })
+  for (let count = 0; count < 2; count++) {
+    const { isError, content } = await connected.client.callTool(echo('com.example/declined'))
+    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('dragoman allow')])
+  }
+  expect(connected.questions).toHaveLength(1)
+  expect(runner.starts).toHaveLength(starts)
+})
+
+test('nobody else is asked to approve, and neither is a caller without a host that can ask', async () => {
+  await list('com.example/others')
+  const eve = await home.token('eve')
+  await using connected = await connect('/mcp', accept({ approve: true }), eve)
+  expect((await connected.client.callTool(echo('com.example/others'))).isError).toBe(true)
+  expect(connected.questions).toEqual([])
+  expect((await send('com.example/others', 'echo', { text: 'a' })).code).toBe('approval_required')
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { createSemaphore } from '../../src/common/semaphore.ts'
+import { configuredRegistries, type Trial, tryPackage, unreachable } from '../support/real-packages.ts'
+import { lackingUv, openTestRunner } from '../support/runner.ts'
+
+const everyday: readonly Trial[] = [
+  { type: 'npm', name: '@wonderwhy-er/desktop-commander', version: '0.2.52', call: ['get_config', {}] },
+  { type: 'npm', name: 'mcp-server-kubernetes', version: '4.1.7' },
+  {
+    type: 'pypi',
+    name: 'markitdown-mcp',
+    version: '0.0.1a7',
+    call: ['convert_to_markdown', { uri: 'data:text/html,<h1>Hello</h1>' }],
+  },
+  {
+    type: 'npm',
+    name: '@modelcontextprotocol/server-everything',
+    version: '2026.8.31',
+    call: ['echo', { message: 'hello' }],
+  },
+  {
+    type: 'npm',
+    name: '@modelcontextprotocol/server-memory',
+    version: '2026.8.31',
+    call: ['read_graph', {}],
+  },
+  {
+    type: 'npm',
+    name: '@modelcontextprotocol/server-filesystem',
+    version: '2026.8.31',
+    args: ['/home/package'],
+    call: ['list_allowed_directories', {}],
+  },
+  {
+    type: 'npm',
+    name: '@modelcontextprotocol/server-sequential-thinking',
+    version: '2026.8.31',
+    call: [
+      'sequentialthinking',
+      { thought: 'first', nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 },
+    ],
+  },
+  { type: 'npm', name: '@upstash/context7-mcp', version: '4.1.1' },
+  { type: 'npm', name: '@playwright/mcp', version: '0.0.83' },
+  { type: 'npm', name: '@antv/mcp-server-chart', version: '0.9.10' },
+  { type: 'npm', name: 'chrome-devtools-mcp', version: '1.11.0' },
+  {
+    type: 'pypi',
+    name: 'mcp-server-time',
+    version: '2026.10.19',
+    call: ['get_current_time', { timezone: 'UTC' }],
+  },
+  { type: 'pypi', name: 'mcp-server-git', version: '2026.10.19' },
+  { type: 'pypi', name: 'mcp-server-sqlite', version: '2025.4.25', call: ['list_tables', {}] },
+  { type: 'pypi', name: 'mcp-server-fetch', version: '2026.10.24' },
+  {
+    type: 'pypi',
+    name: 'mcp-server-calculator',
+    version: '0.2.1',
+    call: ['calculate', { expression: '6 * 7' }],
+  },
+  { type: 'pypi', name: 'duckduckgo-mcp-server', version: '0.7.0' },
+  { type: 'pypi', name: 'arxiv-mcp-server', version: '0.8.2' },
+  { type: 'pypi', name: 'wikipedia-mcp', version: '2.0.1' },
+  {
+    type: 'pypi',
+    name: 'excel-mcp-server',
+    version: '2.2.2',
+    args: ['stdio'],
+    call: ['create_workbook', { path: '/home/package/a.xlsx' }],
+  },
+]
+
+const registries = await configuredRegistries()
+const isNightly = process.env.DRAGOMAN_CI_NIGHTLY === '1'
+const reason = isNightly ? lackingUv || (await unreachable(registries)) : 'DRAGOMAN_CI_NIGHTLY=1'
+if (reason !== '') console.log(`Real packages are not tried: ${reason} is missing or cannot be reached.`)
+
+describe.skipIf(reason)('twenty real servers', () => {
+  test('start in the sandbox without network, list their tools, and answer where they need nothing outside', async () => {
+    const certificates = process.env.NODE_EXTRA_CA_CERTS
+    await using world = await openTestRunner(registries, certificates === undefined ? {} : { certificates })
+    const acquire = createSemaphore(4)
+    const signal = AbortSignal.timeout(560_000)
+    const results = await Promise.all(
+      everyday.map(async (trial) => {
+        using _slot = await acquire(signal)
+        try {
+          const { tools, ms, answer } = await tryPackage(world.runner, trial, signal)
+          return {
+            name: trial.name,
+            tools: tools.length,
+            ...ms,
+            answered: trial.call && answer?.isError !== true,
+            answer,
+          }
+        } catch (thrown) {
+          return { name: trial.name, tools: 0, error: (thrown as Error).message }
+        }
+      }),
+    )
+    console.table(
+      results.map(({ answer: _, ...row }: (typeof results)[number] & { answer?: unknown }) => row),
+    )
+    expect(results.filter(({ tools }) => tools === 0)).toEqual([])
+    expect(results.filter((result) => 'answered' in result && result.answered === false)).toEqual([])
+    expect(
+      results.filter((result) => 'answered' in result && result.answered === true).length,
+    ).toBeGreaterThanOrEqual(9)
+  })
+})

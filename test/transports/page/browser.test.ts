@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../net/support.ts'
+import { sampleEntry } from '../../support/entries.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path))
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+const views = [
+  '/',
+  '/search?q=paper',
+  '/search?q=zzqqxx&license=mit',
+  '/agent/svc.utility.finance',
+  '/agent/com.example.swans',
+  '/connect',
+  '/agent/none.such',
+]
+
+let home: TestGateway
+let browser: Browser
+let website: string
+let site: Awaited<ReturnType<typeof serve>>
+
+describe.skipIf(!executablePath)('in Chromium, where it is installed', () => {
+  beforeAll(async () => {
+    site = await serve((_, response) => {
+      const body = `<article><h1>Tides</h1><p>${'Tides come twice a day, and <script>alert(1)</script> the moon brings them. '.repeat(20)}</p></article>`
+      response
+        .writeHead(200, { 'Content-Type': 'text/html' })
+        .end(`<html><title>Tides</title><body>${body}</body></html>`)
+    })
+    website = `${site.origin}/`
+    home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.origin })
+    const { store, follower } = home.gateway
+    const { revision } = await store.write(async (writer) => {
+      for (const [at, name] of ['Swans', 'Cranes', 'Boats'].entries()) {
+        const package_name = `com.example.${name.toLowerCase()}`
+        const description = `Folds paper ${name}. ${'A long text without an end '.repeat(at * 40)}`
+        await writer.put(
+          sampleEntry({ package_name, name: `${name} ${'wide'.repeat(at * 30)}`, description }),
+        )
+      }
+    })
+    await follower.caughtUp(revision)
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] })
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await home[Symbol.asyncDispose]()
+    await site[Symbol.asyncDispose]()
+  })
+
+  /** A page, and what its console and its policy report. */
+  async function openPage(
+    path: string,
+    {
+      width = 1280,
+      scheme = 'light',
+      scripts = true,
+    }: { width?: number; scheme?: 'light' | 'dark'; scripts?: boolean } = {},
+  ) {
+    const context = await browser.newContext({
+      viewport: { width, height: 860 },
+      colorScheme: scheme,
+      javaScriptEnabled: scripts,
+    })
+    const page = await context.newPage()
+    const reports: string[] = []
+    const requests: string[] = []
+    let bytes = 0
+    page.on('console', (message) => reports.push(message.text()))
+    page.on('pageerror', (error) => reports.push(String(error)))
+    page.on('request', (request) => requests.push(request.url()))
+    page.on('requestfinished', async (request) => {
+      const { responseBodySize, responseHeadersSize } = await request.sizes()
+      bytes += responseBodySize + responseHeadersSize
+    })
+    await page.goto(home.url + path)
+    await page.evaluate('document.fonts.ready')
+    const sent = () => ({ requests: requests.length, bytes })
+    return { page, reports, sent, [Symbol.asyncDispose]: () => context.close() }
+  }
+
+  const found = (page: Page) => page.locator('#results h2 a').allTextContents()
+
+  test.each(
+    views.flatMap((path) =>
+      [1280, 390].flatMap((width) =>
+        (['light', 'dark'] as const).map((scheme) => [path, width, scheme] as const),
+      ),
+    ),
+  )(
+    '%s at %i pixels, %s: no barrier, no overflow, nothing reported, within its budget',
+    async (path, width, scheme) => {
+      await using opened = await openPage(path, { width, scheme })
+      const { page, reports, sent } = opened
+      const { violations } = (await page.evaluate(
+        `${axe};axe.run({ runOnly: ${JSON.stringify(rules)} })`,
+      )) as {
+        violations: { id: string }[]
+      }
+      expect(violations.map(({ id }) => id)).toEqual([])
+      const [overflow, nodes, shift] = (await page.evaluate(`new Promise((resolve) => {
+      let shift = 0
+      new PerformanceObserver((list) => list.getEntries().forEach((entry) => { shift += entry.value }))
+        .observe({ type: 'layout-shift', buffered: true })
+      const { scrollWidth } = document.documentElement
+      setTimeout(() => resolve([scrollWidth - innerWidth, document.querySelectorAll('*').length, shift]), 0)
+    })`)) as number[]
+      expect(overflow).toBeLessThanOrEqual(0)
+      expect(nodes).toBeLessThanOrEqual(600)
+      expect(shift).toBeLessThan(0.01)
+      expect(reports.filter((line) => !line.includes('status of 404'))).toEqual([])
+      expect(sent().requests).toBeLessThanOrEqual(6)
+      expect(sent().bytes).toBeLessThanOrEqual(65_000)
+    },
+    30_000,
+  )
+
+  test('search answers as one types, and keys walk through the agents', async () => {
+    await using opened = await openPage('/search')
+    const { page, reports } = opened
+    await page.keyboard.press('/')
+    await page.keyboard.type('swans')
+    await page.waitForURL(`${home.url}/search?q=swans`)
+    expect((await found(page))[0]).toMatch(/^Swans/)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${home.url}/agent/com.example.swans`)
+    expect(reports).toEqual([])
+  }, 30_000)
+
+  test('without scripts, search, filters and pages of agents work too', async () => {
+    await using opened = await openPage('/', { scripts: false })
+    const { page } = opened
+    await page.fill('input[type=search]', 'swans')
+    await page.click('form[role=search] button')
+    expect((await found(page))[0]).toMatch(/^Swans/)
+    await page.click('#results h2 a')
+    expect(page.url()).toBe(`${home.url}/agent/com.example.swans`)
+  }, 30_000)
+
+  test('the theme that one chooses stays', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    await page.click('[data-theme-switch]')
+    await page.goto(`${home.url}/connect`)
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+  }, 30_000)
+
+  test('a host configuration is copied in two clicks from the front page', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.click('nav >> text=Connect')
+    await page.click('summary >> text=Claude Code')
+    await page.click('details[open] [data-copy]')
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toContain(`claude mcp add --scope user --transport http dragoman ${home.url}/mcp`)
+  }, 30_000)
+
+  test('a hosted agent is called from its page, and what is wrong stands at its field', async () => {
+    await using opened = await openPage('/agent/svc.utility.reader')
+    const { page, reports } = opened
+    await page.click('form.call button')
+    expect(await page.locator('.wrong').first().textContent()).toBe('This is required.')
+    await page.fill('form.call [name=url]', 'http://127.0.0.1:9/')
+    await page.click('form.call button')
+    await page.waitForSelector('.answer .note code')
+    expect(await page.locator('.answer .note').textContent()).toContain('blocked_address')
+    await page.fill('form.call [name=url]', website)
+    await page.click('form.call button')
+    await page.waitForSelector('.answer pre')
+    expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
+    expect(reports.filter((line) => !line.includes('status of 403'))).toEqual([])
+  }, 30_000)
+})

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sampleEntry } from '../../support/entries.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+
+let home: TestGateway
+
+const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`
+const override = '\u202Etxt.exe'
+
+beforeAll(async () => {
+  home = await startGateway()
+  const { store, follower } = home.gateway
+  const hostile = sampleEntry({
+    package_name: 'com.example.hostile',
+    name: `Hostile ${attack}`,
+    description: `Umbrella ${attack} ${'long '.repeat(2000)}`,
+    category: 'odd-things',
+    license: 'MIT',
+    tags: [attack.slice(0, 40)],
+    source_url: 'javascript:alert(3)',
+    capabilities: [
+      {
+        name: attack.slice(0, 60),
+        description: attack,
+        input_schema: {
+          type: 'object',
+          required: ['field-1'],
+          properties: Object.fromEntries(
+            Array.from({ length: 500 }, (_, at) => [
+              `field-${at}`,
+              { type: 'string', description: `${attack}${override}` },
+            ]),
+          ),
+        },
+      },
+    ],
+  })
+  const many = Array.from({ length: 25 }, (_, at) =>
+    sampleEntry({
+      package_name: `com.example.plain${at}`,
+      name: `Plain ${at}`,
+      description: 'Folds paper swans.',
+    }),
+  )
+  const { revision } = await store.write(async (writer) => {
+    for (const entry of [hostile, ...many]) await writer.put(entry)
+  })
+  await follower.caughtUp(revision)
+})
+
+afterAll(() => home[Symbol.asyncDispose]())
+
+const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+const open = (path: string, headers: Record<string, string> = browser) =>
+  home.request('GET', path, { headers })
+
+describe('the front page', () => {
+  test.each([
+    [browser.Accept, 'text/html; charset=utf-8'],
+    ['*/*', 'application/json'],
+    ['application/json', 'application/json'],
+    ['application/json, text/html;q=0.5', 'application/json'],
+    ['text/html;q=0', 'application/json'],
+  ])('for Accept: %s is %s', async (accept, type) => {
+    const { status, headers } = await open('/', { Accept: accept })
+    expect([status, headers.get('content-type')]).toEqual([200, type])
+  })
+
+  test('counts what is listed and what can be called', async () => {
+    const { text } = await open('/')
+    expect(text).toContain('<dd>30</dd>')
+    expect(text).toContain('href="/search?category=odd-things">Odd things')
+  })
+})
+
+describe('the page of a search', () => {
+  test('shows the agents in the order of the search, with what matched', async () => {
+    const { text } = await open('/search?q=folds+paper+swans')
+    expect(text.match(/<article class="hit">/g)).toHaveLength(20)
+    expect(text).toContain('<mark>Folds</mark> <mark>paper</mark> <mark>swans</mark>')
+    expect(text).toContain('words folds, paper, swans')
+  })
+
+  test('leads from page to page, and keeps the words and the filters', async () => {
+    const { text } = await open('/search?q=folds+paper+swans&protocol=none')
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(text) ?? []
+    const address = next.replaceAll('&amp;', '&')
+    expect(address).toContain('q=folds+paper+swans&protocol=none&cursor=')
+    const second = await open(address)
+    expect(second.text.match(/<article class="hit">/g)).toHaveLength(5)
+    expect(second.text).toContain('Back to the first page')
+  })
+
+  test('marks the filter in force, and its link lifts the filter', async () => {
+    const { text } = await open('/search?q=umbrella&license=mit')
+    expect(text).toContain('<a href="/search?q=umbrella" aria-current="true">MIT')
+    expect(text).toContain('<input type="hidden" name="license" value="mit">')
+  })
+
+  test('helps where nothing fits', async () => {
+    const { text } = await open('/search?q=zzqqxx&license=mit')
+    expect(text).toContain('Nothing here does that.')
+    expect(text).toContain('<a class="button" href="/search?q=zzqqxx">')
+  })
+
+  test('of an empty form lists all agents', async () => {
+    const { status, text } = await open('/search?q=')
+    expect([status, text.match(/<article class="hit">/g)?.length]).toEqual([200, 20])
+  })
+
+  test.each([
+    ['/search?tag=x', 400, 'invalid_request'],
+    ['/search?cursor=x', 400, 'invalid_request'],
+    ['/agent/com.example.none', 404, 'not_found'],
+  ])('an error at %s is a page with its code', async (path, status, code) => {
+    const answer = await open(path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+    expect(answer.text).toContain(`<a href="/docs/errors#${code}"><code>${code}</code></a>`)
+  })
+})
+
+describe('the page of an agent', () => {
+  test('shows how each host uses it', async () => {
+    const { text } = await open('/agent/svc.utility.finance')
+    expect(text).toContain('vscode:mcp/install?')
+    expect(text).toContain('claude mcp add --scope user --transport http')
+    expect(text).toContain(`${home.url}/mcp/agents/svc.utility.finance`)
+  })
+
+  test('shows texts of publishers as texts, links no other scheme, and draws a bounded number of fields', async () => {
+    const { text } = await open('/agent/com.example.hostile')
+    expect(text).not.toMatch(/<script>alert|<img|href="javascript:/)
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;')
+    expect(text.match(/class="kind"/g)).toHaveLength(60)
+    const search = await open('/search?q=hostile')
+    expect(search.text).toContain('com.example.hostile')
+    expect(search.text).not.toMatch(/<script>alert|<img/)
+  })
+
+  test('is at the name with its slash', async () => {
+    expect((await open('/agent/com.example.plain1')).text).toContain('<h1>Plain 1</h1>')
+  })
+})
+
+test('the page of the connection gives hosts the gateway as a whole', async () => {
+  const { text } = await open('/connect')
+  expect(text).toContain(`claude mcp add --scope user --transport http dragoman ${home.url}/mcp`)
+})
+
+describe('every page', () => {
+  const paths = ['/', '/search?q=swans', '/agent/svc.utility.finance', '/connect', '/agent/none.such']
+
+  test.each(paths)('%s takes scripts and styles from here alone, and has none within', async (path) => {
+    const { text, headers } = await open(path)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types page")
+    expect(text).not.toMatch(/<style|\sstyle=|<script>|\son\w+=/)
+    expect(headers.get('x-frame-options')).toBe('DENY')
+  })
+
+  test.each(paths)('%s loads files that are here, for ever', async (path) => {
+    const { text } = await open(path)
+    const files = [...text.matchAll(/(?:href|src)="(\/-\/[^"]+)"/g)].map(([, file = '']) => file)
+    expect(new Set(files).size).toBe(5)
+    for (const file of files) {
+      const { status, headers } = await open(file)
+      expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])
+    }
+  })
+
+  test('of an older release finds its files, which are not cached for ever', async () => {
+    const { status, headers } = await open('/-/older/style.css')
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
+    expect((await open('/-/older/none.css')).json.code).toBe('not_found')
+  })
+})
