@@ -1,4 +1,5 @@
 import type { SearchOutput } from '../schemas/search.ts'
+import { layout } from '../src/transports/page/site/layout.ts'
 import { results } from '../src/transports/page/site/results.ts'
 import { sampleEntry } from '../test/support/entries.ts'
 import { startGateway } from '../test/support/gateway.ts'
@@ -6,7 +7,7 @@ import { median, type Row } from './support/measure.ts'
 
 const rounds = 9
 const repeats = 500
-const assets = { style: '/s', theme: '/t', script: '/p', icon: '/i', font: '/f' }
+const assets = { style: '/s', theme: '/t', scripts: { page: '/p' }, icon: '/i', font: '/f' }
 
 /** CPU time of a page of 20 agents, against JSON.stringify of the same 20 agents; in microseconds each. */
 export async function page(): Promise<Row[]> {
@@ -30,7 +31,7 @@ export async function page(): Promise<Row[]> {
   const found: SearchOutput = (await home.request('GET', path)).json
   const search = new URLSearchParams('q=convert pdf to markdown')
   const works = {
-    page: () => results(found, search, assets).length,
+    page: () => layout(results(found, search), undefined, assets).length,
     json: () => JSON.stringify(found.agents).length,
   }
   const times = { page: [] as number[], json: [] as number[] }

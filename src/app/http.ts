@@ -109,7 +109,7 @@ function createMounts({
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
-    ...siteMounts(gateway, pageFiles, indexMount(gateway, version)),
+    ...siteMounts(gateway, gateway.signIn.server, pageFiles, indexMount(gateway, version)),
     errorsMount(gateway, readFileSync(troubleshooting, 'utf8')),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining, proveTo(secret)),
     envelopeMount(gateway, allowsOrigin, ending),

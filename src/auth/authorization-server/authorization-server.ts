@@ -103,6 +103,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   return {
     issuer,
     isSecure,
+    clock,
     browsers: createBrowsers({ provider, accounts, isSecure }),
     pendingLogins: createPendingLogins(options),
     logins: options.logins,

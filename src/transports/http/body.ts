@@ -38,10 +38,9 @@ const json = {
   name: 'application/json',
 }
 
-const form: BodyRule = {
+const form = {
   type: /^application\/x-www-form-urlencoded *(?:; *charset="?utf-8"?)? *$/i,
   name: 'application/x-www-form-urlencoded',
-  maxBytes: 16 * 1024,
 }
 
 /** The bytes of a JSON body, within the limit of the caller. */
@@ -49,9 +48,9 @@ export async function readBody(request: IncomingMessage, principal: Principal | 
   return await read(request, { ...json, maxBytes: messageLimits(principal).maxBytes })
 }
 
-/** The bytes of a form, of at most 16 KiB. */
-export async function readFormBody(request: IncomingMessage): Promise<Buffer> {
-  return await read(request, form)
+/** The bytes of a form. */
+export async function readFormBody(request: IncomingMessage, maxBytes = 16 * 1024): Promise<Buffer> {
+  return await read(request, { ...form, maxBytes })
 }
 
 async function read(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {

@@ -5,9 +5,9 @@ import { type SignIns, signInMilliseconds } from '../../auth/upstream-sign-in/si
 import type { Mount } from '../http/app.ts'
 import { send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
+import { createForms } from '../shared/forms.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { paramOf, readForm, type SignInPort } from './exchange.ts'
-import { createForms } from './forms.ts'
 import { connectedPage, connectPage, leavePage } from './pages.ts'
 import { visitMount } from './visit.ts'
 

@@ -5,7 +5,7 @@ import type { Page } from '../../auth/authorization-server/pages.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import { readFormBody } from '../http/body.ts'
 import type { ReadRequest } from '../http/input.ts'
-import type { Forms } from './forms.ts'
+import type { Forms } from '../shared/forms.ts'
 
 /** A request of a browser, and its answer. */
 export interface Exchange {

@@ -4,8 +4,8 @@ import type { HostInstall, InstallConfig, InstallTarget } from '../../../../sche
 import { testTag } from '../../../../schemas/names.ts'
 import { type Html, html } from '../html.ts'
 import { callForm, inputOf } from './form.ts'
-import { type AssetPaths, layout } from './layout.ts'
 import { stateOf } from './parts.ts'
+import type { View } from './view.ts'
 import { titleOf, verificationWords, words } from './words.ts'
 
 /** Capabilities that are drawn. */
@@ -16,11 +16,7 @@ const maxTags = 12
 const linked = new Set(['vscode', 'cursor'])
 
 /** The page of one agent. Without `install`, nothing says how a host uses it. */
-export function agentPage(
-  entry: EntryDetail,
-  install: InstallConfig | undefined,
-  assets: AssetPaths,
-): string {
+export function agentPage(entry: EntryDetail, install: InstallConfig | undefined): View {
   const { name, package_name, version, description, category, tags, verification_level } = entry
   const main = html`
 <div class="entry">
@@ -36,7 +32,7 @@ ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
 <div class="able-list">${capabilities(entry)}</div>
 <div class="known">${facts(entry)}</div>
 </div>`
-  return layout({ title: `${name} – ${words.product}`, description: description.slice(0, 200), main }, assets)
+  return { title: name, description: description.slice(0, 200), main }
 }
 
 function capabilities(entry: EntryDetail): Html {

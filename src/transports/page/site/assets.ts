@@ -7,7 +7,6 @@ import { sendCoded } from '../../http/coded.ts'
 import { requestId } from '../../http/request-id.ts'
 import { send, sendFailure } from '../../http/respond.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import type { AssetPaths } from './layout.ts'
 
 /** The files that pages load, by their names. */
 export interface AssetFiles {
@@ -15,15 +14,30 @@ export interface AssetFiles {
   readonly font: URL
 }
 
-const types = {
-  'style.css': 'text/css; charset=utf-8',
-  'theme.js': 'text/javascript; charset=utf-8',
-  'page.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-  'inter.woff2': 'font/woff2',
-} as const
+/** The parts of the style sheet, in their order. */
+const styles = ['base', 'search', 'agent'] as const
 
-type AssetName = keyof typeof types
+/** The scripts that single pages load, beside the one of all pages. */
+const scripts = [] as const
+
+export type ScriptName = (typeof scripts)[number]
+
+const types: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+}
+
+/** Addresses of the files that every page loads. */
+export interface AssetPaths {
+  readonly style: string
+  readonly theme: string
+  /** The script of every page, and those of single pages. */
+  readonly scripts: Readonly<Record<ScriptName | 'page', string>>
+  readonly icon: string
+  readonly font: string
+}
 
 interface Assets {
   readonly paths: AssetPaths
@@ -35,19 +49,21 @@ export function openAssets(
   context: Pick<TransportContext, 'limits' | 'trusted_proxies' | 'site'>,
   { folder, font }: AssetFiles,
 ): Assets {
-  const names = Object.keys(types) as AssetName[]
-  const files = new Map<string, Buffer>(
-    names.map((name) => [name, readFileSync(name === 'inter.woff2' ? font : new URL(name, folder))]),
-  )
+  const read = (name: string) => readFileSync(new URL(name, folder))
+  const files = new Map<string, Buffer>([
+    ['style.css', Buffer.concat(styles.map((name) => read(`styles/${name}.css`)))],
+    ['inter.woff2', readFileSync(font)],
+    ...['theme.js', 'page.js', ...scripts, 'icon.svg'].map((name) => [name, read(name)] as const),
+  ])
   const hash = createHash('sha256')
   for (const content of files.values()) hash.update(content)
   const digest = hash.digest('base64url').slice(0, 12)
-  const pathOf = (name: AssetName) => `/-/${digest}/${name}`
+  const pathOf = (name: string) => `/-/${digest}/${name}`
   return {
     paths: {
       style: pathOf('style.css'),
       theme: pathOf('theme.js'),
-      script: pathOf('page.js'),
+      scripts: { page: pathOf('page.js') },
       icon: pathOf('icon.svg'),
       font: pathOf('inter.woff2'),
     },
@@ -61,7 +77,7 @@ export function openAssets(
           overCost(context, request) ??
           (content ? undefined : new Failure('not_found', `The pages have no file ${file}.`))
         if (failure) return sendFailure(context, request, response, failure, requestId(request))
-        const type = types[file as AssetName]
+        const type = types[String(file).split('.').at(-1) ?? ''] ?? ''
         const isCurrent = request.params.digest === digest
         const headers = {
           'Content-Type': type,

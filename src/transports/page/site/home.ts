@@ -1,14 +1,14 @@
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { html } from '../html.ts'
-import { type AssetPaths, layout } from './layout.ts'
 import { jsonOf, searchField } from './parts.ts'
+import type { View } from './view.ts'
 import { countOf, titleOf, words } from './words.ts'
 
 /** Number of categories on the front page. */
 const maxCategories = 24
 
 /** The front page: search, examples, one call in four protocols, and what is listed. */
-export function home({ total, facets }: SearchOutput, base: string, assets: AssetPaths): string {
+export function home({ total, facets }: SearchOutput, base: string): View {
   const { callable = {}, categories = {} } = facets ?? {}
   const count = (...kinds: string[]) => kinds.reduce((sum, kind) => sum + (callable[kind] ?? 0), 0)
   const counts = [
@@ -38,7 +38,7 @@ ${oneCall(base)}
       ([slug, number]) =>
         html`<li><a href="/search?category=${encodeURIComponent(slug)}">${titleOf(slug)} <span class="count">${countOf(number)}</span></a></li>`,
     )}</ul>`
-  return layout({ title: words.product, description: words.lead, main }, assets)
+  return { title: words.product, main }
 }
 
 /** The same call in four protocols, in tabs that need no script. */

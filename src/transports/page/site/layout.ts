@@ -1,41 +1,28 @@
 import { type Html, html } from '../html.ts'
+import type { AssetPaths } from './assets.ts'
+import type { Place, View } from './view.ts'
+import type { Visitor } from './visitor.ts'
 import { words } from './words.ts'
-
-/** Addresses of the files that every page loads. */
-export interface AssetPaths {
-  readonly style: string
-  readonly theme: string
-  readonly script: string
-  readonly icon: string
-  readonly font: string
-}
-
-interface View {
-  readonly title: string
-  readonly description: string
-  readonly main: Html
-  /** Which entry of the head leads to this page. */
-  readonly place?: 'browse' | 'connect'
-}
 
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true"><g class="ring" fill="none" stroke-width="2"><circle cx="11" cy="16" r="9"/><circle cx="21" cy="16" r="9"/></g><path class="lens" d="M16 8.5a9 9 0 0 1 0 15 9 9 0 0 1 0-15z"/></svg>`
 const half = html`<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 1.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor"/></svg>`
 
-/** A whole page of the site, with its head and foot. */
-export function layout({ title, description, main, place }: View, assets: AssetPaths): string {
-  const current = (name: View['place']) => name === place && html` aria-current="page"`
+/** A whole page of the site, with its head and foot. `visitor` is unknown while it could not be read. */
+export function layout(view: View, visitor: Visitor | undefined, assets: AssetPaths): string {
+  const { title, description = words.lead, main, place, script, head } = view
+  const current = (name: Place) => name === place && html` aria-current="page"`
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
+<title>${title === words.product ? title : `${title} – ${words.product}`}</title>
 <meta name="description" content="${description}">
 <link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assets.style}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
 <script src="${assets.theme}"></script>
-<script src="${assets.script}" type="module"></script>
+<script src="${assets.scripts.page}" type="module"></script>${script !== undefined && html`<script src="${assets.scripts[script]}" type="module"></script>`}${head ?? ''}
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>
@@ -46,6 +33,7 @@ export function layout({ title, description, main, place }: View, assets: AssetP
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>
 <li class="wide"><a href="/llms.txt">${words.guide}</a></li>
 </ul></nav>
+${account(visitor, current('account'))}
 <button class="round" type="button" data-theme-switch hidden aria-label="${words.theme}">${half}</button>
 </div></header>
 <main id="main" class="wrap">
@@ -55,4 +43,9 @@ ${main}
 </body>
 </html>
 `.html
+}
+
+function account(visitor: Visitor | undefined, current: Html | false): Html {
+  if (visitor?.person) return html`<a class="account" href="/me"${current}>${visitor.person.name}</a>`
+  return html`<a class="account" href="/sign-in">${visitor?.expired ? words.sign_in_again : words.sign_in}</a>`
 }

@@ -1,86 +1,35 @@
-import type { ServerResponse } from 'node:http'
 import type { EntryDetail } from '../../../../schemas/card.ts'
-import { codes, Failure } from '../../../../schemas/failure.ts'
+import { Failure } from '../../../../schemas/failure.ts'
 import type { InstallConfig } from '../../../../schemas/install.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName as registry } from '../../../../schemas/names.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
-import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
-import { overCost } from '../../http/caller.ts'
-import { sendCoded } from '../../http/coded.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { readQuery } from '../../http/query.ts'
-import { requestId } from '../../http/request-id.ts'
-import { failureHeaders } from '../../http/respond.ts'
-import { signalOf } from '../../http/rest.ts'
 import { routes } from '../../http/routes.ts'
-import { clientOf } from '../../shared/client-address.ts'
-import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
 import { agentPage } from './agent.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
 import { connect } from './connect.ts'
-import { failurePage } from './failure.ts'
 import { home } from './home.ts'
 import { results } from './results.ts'
-
-/** Scripts, styles and pictures come from here alone, and nobody may put a page in a frame. */
-const securityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types page',
-].join('; ')
-
-/** Runs an action of the registry as a caller without a token. */
-type Ask = <Output>(action: string, params: JsonObject) => Promise<Output>
-
-type Render = (request: ReadRequest, ask: Ask) => Promise<string>
+import { openSite } from './site.ts'
+import type { VisitorPort } from './visitor.ts'
 
 /** The pages for people: views of the actions that every transport has. `index` answers `/` to programs. */
-export function siteMounts(context: TransportContext, files: AssetFiles, index: Mount): Mount[] {
+export function siteMounts(
+  context: TransportContext,
+  visitors: VisitorPort,
+  files: AssetFiles,
+  index: Mount,
+): Mount[] {
   const { paths, mount } = openAssets(context, files)
-  const page = (path: string, render: Render): Mount => ({
-    method: 'get',
-    path,
-    handler: (request, response) => serve(request, response, render),
-  })
+  const { page } = openSite(context, visitors, paths)
 
-  async function serve(request: ReadRequest, response: ServerResponse, render: Render): Promise<void> {
-    const client = clientOf(context, request)
-    const charge = (bytes: number) =>
-      context.limits.charge({ principal: null, client }, bytes * costs.compressedByte)
-    const id = requestId(request)
-    const signal = signalOf(response)
-    const ask: Ask = async <Output>(action: string, params: JsonObject) => {
-      const call = { principal: null, signal, id, client }
-      const { output } = await context.dispatch({ to: registry, action, params }, call)
-      return output as Output
-    }
-    try {
-      const refused = overCost(context, request)
-      if (refused) throw refused
-      const text = await render(request, ask)
-      const headers = { ...fixed, 'Cache-Control': 'public, max-age=60', 'X-Request-Id': id, Vary: 'Accept' }
-      await sendCoded(request, response, 200, text, headers, charge)
-    } catch (thrown) {
-      const failure = failureOf(context, thrown)
-      const headers = { ...failureHeaders(context, request, failure, id), ...fixed, Vary: 'Accept' }
-      const text = failurePage(failure, paths)
-      await sendCoded(request, response, codes[failure.code].http, text, headers, charge)
-    }
-  }
-
-  const front = page('/', async (_, ask) => {
+  const front = page('/', async ({ ask }) => {
     const found = await ask<SearchOutput>('search_agents', { limit: 1, facets: true, federation: 'none' })
-    return home(found, context.site().base_url, paths)
+    return home(found, context.site().base_url)
   })
 
   return [
@@ -91,31 +40,24 @@ export function siteMounts(context: TransportContext, files: AssetFiles, index: 
           ? front.handler(request, response)
           : index.handler(request, response),
     },
-    page('/search', async (request, ask) => {
+    page('/search', async ({ request, ask }) => {
       const search = searchOf(request)
       const params = readQuery(String(search), fields, searchInput(context))
       const limits = { limit: 20, facets: true, federation: 'none' }
-      return results(await ask('search_agents', { ...limits, ...params } as JsonObject), search, paths)
+      return results(await ask('search_agents', { ...limits, ...params } as JsonObject), search)
     }),
-    page('/agent/:agent', async ({ params }, ask) => {
-      const agent = String(params.agent)
+    page('/agent/:agent', async ({ request, ask }) => {
+      const agent = String(request.params.agent)
       const entry = await ask<EntryDetail>('get_agent', { agent })
       const install = await ask<InstallConfig>('install_config', { agent }).catch(unlessNotInstallable)
-      return agentPage(entry, install, paths)
+      return agentPage(entry, install)
     }),
-    page('/connect', async (_, ask) => {
+    page('/connect', async ({ ask }) => {
       const params = { agent: registry, target: 'gateway' }
-      return connect(await ask('install_config', params), paths)
+      return connect(await ask('install_config', params))
     }),
     mount,
   ]
-}
-
-const fixed = {
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': securityPolicy,
-  'X-Frame-Options': 'DENY',
-  'Cross-Origin-Opener-Policy': 'same-origin',
 }
 
 /** The parameters of an address, without the empty ones that a form sends. */

@@ -2,8 +2,8 @@ import type { Callable } from '../../../../schemas/callable.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
-import { type AssetPaths, layout } from './layout.ts'
 import { pageOf, searchField, stateOf } from './parts.ts'
+import type { View } from './view.ts'
 import { callableWords, countOf, railFilters, titleOf, words } from './words.ts'
 
 /** Values of one filter that are shown at first. */
@@ -12,7 +12,7 @@ const maxValues = 14
 type FilterName = (typeof railFilters)[number]['name']
 
 /** The page of a search. `search` holds the parameters of its address. */
-export function results(found: SearchOutput, search: URLSearchParams, assets: AssetPaths): string {
+export function results(found: SearchOutput, search: URLSearchParams): View {
   const query = search.get('q') ?? ''
   const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor')
   const main = html`
@@ -27,11 +27,7 @@ ${found.agents.length === 0 ? empty(query, inForce.length > 0) : html`<div class
 ${pages(found, search)}
 </div>
 </div>`
-  const title = query === '' ? words.browse : query
-  return layout(
-    { title: `${title} – ${words.product}`, description: words.lead, main, place: 'browse' },
-    assets,
-  )
+  return { title: query === '' ? words.browse : query, main, place: 'browse' }
 }
 
 /** Hits of one search mostly match the same terms. */

@@ -56,6 +56,13 @@ export const words = {
   wrong: 'This did not work',
   connect_lead: 'Give your host this gateway, and it can find and call every agent here.',
   home: 'To the front page',
+  sign_in: 'Sign in',
+  sign_in_again: 'Sign in again',
+  resend: 'Your session has changed',
+  resend_as: 'You are signed in as',
+  resend_signed_out:
+    'You are not signed in any more. Sign in in a new tab, come back, and send the form again: nothing that you typed is lost.',
+  send: 'Send again',
   liveness: 'Liveness',
   trust: 'Trust',
   signature: 'Card signature',

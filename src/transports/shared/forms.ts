@@ -15,7 +15,29 @@ export type Forms = ReturnType<typeof createForms>
 export function createForms(isSecure: () => boolean) {
   const nameOf = () => cookieNames(isSecure()).form
 
+  /** Throws Failure `forbidden` if the browser says that another site sent the request. */
+  function assertOwnSite({ headers }: IncomingMessage): void {
+    const site = headers['sec-fetch-site']
+    if (site === undefined || site === 'same-origin' || site === 'none') return
+    throw new Failure('forbidden', 'Another site sent this form.', {
+      hint: 'Load the page of this gateway, and send its form.',
+    })
+  }
+
+  /** True if the form was shown to this browser and session. */
+  function isValid(request: IncomingMessage, form: URLSearchParams, session: string): boolean {
+    const cookie = readCookie(request, nameOf())
+    return cookie !== undefined && cookie !== '' && isSame(form.get('token') ?? '', tokenOf(cookie, session))
+  }
+
   return {
+    assertOwnSite,
+
+    /** True if a page of ours sent the form, but to another browser or session, or long ago. */
+    isStale(request: IncomingMessage, form: URLSearchParams, session: string): boolean {
+      return request.headers['sec-fetch-site'] === 'same-origin' && !isValid(request, form, session)
+    },
+
     /** The token for a form on the page that `response` sends. */
     token(request: IncomingMessage, response: ServerResponse, session: string): string {
       const cookie = readCookie(request, nameOf()) || randomBytes(32).toString('base64url')
@@ -25,10 +47,8 @@ export function createForms(isSecure: () => boolean) {
 
     /** Throws Failure `forbidden` if the form was not shown to this browser and session. */
     check(request: IncomingMessage, form: URLSearchParams, session: string): void {
-      const cookie = readCookie(request, nameOf())
-      const site = request.headers['sec-fetch-site']
-      const isOwn = site === undefined || site === 'same-origin' || site === 'none'
-      if (cookie && isOwn && isSame(form.get('token') ?? '', tokenOf(cookie, session))) return
+      assertOwnSite(request)
+      if (isValid(request, form, session)) return
       throw new Failure('forbidden', 'This form is not valid any more.', {
         hint: 'Go back, load the page again, and repeat.',
       })

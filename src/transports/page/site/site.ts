@@ -1,0 +1,130 @@
+import type { ServerResponse } from 'node:http'
+import type { Envelope } from '../../../../schemas/envelope.ts'
+import { codes } from '../../../../schemas/failure.ts'
+import type { JsonObject } from '../../../../schemas/json.ts'
+import { registryName } from '../../../../schemas/names.ts'
+import { costs } from '../../../router/limiter.ts'
+import type { Mount } from '../../http/app.ts'
+import { readFormBody } from '../../http/body.ts'
+import { overCost } from '../../http/caller.ts'
+import { sendCoded } from '../../http/coded.ts'
+import type { ReadRequest } from '../../http/input.ts'
+import { requestId } from '../../http/request-id.ts'
+import { failureHeaders, send } from '../../http/respond.ts'
+import { signalOf } from '../../http/rest.ts'
+import { clientOf } from '../../shared/client-address.ts'
+import { createForms } from '../../shared/forms.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
+import type { AssetPaths } from './assets.ts'
+import { failureView, resendView } from './failure.ts'
+import { layout } from './layout.ts'
+import type { View, Visit } from './view.ts'
+import { type Visitor, type VisitorPort, visitorOf } from './visitor.ts'
+
+/** Answers with a page, or with the address here to go on at. */
+export type Render = (visit: Visit) => Promise<View | { readonly location: string }>
+export type Act = (visit: Visit, form: URLSearchParams) => Promise<View | { readonly location: string }>
+
+export interface Site {
+  /** A page at a path. */
+  page(path: string, render: Render): Mount
+  /** What a form of a page posts. Requests that the visitor's own pages did not send are refused. */
+  form(path: string, act: Act): Mount
+}
+
+/** Cards are pasted into forms. */
+const maxFormBytes = 512 * 1024
+
+/** Scripts, styles and pictures come from here alone, and nobody may put a page in a frame. */
+const securityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types page',
+].join('; ')
+
+const fixed = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': securityPolicy,
+  'X-Frame-Options': 'DENY',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+}
+
+/** The frame of all pages: who visits, what the page may ask, how its answer or its error is sent. */
+export function openSite(context: TransportContext, port: VisitorPort, paths: AssetPaths): Site {
+  const forms = createForms(port.isSecure)
+
+  async function serve(request: ReadRequest, response: ServerResponse, render: Render): Promise<void> {
+    const client = clientOf(context, request)
+    const id = requestId(request)
+    let visitor: Visitor | undefined
+
+    async function show(view: View, headers: Record<string, string>): Promise<void> {
+      const isPrivate = visitor === undefined || visitor.person !== null || visitor.expired
+      const charge = (bytes: number) =>
+        context.limits.charge({ principal: visitor?.principal ?? null, client }, bytes * costs.compressedByte)
+      const all = {
+        'Cache-Control': isPrivate ? 'private, no-store' : 'public, max-age=60',
+        ...headers,
+        ...fixed,
+        'X-Request-Id': id,
+        Vary: 'Accept, Cookie',
+      }
+      await sendCoded(request, response, view.status ?? 200, layout(view, visitor, paths), all, charge)
+    }
+
+    try {
+      const refused = overCost(context, request)
+      if (refused) throw refused
+      visitor = await visitorOf(port, request)
+      const { principal, session } = visitor
+      const call = { principal, signal: signalOf(response), id, client }
+      const dispatch = async (envelope: Envelope) => (await context.dispatch(envelope, call)).output
+      const answer = await render({
+        request,
+        visitor,
+        ask: async <Output>(action: string, params: JsonObject) =>
+          (await dispatch({ to: registryName, action, params })) as Output,
+        call: dispatch,
+        token: () => (session === '' ? '' : forms.token(request, response, session)),
+      })
+      if ('main' in answer) return await show(answer, {})
+      send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
+    } catch (thrown) {
+      const failure = failureOf(context, thrown)
+      const view = { ...failureView(failure), status: codes[failure.code].http }
+      await show(view, failureHeaders(context, request, failure, id))
+    }
+  }
+
+  return {
+    page: (path, render) => ({
+      method: 'get',
+      path,
+      handler: (request, response) => serve(request, response, render),
+    }),
+    form: (path, act) => ({
+      method: 'post',
+      path,
+      handler: (request, response) =>
+        serve(request, response, async (visit) => {
+          const form = new URLSearchParams((await readFormBody(request, maxFormBytes)).toString('utf8'))
+          const { session } = visit.visitor
+          const isBound = session !== '' || form.has('token')
+          // The session may have ended, or begun, since the form was shown: what was typed stays.
+          if (isBound && forms.isStale(request, form, session)) return resendView(visit, form)
+          if (isBound) forms.check(request, form, session)
+          else forms.assertOwnSite(request)
+          form.delete('token')
+          return act(visit, form)
+        }),
+    }),
+  }
+}

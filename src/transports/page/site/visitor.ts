@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { localPersonId } from '../../../../schemas/identity.ts'
+import { type Principal, type Scope, scopes } from '../../../../schemas/scope.ts'
+import type { AuthorizationServer } from '../../../auth/authorization-server/authorization-server.ts'
+import { offeredScopes } from '../../../auth/authorization-server/offered-scopes.ts'
+import type { Person } from '../../../auth/logins/login.ts'
+import { isLoopbackUrl } from '../../../common/loopback.ts'
+
+/** Who visits a page. */
+export interface Visitor {
+  /** Who signed in with this browser; null if nobody did. */
+  readonly person: Person | null
+  /** The browser's session is over. */
+  readonly expired: boolean
+  /** As whom the page acts. */
+  readonly principal: Principal | null
+  /** The secret of the session, for its forms; empty without one. */
+  readonly session: string
+  /** The visitor signed in a moment ago with an address that the machine of this gateway printed. */
+  readonly isOperator: boolean
+}
+
+export type VisitorPort = Pick<AuthorizationServer, 'browsers' | 'issuer' | 'isSecure' | 'logins' | 'clock'>
+
+/** Cookies of loopback reach servers at all its ports, so the rights of the operator end long before the session. */
+const operatorSeconds = 3600
+
+/** Reads the session of the browser. Who signed in at a login that is not configured any more is nobody. */
+export async function visitorOf(port: VisitorPort, request: IncomingMessage): Promise<Visitor> {
+  const { person, session, expired, signedInAt } = await port.browsers.of(request)
+  const isLocal = person?.issuer === localPersonId.issuer && person.subject === localPersonId.subject
+  const isKnown = isLocal
+    ? isLoopbackUrl(new URL(port.issuer()))
+    : port.logins.some(({ issuer }) => issuer === person?.issuer)
+  if (!person || !isKnown) return { person: null, expired, principal: null, session: '', isOperator: false }
+  const isOperator = isLocal && port.clock() / 1000 - signedInAt < operatorSeconds
+  const principal: Principal = {
+    issuer: person.issuer,
+    subject: person.subject,
+    scopes: new Set<Scope>(isOperator ? scopes : offeredScopes),
+    namespaces: person.namespaces,
+    credential: { issued_at: signedInAt * 1000 },
+  }
+  return { person, expired, principal, session, isOperator }
+}
