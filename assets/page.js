@@ -11,7 +11,7 @@ const policy = /** @type {any} */ (globalThis).trustedTypes?.createPolicy('page'
 })
 
 /** @param {string} text */
-function parse(text) {
+export function parse(text) {
   return new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, 'text/html')
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Publication } from './publication.ts'
 import { Finding } from './trust.ts'
 
 /** The document to validate: one of the three. */
@@ -45,6 +46,9 @@ export const Validation = z
       })
       .nullable()
       .describe('The entry as it would be listed; null if it cannot be listed.'),
+    publication: Publication.nullable().describe(
+      'The body of a publish request that lists this agent; null if it cannot be listed.',
+    ),
     card_sha256: z.string().nullable().describe('SHA-256 of the card as fetched, in hex.'),
   })
   .meta({ id: 'Validation' })

@@ -34,6 +34,11 @@ export const WebhookEdit = z.strictObject({
   url: fields.url.optional(),
   kinds: fields.kinds.optional(),
   mine: fields.mine.optional(),
+  since: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Deliver every change after this revision again; 0 for all changes.'),
   enabled: z.boolean().optional().describe('True also retries at once, even after the webhook was disabled.'),
 })
 export type WebhookEdit = z.output<typeof WebhookEdit>
@@ -124,10 +129,8 @@ export interface StoredWebhook extends WebhookProgress {
   readonly version: number
 }
 
-/** The settings by the owner, without the delivery progress. */
-export type WebhookSettings = Partial<
-  Omit<StoredWebhook, 'id' | 'owner' | 'version' | 'position' | 'pending'>
->
+/** The settings by the owner, and the position from which the owner wants deliveries again. */
+export type WebhookSettings = Partial<Omit<StoredWebhook, 'id' | 'owner' | 'version'>>
 
 export interface WebhookStore {
   /** False, without adding the webhook, if the owner already has `max`. */

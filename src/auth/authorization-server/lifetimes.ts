@@ -22,6 +22,7 @@ export function cookieNames(secure: boolean) {
     login: `${prefix}dragoman-login`,
     connect: `${prefix}dragoman-connect`,
     form: `${prefix}dragoman-form`,
+    back: `${prefix}dragoman-back`,
     interaction: 'dragoman-interaction',
     resume: 'dragoman-resume',
   }

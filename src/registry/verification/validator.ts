@@ -36,11 +36,14 @@ function isFetchable(card: Record<string, unknown>): boolean {
   return Buffer.byteLength(JSON.stringify(card)) <= maxManifestBytes
 }
 
+const nothing = { preview: null, publication: null, card_sha256: null } as const
+
 const unfetchable: Validation = {
   valid: false,
   form: null,
   findings: [error('too_large', '', `A card is read up to ${maxManifestBytes} bytes.`, 'Make it smaller.')],
   preview: null,
+  publication: null,
   card_sha256: null,
 }
 
@@ -53,7 +56,7 @@ async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSig
     if (!(thrown instanceof Failure) || thrown.code === 'cancelled') throw thrown
     const { code, message } = thrown
     const finding = error(code, '', message, thrown.details.hint ?? 'Serve the card as JSON at this address.')
-    return { valid: false, form: null, findings: [finding], preview: null, card_sha256: null }
+    return { valid: false, form: null, findings: [finding], ...nothing }
   }
 }
 
@@ -61,8 +64,12 @@ function ofServer(document: unknown, server: ServerStatement, url: string): Vali
   const { manifest, findings: refused } = readFindings(document)
   const { capabilities, findings } = usable(server)
   const all = [...refused.filter(({ severity }) => severity === 'error'), ...findings]
-  const preview = manifest && previewOf({ ...manifest, capabilities }, url)
-  return { valid: isSound(all), form: 'mcp', findings: all, preview, card_sha256: null }
+  return {
+    valid: isSound(all),
+    form: 'mcp',
+    findings: all,
+    ...shown(manifest && { ...manifest, capabilities }, url),
+  }
 }
 
 function ofCard(document: unknown, manifestUrl?: string): Validation {
@@ -71,8 +78,7 @@ function ofCard(document: unknown, manifestUrl?: string): Validation {
     valid: isSound(findings),
     form,
     findings,
-    preview: manifest && previewOf(manifest, manifestUrl),
-    card_sha256: null,
+    ...shown(manifest, manifestUrl),
   }
 }
 
@@ -82,13 +88,14 @@ function ofPublication(publication: Record<string, unknown>, caller: Principal |
   try {
     const stated = shape.parse(publication)
     const findings = [...lacks(stated), ...reserved(stated, caller), ...tooLarge(stated)]
-    return { valid: isSound(findings), form: null, findings, preview: null, card_sha256: null }
+    const isValid = isSound(findings)
+    return { ...nothing, valid: isValid, form: null, findings, publication: isValid ? stated : null }
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
     const { errors = [], nearest } = thrown.details
     const suggestion = nearest ? `Did you mean ${nearest.join(', ')}?` : null
     const findings = errors.map(({ pointer, detail }) => error('invalid_field', pointer, detail, suggestion))
-    return { valid: false, form: null, findings, preview: null, card_sha256: null }
+    return { valid: false, form: null, findings, ...nothing }
   }
 }
 
@@ -142,7 +149,20 @@ function isSound(findings: readonly Finding[]): boolean {
   return findings.every(({ severity }) => severity !== 'error')
 }
 
-function previewOf(manifest: Manifest, manifestUrl: string | undefined): Validation['preview'] {
+/** How the agent of a card would be listed, and the request that lists it. */
+function shown(manifest: Manifest | null, manifestUrl: string | undefined) {
+  if (!manifest) return nothing
+  const preview = previewOf(manifest, manifestUrl)
+  const { card: _, package_name = preview.package_name, ...facts } = manifest
+  const named = package_name !== null && { package_name }
+  return {
+    preview,
+    publication: manifestUrl === undefined ? { ...facts, ...named } : { manifest_url: manifestUrl, ...named },
+    card_sha256: null,
+  }
+}
+
+function previewOf(manifest: Manifest, manifestUrl: string | undefined): NonNullable<Validation['preview']> {
   const { name, description, version, tags, capabilities, endpoints } = manifest
   const derived = manifestUrl === undefined ? undefined : cardName(manifestUrl, name)
   return {

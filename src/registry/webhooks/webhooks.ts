@@ -90,13 +90,14 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     list: async (caller) => (await webhooks.list(principalKey(caller))).map(shown),
     get: async (id, caller) => shown(await own(id, caller)),
-    async update(id, { enabled, kinds, ...edit }, caller) {
+    async update(id, { enabled, kinds, since, ...edit }, caller) {
       if (edit.url !== undefined) check(edit.url)
       const webhook = await own(id, caller)
       const settings: WebhookSettings = {
         url: edit.url ?? webhook.url,
         mine: edit.mine ?? webhook.mine,
         kinds: kinds ? [...new Set(kinds)] : webhook.kinds,
+        ...(since !== undefined && { position: await positionOf(since), pending: null, next_at: now() }),
         ...(enabled === true && { next_at: now(), failures: 0, failing_since: null, disabled_at: null }),
         ...(enabled === false && { next_at: null }),
       }

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { localPerson } from '../../auth/authorization-server/login-link.ts'
-import { type Answer, isLoopback, readForm, type SignInPort } from './exchange.ts'
+import { type Answer, isLoopback, pageBefore, readForm, rememberPage, type SignInPort } from './exchange.ts'
 import { accountPage, linkPage, signedOutPage, signInPage } from './pages.ts'
 
 interface AccountOptions extends SignInPort {
@@ -17,10 +17,14 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     throw new Failure('not_found', 'One-time addresses sign in on the machine of the gateway alone.')
   }
 
-  const show: Answer = async ({ request, response }) => {
+  const show: Answer = async (exchange) => {
+    const { request, response } = exchange
     const { person, session, expired } = await server.browsers.of(request)
     const here = `${server.issuer()}/sign-in`
-    if (!person) return signInPage({ logins: server.logins, here, expired, isLoopback: isLoopback(server) })
+    if (!person) {
+      rememberPage(port, exchange)
+      return signInPage({ logins: server.logins, here, expired, isLoopback: isLoopback(server) })
+    }
     const token = forms.token(request, response, session)
     return accountPage({ action: `${server.issuer()}/sign-out`, token, person })
   }
@@ -41,7 +45,7 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
       })
     }
     await server.browsers.signIn(exchange.request, exchange.response, localPerson)
-    return { location: `${server.issuer()}/sign-in` }
+    return { location: pageBefore(port, exchange) }
   }
 
   const signOut: Answer = async (exchange) => {

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import type { AuthorizationServer } from '../../auth/authorization-server/authorization-server.ts'
+import { readCookie, setCookie } from '../../auth/authorization-server/browser.ts'
+import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
 import type { Page } from '../../auth/authorization-server/pages.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import { readFormBody } from '../http/body.ts'
@@ -34,6 +36,28 @@ export async function readForm(
 
 export function paramOf({ request }: Exchange, name: string): string {
   return String(request.params[name] ?? '')
+}
+
+/** Pages to which a sign-in leads back. */
+const own = /^(?!.*\.\.)\/(?:me|publish|agent|search|connect|play|docs|status)(?:[/?][\w.~%/?=&+:@,-]*)?$/
+const thenSeconds = 900
+
+/** Remembers the page to which the sign-in leads back; an address elsewhere is ignored. */
+export function rememberPage({ server }: SignInPort, { request, response }: Exchange): void {
+  const then = new URL(request.url ?? '', server.issuer()).searchParams.get('then')
+  if (then === null || !own.test(then)) return
+  const secure = server.isSecure()
+  const value = Buffer.from(then).toString('base64url')
+  setCookie(response, cookieNames(secure).back, value, { secure, max_age_s: thenSeconds })
+}
+
+/** The address of the page from which the person came to sign in. */
+export function pageBefore({ server }: Pick<SignInPort, 'server'>, { request, response }: Exchange): string {
+  const secure = server.isSecure()
+  const value = readCookie(request, cookieNames(secure).back) ?? ''
+  const then = Buffer.from(value, 'base64url').toString()
+  setCookie(response, cookieNames(secure).back, '', { secure, max_age_s: 0 })
+  return `${server.issuer()}${own.test(then) ? then : '/me'}`
 }
 
 /** True if only people at the machine of the gateway reach it. */

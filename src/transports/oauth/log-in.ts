@@ -2,7 +2,7 @@ import { readCookie, setCookie } from '../../auth/authorization-server/browser.t
 import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
 import { loginMilliseconds } from '../../auth/authorization-server/pending-logins.ts'
 import { signalOf } from '../http/rest.ts'
-import { type Answer, nothingWaits, paramOf, type SignInPort } from './exchange.ts'
+import { type Answer, nothingWaits, pageBefore, paramOf, type SignInPort } from './exchange.ts'
 
 /** Sends browsers to the issuers at which people log in, and receives them again. */
 export function logInAnswers({ server }: Pick<SignInPort, 'server'>) {
@@ -34,7 +34,8 @@ export function logInAnswers({ server }: Pick<SignInPort, 'server'>) {
     const signal = signalOf(response)
     const { person, interaction } = await server.pendingLogins.finish(login, returned, secret, signal)
     await server.browsers.signIn(request, response, person)
-    return { location: `${server.issuer()}/sign-in${interaction === null ? '' : `/${interaction}`}` }
+    if (interaction !== null) return { location: `${server.issuer()}/sign-in/${interaction}` }
+    return { location: pageBefore({ server }, exchange) }
   }
 
   return {

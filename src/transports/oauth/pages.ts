@@ -146,7 +146,7 @@ export function accountPage({ action, token, person }: FormView & { readonly per
     title: 'Signed in',
     body: html`
 <p>This browser is signed in as <strong>${person.name}</strong>.</p>
-<p>If an application waits for you, go back to its page.</p>
+<p>If an application waits for you, go back to its page. <a href="/me">Your agents, keys and connections</a></p>
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
 <p class="actions"><button>Sign out</button></p>

@@ -3,7 +3,7 @@ export interface Html {
   readonly html: string
 }
 
-type Part = string | number | Html | readonly Html[] | false | undefined
+type Part = string | number | Html | readonly Html[] | false | null | undefined
 
 /** Builds HTML. Each text that is put in is escaped, so that it can stand in an element or in a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
@@ -11,7 +11,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
 }
 
 function textOf(part: Part): string {
-  if (part === undefined || part === false) return ''
+  if (part === undefined || part === null || part === false) return ''
   if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
   if ('html' in part) return part.html
   return part.map((each) => each.html).join('')

@@ -15,10 +15,10 @@ export interface AssetFiles {
 }
 
 /** The parts of the style sheet, in their order. */
-const styles = ['base', 'search', 'agent'] as const
+const styles = ['base', 'search', 'agent', 'me'] as const
 
 /** The scripts that single pages load, beside the one of all pages. */
-const scripts = [] as const
+const scripts = ['publish'] as const
 
 export type ScriptName = (typeof scripts)[number]
 
@@ -53,7 +53,9 @@ export function openAssets(
   const files = new Map<string, Buffer>([
     ['style.css', Buffer.concat(styles.map((name) => read(`styles/${name}.css`)))],
     ['inter.woff2', readFileSync(font)],
-    ...['theme.js', 'page.js', ...scripts, 'icon.svg'].map((name) => [name, read(name)] as const),
+    ...['theme.js', 'page.js', ...scripts.map((name) => `${name}.js`), 'icon.svg'].map(
+      (name) => [name, read(name)] as const,
+    ),
   ])
   const hash = createHash('sha256')
   for (const content of files.values()) hash.update(content)
@@ -63,7 +65,7 @@ export function openAssets(
     paths: {
       style: pathOf('style.css'),
       theme: pathOf('theme.js'),
-      scripts: { page: pathOf('page.js') },
+      scripts: { page: pathOf('page.js'), publish: pathOf('publish.js') },
       icon: pathOf('icon.svg'),
       font: pathOf('inter.woff2'),
     },

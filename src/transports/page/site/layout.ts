@@ -31,6 +31,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <nav aria-label="${words.product}"><ul>
 <li><a href="/search"${current('browse')}>${words.browse}</a></li>
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>
+<li class="wide"><a href="/publish"${current('publish')}>${words.me.publish}</a></li>
 <li class="wide"><a href="/llms.txt">${words.guide}</a></li>
 </ul></nav>
 ${account(visitor, current('account'))}

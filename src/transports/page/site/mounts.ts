@@ -13,6 +13,7 @@ import { agentPage } from './agent.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
 import { connect } from './connect.ts'
 import { home } from './home.ts'
+import { meMounts } from './me/mounts.ts'
 import { results } from './results.ts'
 import { openSite } from './site.ts'
 import type { VisitorPort } from './visitor.ts'
@@ -25,7 +26,8 @@ export function siteMounts(
   index: Mount,
 ): Mount[] {
   const { paths, mount } = openAssets(context, files)
-  const { page } = openSite(context, visitors, paths)
+  const site = openSite(context, visitors, paths)
+  const { page } = site
 
   const front = page('/', async ({ ask }) => {
     const found = await ask<SearchOutput>('search_agents', { limit: 1, facets: true, federation: 'none' })
@@ -56,6 +58,7 @@ export function siteMounts(
       const params = { agent: registry, target: 'gateway' }
       return connect(await ask('install_config', params))
     }),
+    ...meMounts(site),
     mount,
   ]
 }

@@ -50,6 +50,16 @@ export function jsonOf(value: unknown): Html[] {
   })
 }
 
+/** A text with a button that copies it. */
+export function copied(id: string, text: string): Html {
+  return html`<div class="copy"><pre id="${id}" tabindex="0">${text}</pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button></div>`
+}
+
+/** A secret that is shown this one time. */
+export function secretOnce(label: string, secret: string): Html {
+  return html`<section class="card"><h2>${label}</h2>${copied('secret', secret)}</section>`
+}
+
 /** The address of an agent's page. */
 export function pageOf(packageName: string): string {
   return `/agent/${encodeURIComponent(packageName)}`

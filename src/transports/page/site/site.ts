@@ -21,9 +21,14 @@ import { layout } from './layout.ts'
 import type { View, Visit } from './view.ts'
 import { type Visitor, type VisitorPort, visitorOf } from './visitor.ts'
 
-/** Answers with a page, or with the address here to go on at. */
-export type Render = (visit: Visit) => Promise<View | { readonly location: string }>
+/** Answers with a page, a file to keep, or the address here to go on at. */
+export type Render = (visit: Visit) => Promise<View | Download | { readonly location: string }>
 export type Act = (visit: Visit, form: URLSearchParams) => Promise<View | { readonly location: string }>
+
+export interface Download {
+  readonly file: string
+  readonly json: unknown
+}
 
 export interface Site {
   /** A page at a path. */
@@ -96,6 +101,7 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         token: () => (session === '' ? '' : forms.token(request, response, session)),
       })
       if ('main' in answer) return await show(answer, {})
+      if ('file' in answer) return download(request, response, answer)
       send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
     } catch (thrown) {
       const failure = failureOf(context, thrown)
@@ -127,4 +133,12 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         }),
     }),
   }
+}
+
+function download(request: ReadRequest, response: ServerResponse, { file, json }: Download): void {
+  send(request, response, 200, `${JSON.stringify(json, null, 2)}\n`, {
+    'Content-Type': 'application/json',
+    'Content-Disposition': `attachment; filename="${file}"`,
+    'Cache-Control': 'private, no-store',
+  })
 }

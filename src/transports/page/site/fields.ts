@@ -1,0 +1,89 @@
+import type { Failure } from '../../../../schemas/failure.ts'
+import { type Html, html } from '../html.ts'
+import type { Visit } from './view.ts'
+import { words } from './words.ts'
+
+/** What was typed into a form, and why it was refused. */
+export interface Typed {
+  readonly values: URLSearchParams
+  readonly failure?: Failure
+}
+
+interface FieldOptions {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string
+  readonly type?: 'text' | 'url' | 'password' | 'number'
+  /** Lines of a field with several. */
+  readonly rows?: number
+  /** The choices of a list, by their values. */
+  readonly choices?: readonly (readonly [value: string, label: string])[]
+  readonly value?: string
+  readonly required?: boolean
+  readonly autocomplete?: string
+}
+
+/** A field with what was typed before, and what is wrong with it. */
+export function field(options: FieldOptions, { values, failure }: Typed): Html {
+  const { name, label, hint, type = 'text', rows, choices, required = false, autocomplete = 'off' } = options
+  const value = values.get(name) ?? options.value ?? ''
+  const fault = faultOf(failure, name)
+  const id = `f-${name}`
+  const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean)
+  const common = html`id="${id}" name="${name}"${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${fault !== undefined && html` aria-invalid="true"`}${required && html` required`}`
+  const control =
+    choices !== undefined
+      ? html`<select ${common}>${choices.map(([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`)}</select>`
+      : rows !== undefined
+        ? html`<textarea ${common} rows="${rows}" spellcheck="false">${value}</textarea>`
+        : html`<input type="${type}" ${common} value="${value}" autocomplete="${autocomplete}">`
+  return html`<div><label for="${id}">${label}</label>${required && html` <span class="required">${words.required}</span>`}${control}${hint !== undefined && html`<p id="${id}-hint">${hint}</p>`}${fault !== undefined && html`<p class="wrong" id="${id}-fault">${fault}</p>`}</div>`
+}
+
+/** A box to tick; ticked boxes of one name are sent together. */
+export function box(name: string, value: string, label: string, isChecked: boolean): Html {
+  return html`<label class="box"><input type="checkbox" name="${name}" value="${value}"${isChecked && html` checked`}>${label}</label>`
+}
+
+/** What is wrong with one field: the errors at its JSON Pointer. */
+function faultOf(failure: Failure | undefined, name: string): string | undefined {
+  const errors = failure?.details.errors?.filter(
+    ({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`),
+  )
+  return errors && errors.length > 0 ? errors.map(({ detail }) => detail).join(' ') : undefined
+}
+
+/** What is wrong with a form as a whole. */
+export function problem({ failure }: Typed): Html | false {
+  if (!failure) return false
+  const { message, details, code } = failure
+  const errors = details.errors?.filter(({ detail }) => !message.endsWith(detail)) ?? []
+  return html`<div class="note bad" role="alert"><p><strong>${message}</strong></p>${errors.map(({ pointer, detail }) => html`<p><code>${pointer}</code> ${detail}</p>`)}${details.hint !== undefined && html`<p>${details.hint}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+}
+
+interface ButtonOptions {
+  readonly action: string
+  readonly label: string
+  readonly fields?: Readonly<Record<string, string>>
+  readonly isMain?: boolean
+}
+
+/** A form that is one button. */
+export function button(
+  { token }: Visit,
+  { action, label, fields = {}, isMain = false }: ButtonOptions,
+): Html {
+  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}">${label}</button></form>`
+}
+
+/** Fields that are sent as they are. */
+export function hidden(fields: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+}
+
+/** A time for people and for programs. */
+export function time(at: string): Html {
+  return html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')}</time>`
+}

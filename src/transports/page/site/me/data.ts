@@ -1,0 +1,70 @@
+import { Failure } from '../../../../../schemas/failure.ts'
+import { type PersonalDataPage, PersonalTable } from '../../../../../schemas/personal-data.ts'
+import type { Usage } from '../../../../../schemas/quota.ts'
+import type { Mount } from '../../../http/app.ts'
+import { type Html, html } from '../../html.ts'
+import { field, hidden, type Typed } from '../fields.ts'
+import type { Site } from '../site.ts'
+import type { Visit } from '../view.ts'
+import { countOf, words } from '../words.ts'
+import { memberMounts, memberView } from './frame.ts'
+
+const text = words.me
+const path = '/me/data'
+
+/** What a person uses of each quota, and the copy and the deletion of what is stored of them. */
+export function dataMounts(site: Site): Mount[] {
+  const page = memberMounts(site, {
+    path,
+    show,
+    async act(visit, form) {
+      if (form.get('confirm')?.trim() !== text.confirm_word) {
+        const errors = [{ pointer: '/confirm', detail: text.confirm_hint }]
+        throw new Failure('invalid_request', text.not_confirmed, { errors })
+      }
+      await visit.ask('delete_personal_data', { confirm: true })
+      return { location: '/?done=erased' }
+    },
+  })
+  const copy = site.page(`${path}.json`, async (visit) => {
+    if (!visit.visitor.person) return { location: `/sign-in?then=${path}` }
+    return { file: 'dragoman.json', json: await allOf(visit) }
+  })
+  return [...page, copy]
+}
+
+/** Every row that the registry stores of the visitor, by tables. */
+async function allOf({ ask }: Visit): Promise<Record<string, unknown[]>> {
+  const tables: Record<string, unknown[]> = {}
+  for (const table of PersonalTable.options) {
+    const rows: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const page: PersonalDataPage = await ask('get_personal_data', {
+        table,
+        ...(cursor !== null && { cursor }),
+      })
+      rows.push(...page.rows)
+      cursor = page.next_cursor
+    } while (cursor !== null)
+    tables[table] = rows
+  }
+  return tables
+}
+
+async function show(visit: Visit, typed: Typed) {
+  const { accounts } = await visit.ask<Usage>('get_usage', {})
+  const content = html`${accounts.map(
+    ({ namespace, quotas }) =>
+      html`<h2 class="title">${namespace ?? text.usage}</h2><dl class="usage">${quotas.map((quota) => quotaRow(quota))}</dl>`,
+  )}
+<h2 class="title">${text.export}</h2><p class="hint">${text.export_hint}</p><p><a class="button" href="${path}.json" download>${text.export}</a></p>
+<h2 class="title">${text.erase}</h2><p class="hint">${text.erase_hint}</p>
+<form method="post" action="${path}">${hidden({ token: visit.token() })}<div class="fields">${field({ name: 'confirm', label: text.confirm, hint: text.confirm_hint, required: true }, typed)}</div><p><button class="button">${text.erase}</button></p></form>`
+  return memberView(visit, path, typed, content)
+}
+
+function quotaRow({ quota, meaning, used, limit }: Usage['accounts'][number]['quotas'][number]): Html {
+  const share = limit === null || limit === 0 ? 0 : Math.min(100, (used * 100) / limit)
+  return html`<div><dt>${quota.replaceAll('_', ' ')}</dt><dd><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6"/><rect class="level" width="${share}" height="6"/></svg>${countOf(used)}${limit !== null && ` / ${countOf(limit)}`}<p class="hint">${meaning}</p></dd></div>`
+}

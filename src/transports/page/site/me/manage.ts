@@ -1,0 +1,120 @@
+import type { EntryDetail } from '../../../../../schemas/card.ts'
+import type { JsonObject } from '../../../../../schemas/json.ts'
+import type { Finding } from '../../../../../schemas/trust.ts'
+import type { Mount } from '../../../http/app.ts'
+import { type Html, html } from '../../html.ts'
+import { button, field, hidden, type Typed } from '../fields.ts'
+import { pageOf, stateOf } from '../parts.ts'
+import type { Site } from '../site.ts'
+import type { Visit } from '../view.ts'
+import { verificationWords, words } from '../words.ts'
+import { managePath } from './agents.ts'
+import { filled, listed, memberMounts, memberView } from './frame.ts'
+
+const text = words.me
+
+/** What the buttons of the page do, by their names. */
+const acts: Readonly<
+  Record<string, { readonly action: string; readonly input?: (form: URLSearchParams) => JsonObject }>
+> = {
+  live: { action: 'go_live' },
+  stage: { action: 'unpublish' },
+  check: { action: 'check' },
+  deprecate: {
+    action: 'deprecate',
+    input: (form) => ({ deprecated: true, ...filled(form, ['message', 'successor']) }),
+  },
+  restore: { action: 'deprecate', input: () => ({ deprecated: false }) },
+  update: { action: 'update', input: changesOf },
+  delete: { action: 'delete' },
+}
+
+/** Actions that fail if the agent has changed since its page was shown. */
+const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'delete'])
+
+/** The page on which an owner changes one agent. */
+export function manageMounts(site: Site): Mount[] {
+  return memberMounts(site, {
+    path: '/me/agents/:agent',
+    async show(visit, typed) {
+      const agent = String(visit.request.params.agent)
+      const entry = await visit.ask<EntryDetail>('get_agent', { agent })
+      return memberView(visit, '/me', typed, contentOf(visit, entry, typed), entry.name)
+    },
+    async act(visit, form) {
+      const agent = String(visit.request.params.agent)
+      const name = form.get('do') ?? ''
+      const known = acts[name]
+      if (!known) return { location: managePath(agent) }
+      const revision = Number(form.get('revision'))
+      await visit.ask(known.action, {
+        agent,
+        ...known.input?.(form),
+        ...(revised.has(name) && revision > 0 && { expected_revision: revision }),
+      })
+      return { location: name === 'delete' ? '/me?done=delete' : `${managePath(agent)}?done=${name}` }
+    },
+  })
+}
+
+function changesOf(form: URLSearchParams): JsonObject {
+  const version = filled(form, ['version', 'manifest_url', 'license'])
+  const category = form.get('category')?.trim()
+  return {
+    ...version,
+    ...filled(form, ['name', 'description']),
+    tags: listed(form.get('tags')),
+    category: category === undefined || category === '' ? null : category,
+  }
+}
+
+function contentOf(visit: Visit, entry: EntryDetail, typed: Typed): Html {
+  const { package_name, state, verification_level, deprecated, suspended, revision } = entry
+  const isStage = state === 'STAGE'
+  const act = (name: string, label: string, isMain = false) =>
+    button(visit, {
+      action: managePath(package_name),
+      label,
+      isMain,
+      fields: { do: name, revision: String(revision) },
+    })
+  return html`
+<p><span class="name mono" dir="ltr">${package_name}</span> ${entry.version !== null && html`<span class="count">${entry.version}</span>`}</p>
+<div class="chips"><span class="chip">${isStage ? text.stage : text.active}</span><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${deprecated && html`<span class="chip">${text.deprecated}</span>`}</div>
+${suspended && html`<p class="note bad">${text.suspended} ${suspended.reason}</p>`}
+<p class="hint">${entry.callable_reason}</p>
+<div class="chips">${act(isStage ? 'live' : 'stage', isStage ? text.go_live : text.unpublish, isStage)}${act('check', text.check)}<a class="button small" href="/me/verify?agent=${encodeURIComponent(package_name)}">${text.verify}</a>${!isStage && html`<a class="button small" href="${pageOf(package_name)}">${text.public_page}</a>`}</div>
+${findings([...(entry.manifest?.findings ?? []), ...(entry.reading?.findings ?? []), ...(entry.warnings ?? [])])}
+${editForm(visit, entry, typed)}
+<h2 class="title">${text.deprecate}</h2>
+${
+  deprecated
+    ? html`<p>${deprecated.message ?? ''}</p>${act('restore', text.restore)}`
+    : html`<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'deprecate', revision: String(revision) })}<div class="fields">
+${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ name: 'successor', label: text.successor, hint: text.successor_hint }, typed)}</div><p><button class="button">${text.deprecate}</button></p></form>`
+}
+<h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
+<details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
+}
+
+function editForm(visit: Visit, entry: EntryDetail, typed: Typed): Html {
+  const { package_name, revision, name, description, version, category, tags, license } = entry
+  return html`<h2 class="title">${text.edit}</h2>
+<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}<div class="fields">
+${field({ name: 'name', label: text.name, value: name, required: true }, typed)}
+${field({ name: 'description', label: text.description, value: description, rows: 3, required: true }, typed)}
+${field({ name: 'version', label: words.version, value: version ?? '', hint: text.version_hint }, typed)}
+${field({ name: 'tags', label: text.tags, value: tags.join(', '), hint: text.tags_hint }, typed)}
+${field({ name: 'category', label: text.category, value: category ?? '' }, typed)}
+${field({ name: 'license', label: words.license, value: license ?? '' }, typed)}
+</div><p><button class="button main">${text.save}</button></p></form>`
+}
+
+/** What the registry found out about an agent, the worst first. */
+export function findings(all: readonly Finding[]): Html | false {
+  if (all.length === 0) return false
+  return html`<h2 class="title">${text.findings}</h2><ul class="rows">${all.map(
+    ({ severity, field: place, message, suggestion }) =>
+      html`<li><div><span class="level ${severity}">${text.severity[severity]}</span> ${message} ${place !== '' && html`<code>${place}</code>`}${suggestion !== null && html`<p class="hint">${suggestion}</p>`}</div></li>`,
+  )}</ul>`
+}

@@ -1,0 +1,94 @@
+import type { Approval, ApprovalReport } from '../../../../../schemas/approval.ts'
+import type { JsonObject } from '../../../../../schemas/json.ts'
+import type { Mount } from '../../../http/app.ts'
+import { type Html, html } from '../../html.ts'
+import { button, field, hidden, type Typed, time } from '../fields.ts'
+import { pageOf } from '../parts.ts'
+import type { Site } from '../site.ts'
+import type { Visit } from '../view.ts'
+import { words } from '../words.ts'
+import { filled, listed, memberMounts, memberView } from './frame.ts'
+
+const text = words.me
+const path = '/me/packages'
+
+/** The packages that the operator lets this gateway run. */
+export function packagesMounts(site: Site): Mount[] {
+  return memberMounts(site, {
+    path,
+    show: (visit, typed) => show(visit, typed),
+    async act(visit, form) {
+      const agent = form.get('agent')?.trim() ?? ''
+      if (form.get('do') === 'revoke') {
+        await visit.ask('revoke_approval', { agent })
+        return { location: `${path}?done=revoke` }
+      }
+      const isDryRun = form.get('do') !== 'approve'
+      const report = await visit.ask<ApprovalReport>('approve_package', {
+        agent,
+        dry_run: isDryRun,
+        ...filled(form, ['version', 'integrity']),
+        hosts: listed(form.get('hosts')),
+        variables: variablesIn(form),
+        scripts: form.has('scripts'),
+      })
+      return show(visit, { values: form }, report, isDryRun)
+    },
+  })
+}
+
+/** Lines of the form `NAME=VALUE`. */
+function variablesIn(form: URLSearchParams): JsonObject {
+  const lines = (form.get('variables') ?? '').split('\n').map((line) => line.trim())
+  const pairs = lines.filter(Boolean).map((line) => {
+    const [name = '', ...value] = line.split('=')
+    return [name.trim(), value.join('=').trim()] as const
+  })
+  return Object.fromEntries(pairs)
+}
+
+async function show(visit: Visit, typed: Typed, report?: ApprovalReport, isDryRun = false) {
+  if (!visit.visitor.isOperator) {
+    const content = html`<p class="lead">${text.operator_only}</p><pre tabindex="0">dragoman login
+dragoman allow PACKAGE</pre>`
+    return memberView(visit, path, typed, content)
+  }
+  const { approvals } = await visit.ask<{ approvals: readonly Approval[] }>('list_approvals', {})
+  const asked = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const content = html`<p class="lead">${text.packages_lead}</p>
+${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
+${report && reportOf(visit, typed, report, isDryRun)}
+<h2 class="title">${text.approve}</h2>
+<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'look' })}<div class="fields">
+${field({ name: 'agent', label: text.package_name, value: asked, required: true }, typed)}
+${field({ name: 'version', label: words.version, hint: text.package_version_hint }, typed)}
+${field({ name: 'hosts', label: text.hosts, hint: text.hosts_hint }, typed)}
+${field({ name: 'variables', label: text.variables, hint: text.variables_hint, rows: 3 }, typed)}
+</div><p><button class="button main">${text.look}</button></p></form>`
+  return memberView(visit, path, typed, content)
+}
+
+/** What would be approved, with the button that approves just that. */
+function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDryRun: boolean): Html {
+  const { agent, publisher, package: found, sandbox, warnings, missing, tools, problem } = report
+  const facts = [
+    [text.package_name, `${found.registry_type} ${found.identifier} ${found.version}`],
+    [text.digest, found.integrity],
+    [text.publisher, publisher ?? text.nobody],
+    [text.sandbox, `${sandbox.kind}: ${sandbox.limited.join(', ')}`],
+    [text.not_limited, sandbox.not_limited.join(', ')],
+    [text.hosts, found.hosts.join(', ') || text.no_network],
+    [text.missing, missing.join(', ')],
+  ] as const
+  const typedFields = ['version', 'hosts', 'variables'].map((name) => [name, values.get(name) ?? ''] as const)
+  return html`<section class="card"><h2>${isDryRun ? text.would_run : text.approved}</h2>
+<dl class="facts">${facts.filter(([, value]) => value !== '').map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
+${problem !== null && html`<p class="note bad">${problem}</p>`}
+${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
+${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+}
+
+function row(visit: Visit, { agent, package: approved, approved_at, difference }: Approval): Html {
+  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, fields: { do: 'revoke', agent } })}</li>`
+}

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Browser, type Form, type Visited } from '../../support/browser.ts'
+import { type DnsServer, serveDns } from '../../support/dns.ts'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { instantLogin, signIn } from '../../support/sign-in.ts'
+
+const login = instantLogin({ namespaces: [] })
+let dns: DnsServer
+let home: TestGateway
+
+beforeAll(async () => {
+  dns = await serveDns()
+  home = await startGateway(
+    { DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' },
+    { logins: [login] },
+  )
+})
+afterAll(async () => {
+  await home[Symbol.asyncDispose]()
+  await dns[Symbol.asyncDispose]()
+})
+
+/** A browser that a person has signed in with, without scripts. */
+async function visitor(subject = 'ada', path = '/me') {
+  login.person = { ...login.person, subject, name: subject }
+  const browser = new Browser(home.url)
+  const page = await signIn(browser, await browser.open(home.url + path))
+  return { browser, page }
+}
+
+/** The form of a page with a field of this value; `do` names what most buttons do. */
+function formWith(page: Visited, value: string, field = 'do'): Form {
+  const form = page.forms.find(({ fields }) => fields[field] === value)
+  if (!form) throw new Error(`No form has ${field} ${value}: ${page.text}`)
+  return form
+}
+
+const agent = {
+  package_name: 'com.ada-weather.forecast',
+  name: 'Forecast',
+  description: 'Forecasts for any town.',
+  endpoint: 'https://ada-weather.com/mcp',
+  protocol: 'mcp',
+  tags: 'weather, rain',
+  category: 'weather',
+}
+
+test('whoever is not signed in signs in first, and comes back to the same page', async () => {
+  const browser = new Browser(home.url)
+  const asked = await browser.open(`${home.url}/me/keys`)
+  expect(asked.url).toBe(`${home.url}/sign-in?then=%2Fme%2Fkeys`)
+  const back = await signIn(browser, asked)
+  expect([back.status, back.url]).toEqual([200, `${home.url}/me/keys`])
+  expect(back.headers.get('cache-control')).toBe('private, no-store')
+})
+
+test.each([
+  '//evil.example/me',
+  'https://evil.example/',
+  '/me/../../evil',
+  '/me\\evil',
+  '/oauth/authorize?x',
+])('a sign-in does not lead back to %s', async (then) => {
+  const browser = new Browser(home.url)
+  const asked = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
+  expect(new URL((await signIn(browser, asked)).url).pathname).toBe('/me')
+})
+
+test('a person takes an agent through its whole life by forms alone', async () => {
+  const { browser, page } = await visitor('ada', '/publish?way=form')
+  const checked = await browser.submit(page, { ...agent, description: '', do: 'check' })
+  expect(checked.text).toContain('It cannot be listed yet.')
+  expect(checked.text).toContain('/description')
+  expect(checked.text).toContain('value="com.ada-weather.forecast"')
+
+  const staged = await browser.submit(page, { ...agent, do: 'publish' })
+  expect(staged.url).toBe(`${home.url}/me/agents/com.ada-weather.forecast?done=publish`)
+  expect(staged.text).toContain('It is listed in STAGE')
+  expect((await browser.open(`${home.url}/me`)).text).toContain('In STAGE')
+
+  const early = await browser.submit(staged, {}, formWith(staged, 'live'))
+  expect([early.status, early.text.includes('role="alert"')]).toEqual([403, true])
+
+  const asks = await browser.open(`${home.url}/me/verify?agent=${agent.package_name}`)
+  const shown = await browser.submit(asks)
+  const [, value = ''] = /id="proof-dns" tabindex="0">([^<]+)</.exec(shown.text) ?? []
+  const [, name = ''] = /<dd class="mono">(\S+) TXT</.exec(shown.text) ?? []
+  dns.txt(name, value)
+  const verified = await browser.submit(shown)
+  expect(verified.text).toContain('The domain is proved.')
+  expect(verified.text).toContain('Domain verified')
+
+  const live = await browser.submit(verified, {}, formWith(verified, 'live'))
+  expect(live.text).toContain('It is live: everybody finds it.')
+  const found = await home.request('GET', '/search?q=forecast', { headers: { Accept: 'text/html' } })
+  expect(found.text).toContain('/agent/com.ada-weather.forecast')
+
+  const edit = formWith(live, 'update')
+  const fields = { description: 'Rain and sun.', version: '1.0.0', tags: 'weather', category: 'weather' }
+  const changed = await browser.submit(live, { name: 'Forecast', ...fields }, edit)
+  expect(changed.text).toContain('Saved.')
+  const stale = await browser.submit(live, { name: 'Other', ...fields }, edit)
+  expect([stale.status, stale.text.includes('precondition_failed')]).toEqual([412, true])
+  expect(stale.text).toContain('value="Other"')
+
+  const deprecated = await browser.submit(changed, { message: 'Look out.' }, formWith(changed, 'deprecate'))
+  expect(deprecated.text).toContain('It is deprecated.')
+  const restored = await browser.submit(deprecated, {}, formWith(deprecated, 'restore'))
+  const offline = await browser.submit(restored, {}, formWith(restored, 'stage'))
+  expect(offline.text).toContain('It is back in STAGE')
+  const deleted = await browser.submit(offline, {}, formWith(offline, 'delete'))
+  expect(deleted.text).toContain('The agent is deleted.')
+  expect((await browser.open(`${home.url}/me`)).text).toContain('You have no agents here yet.')
+}, 30_000)
+
+test('an agent is published from a pasted card, and what is wrong with the card is said', async () => {
+  const { browser, page } = await visitor('bea', '/publish?way=card')
+  const broken = await browser.submit(page, { card: '{"name": ', do: 'publish' })
+  expect([broken.status, broken.text.includes('This is not valid JSON.')]).toEqual([400, true])
+  expect(broken.text).toContain('{&quot;name&quot;:')
+  const unfit = await browser.submit(page, { card: '{"name": "Tides"}', do: 'publish' })
+  expect(unfit.text).toContain('It cannot be listed yet.')
+  const card = {
+    name: 'Tides',
+    description: 'When the water comes.',
+    version: '2.0.0',
+    url: 'https://tides.example/a2a',
+    skills: [{ id: 'next', name: 'Next tide', description: 'The next tide.', tags: ['sea'] }],
+  }
+  const staged = await browser.submit(page, {
+    card: JSON.stringify(card),
+    package_name: 'com.example.tides',
+    do: 'publish',
+  })
+  expect(staged.url).toContain('/me/agents/com.example.tides?done=publish')
+  expect(staged.text).toContain('2.0.0')
+})
+
+test('a key is shown once, works, and is deleted', async () => {
+  const { browser, page } = await visitor('cai', '/me/keys')
+  const made = await browser.submit(page, { label: 'nightly', scopes: 'agents:read', days: '7' })
+  const [, key = ''] = /(drg_[\w-]+_[\w-]{43})/.exec(made.text) ?? []
+  const answer = await home.request('GET', '/api/keys', { token: key })
+  expect(answer.json.keys).toMatchObject([{ label: 'nightly', scopes: ['agents:read'] }])
+  const listed = await browser.open(`${home.url}/me/keys`)
+  expect(listed.text).not.toContain(key)
+  const refused = await browser.submit(page, { label: 'x'.repeat(200), scopes: 'agents:read' })
+  expect([refused.status, refused.text.includes('x'.repeat(200))]).toEqual([400, true])
+  await browser.submit(listed, {}, formWith(listed, 'delete'))
+  expect((await home.request('GET', '/api/keys', { token: key })).status).toBe(401)
+})
+
+test('a webhook is created, paused, delivered again from a revision, and deleted', async () => {
+  const { browser, page } = await visitor('dov', '/me/webhooks')
+  const made = await browser.submit(page, { url: 'https://hooks.example.com/x', kinds: 'listed' })
+  expect(made.text).toMatch(/whsec_/)
+  const off = await browser.submit(made, {}, formWith(made, 'disable'))
+  expect(off.text).toContain('The webhook is off.')
+  const again = await browser.submit(off, { since: '0' }, formWith(off, 'repeat'))
+  expect(again.text).toContain('Delivered up to revision 0')
+  const refused = await browser.submit(again, { since: '999999' }, formWith(again, 'repeat'))
+  expect(refused.status).toBe(400)
+  const gone = await browser.submit(again, {}, formWith(again, 'delete'))
+  expect(gone.text).not.toContain('hooks.example.com')
+})
+
+test('what is stored of a person is downloaded, and deleted after a word', async () => {
+  const { browser, page } = await visitor('eva', '/publish?way=form')
+  await browser.submit(page, { ...agent, package_name: 'com.example.eva', do: 'publish' })
+  const copy = await browser.open(`${home.url}/me/data.json`)
+  expect(copy.headers.get('content-disposition')).toBe('attachment; filename="dragoman.json"')
+  expect(JSON.parse(copy.text).entries).toHaveLength(1)
+  expect(copy.text).toContain('com.example.eva')
+  const data = await browser.open(`${home.url}/me/data`)
+  const kept = await browser.submit(data, { confirm: 'no' })
+  expect([kept.status, kept.text.includes('Nothing was deleted.')]).toEqual([400, true])
+  await browser.submit(data, { confirm: 'delete' })
+  const { browser: later } = await visitor('eva')
+  expect((await later.open(`${home.url}/me`)).text).toContain('You have no agents here yet.')
+})
+
+test('packages are approved by the operator alone', async () => {
+  const { browser, page } = await visitor('fay', '/me/packages')
+  expect(page.text).toContain('dragoman allow PACKAGE')
+  const data = await browser.open(`${home.url}/me/data`)
+  const token = data.forms[0]?.fields.token ?? ''
+  const forged = await browser.post(`${home.url}/me/packages`, { token, agent: 'x', do: 'approve' })
+  expect([forged.status, forged.text.includes('<code>forbidden</code>')]).toEqual([403, true])
+})
+
+describe('a form', () => {
+  test('that another site sends does nothing', async () => {
+    const { browser } = await visitor('gus')
+    const fields = { label: 'stolen', scopes: 'agents:read', token: 'guess' }
+    const headers = { 'Sec-Fetch-Site': 'cross-site' }
+    for (const sent of [headers, {}]) {
+      const answer = await browser.post(`${home.url}/me/keys`, fields, sent)
+      expect([answer.status, answer.text.includes('stolen')]).toEqual([403, false])
+    }
+    expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('stolen')
+  })
+
+  test('of a session that has ended is shown again, and sent as the person who signs in', async () => {
+    const { browser, page } = await visitor('hal', '/publish?way=form')
+    const filled = { ...page.forms[0]!.fields, ...agent, package_name: 'com.example.hal', do: 'publish' }
+    browser.forget()
+    const own = { 'Sec-Fetch-Site': 'same-origin' }
+    const kept = await browser.post(`${home.url}/publish`, filled, own)
+    expect([kept.status, kept.text.includes('com.example.hal')]).toEqual([403, true])
+    expect(kept.text).toContain('nothing that you typed is lost')
+    await signIn(browser, await browser.open(`${home.url}/sign-in`))
+    const offered = await browser.post(`${home.url}/publish`, kept.forms[0]!.fields, own)
+    expect(offered.text).toContain('You are signed in as <strong>hal</strong>')
+    const staged = await browser.post(`${home.url}/publish`, offered.forms[0]!.fields, own)
+    expect(staged.url).toContain('/me/agents/com.example.hal')
+  })
+
+  test('of one person does nothing for another one in the same browser', async () => {
+    const { browser, page } = await visitor('ida', '/me/keys')
+    login.person = { ...login.person, subject: 'jon', name: 'jon' }
+    await browser.submit(await browser.open(`${home.url}/sign-in`))
+    await signIn(browser, await browser.open(`${home.url}/sign-in`))
+    const answer = await browser.submit(page, { label: 'x', scopes: 'agents:read' })
+    expect(answer.status).toBe(403)
+    expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('agents:read ·')
+  })
+})
+
+test("the cookie of the page counts at no other transport, and the page of somebody else's agent is theirs", async () => {
+  const { browser } = await visitor('kim', '/publish?way=form')
+  const cookie = `dragoman-session=${browser.cookie('dragoman-session')}`
+  for (const path of ['/api/keys', '/api/personal-data', '/api/webhooks']) {
+    expect((await home.request('GET', path, { headers: { Cookie: cookie } })).status).toBe(401)
+  }
+  const { browser: other, page } = await visitor('lea', '/publish?way=form')
+  await other.submit(page, { ...agent, package_name: 'com.example.lea', do: 'publish' })
+  expect((await browser.open(`${home.url}/me/agents/com.example.lea`)).status).toBe(404)
+})
