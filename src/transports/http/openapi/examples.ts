@@ -174,7 +174,14 @@ export const answerExamples: Readonly<Record<string, Json>> = {
     next_cursor: null,
     total: 1,
   },
-  Validation: { valid: true, form: null, findings: [], preview: null, card_sha256: null },
+  Validation: {
+    valid: true,
+    form: null,
+    findings: [],
+    preview: null,
+    publication: null,
+    card_sha256: null,
+  },
   VerificationOutcome: {
     package_name: agent,
     verified: false,
