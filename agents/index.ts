@@ -15,6 +15,7 @@ interface AgentNeeds {
   readonly mirrors: Parameters<typeof createRegistryAgent>[6]
   readonly logins: Parameters<typeof createRegistryAgent>[7]
   readonly packages: Parameters<typeof createRegistryAgent>[8]
+  readonly status: Parameters<typeof createRegistryAgent>[9]
   readonly wiki: Parameters<typeof createWiki>[0]
   readonly finance: Parameters<typeof createFinance>[0]
   readonly reader: Parameters<typeof createReader>[0]
@@ -34,6 +35,7 @@ export function createAgents(needs: AgentNeeds): readonly Agent[] {
       needs.mirrors,
       needs.logins,
       needs.packages,
+      needs.status,
     ),
     createWiki(needs.wiki),
     createFinance(needs.finance),

@@ -8,6 +8,7 @@ import { deleteKey } from './delete-key.ts'
 import { deprecate } from './deprecate.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
+import { getStatus } from './get-status.ts'
 import { importEntries } from './import-entries.ts'
 import { installConfig } from './install-config.ts'
 import { listKeys } from './list-keys.ts'
@@ -24,6 +25,7 @@ import type {
   PackagesPort,
   QuotasPort,
   RegistryPort,
+  StatusPort,
   WebhooksPort,
 } from './port.ts'
 import { publish } from './publish.ts'
@@ -64,6 +66,7 @@ export function createRegistryAgent(
   mirrors: MirrorsPort,
   logins: DomainLogins,
   packages: PackagesPort,
+  status: StatusPort,
 ): Agent {
   return defineAgent({
     package_name: packageName,
@@ -133,6 +136,7 @@ export function createRegistryAgent(
       approvePackage(packages),
       listApprovals(packages),
       revokeApproval(packages),
+      getStatus(status),
     ],
   })
 }

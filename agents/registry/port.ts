@@ -29,6 +29,7 @@ import type {
   ServerStatusInput,
   ServerValidation,
 } from '../../schemas/server.ts'
+import type { Status } from '../../schemas/status.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
@@ -244,6 +245,12 @@ export interface CredentialsPort {
   remove(agent: string, caller: Principal): Promise<void>
   /** Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent that asks for no sign-in, and `upstream_…`. */
   connect(agent: string, caller: Principal, signal: AbortSignal): Promise<SignInAddress>
+}
+
+/** How this gateway does. */
+export interface StatusPort {
+  /** What everybody may know, and more for an admin. */
+  read(caller: Caller, signal: AbortSignal): Promise<Status>
 }
 
 /** Other registries and lists whose agents are listed here. */

@@ -3,7 +3,7 @@ import type { createFinance } from '../../agents/finance/index.ts'
 import { createAgents } from '../../agents/index.ts'
 import { createSessions } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
-import type { CredentialsPort } from '../../agents/registry/port.ts'
+import type { CredentialsPort, StatusPort } from '../../agents/registry/port.ts'
 import type { Agent } from '../../schemas/action.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import type { Packages } from '../registry/packages/packages.ts'
@@ -24,6 +24,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 've
   readonly credentials: CredentialsPort
   readonly mirrors: Mirrors
   readonly packages: Packages
+  readonly status: StatusPort
   /** The list of hosted agents, for agents that show or call the others. */
   readonly hosted: readonly Agent[]
 }
@@ -38,6 +39,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     credentials,
     mirrors,
     packages,
+    status,
     registry,
     changes,
     hosted,
@@ -59,6 +61,7 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
     quotas: openUsage(runtime, store),
     mirrors,
     packages,
+    status,
     logins: openDomainLogins(runtime, identity, verification.proveLogin),
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),

@@ -14,6 +14,7 @@ import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
+import { createTraffic, type Traffic } from '../telemetry/traffic.ts'
 import type { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { openAgents } from './agents.ts'
@@ -36,6 +37,7 @@ import { createRuntime, type GatewayOptions, type Health } from './runtime.ts'
 import { openSearch } from './search.ts'
 import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
+import { openStatus } from './status.ts'
 import { HealthObserver } from './store-observer.ts'
 import { openSurvey } from './survey.ts'
 import { openUpstream } from './upstream.ts'
@@ -68,6 +70,7 @@ export interface Gateway extends AsyncDisposable {
   readonly log: Logger
   readonly health: Health
   readonly metrics: Metrics
+  readonly traffic: Traffic
   readonly site: () => Site
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
@@ -129,6 +132,7 @@ async function assemble(
       remotes,
       hosted,
     })
+  const traffic = createTraffic(clock)
   const metrics = createMetrics({
     dragoman_applied_revision: [
       'Registry revision that the search index has applied.',
@@ -149,11 +153,13 @@ async function assemble(
     secret: verification.secret,
     observe(agent, code, seconds) {
       metrics.remote(agent, code, seconds)
+      traffic.upstream(agent, code, seconds)
       liveness.reprobe?.observe(agent, code)
       if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(agent)
     },
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
+  const status = openStatus(runtime, { store, registry, mirrors, traffic, follower, ready })
   const ports = {
     store,
     outbound,
@@ -161,6 +167,7 @@ async function assemble(
     credentials: { ...credentials, connect },
     mirrors,
     packages,
+    status,
     registry,
     changes,
     hosted,
@@ -176,6 +183,7 @@ async function assemble(
     agents: hosted,
     registry,
     metrics,
+    traffic,
     revision,
     agentOf,
     push,
@@ -201,6 +209,7 @@ async function assemble(
     log,
     health: runtime.health,
     metrics,
+    traffic,
     site,
     onListed: search.listed.onChange,
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,

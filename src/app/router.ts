@@ -11,6 +11,7 @@ import { openRates } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createObserver } from '../telemetry/observe.ts'
+import type { Traffic } from '../telemetry/traffic.ts'
 import type { PushPort } from '../transports/a2a/tasks/push.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
@@ -23,6 +24,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly agents: readonly Agent[]
   readonly registry: Registry
   readonly metrics: Metrics
+  readonly traffic: Traffic
   readonly push: PushPort
   /** The registry revision that answers reflect at least. */
   readonly revision: () => number
@@ -37,7 +39,7 @@ interface Routing extends Router {
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
-  const { store, agents, registry, metrics, revision, agentOf, push } = ports
+  const { store, agents, registry, metrics, traffic, revision, agentOf, push } = ports
   const onError = runtime.onError('router')
   const limits = await openRateLimits(runtime)
   const { admit, chargeWrite } = limits
@@ -48,7 +50,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     resolve: createResolve(agents, registry.get, agentOf),
     admit,
     chargeWrite,
-    observe: createObserver(log, metrics, (to, action) => hosted.has(`${to} ${action}`)),
+    observe: createObserver({ log, metrics, traffic }, (to, action) => hosted.has(`${to} ${action}`)),
     revision,
     clock,
     createId: randomUUID,

@@ -199,7 +199,7 @@ const probing = new Set([
   'approve_package',
   'connect_agent',
 ])
-const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data'])
+const heavy = new Set(['search', 'discover', 'validate', 'get_personal_data', 'get_status'])
 
 const inCatalog = new Set(['list_servers', 'list_server_versions', 'get_server', 'validate_server'])
 

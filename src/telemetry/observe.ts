@@ -1,17 +1,24 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
+import { registryName } from '../../schemas/names.ts'
 import type { RouterOptions } from '../router/call.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
+import type { Traffic } from './traffic.ts'
+
+interface Sinks {
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly traffic: Traffic
+}
 
 /**
  * One call is one log line, one metric and one span. `isKnown` says whether (to, action) exists, so that invented
  * names do not grow the metrics without bound. Spans go to the operator's SDK.
  */
 export function createObserver(
-  log: Logger,
-  metrics: Metrics,
+  { log, metrics, traffic }: Sinks,
   isKnown: (to: string, action: string) => boolean,
 ): RouterOptions['observe'] {
   const tracer = trace.getTracer('dragoman')
@@ -23,6 +30,9 @@ export function createObserver(
       const code = failure?.code ?? 'ok'
       const label = isKnown(to, action) ? ([to, action] as const) : (['unknown', 'unknown'] as const)
       metrics.call(...label, code, milliseconds / 1000)
+      traffic.call(code, milliseconds / 1000)
+      // The registry has no upstream; calls of listed agents are counted where they leave.
+      if (label[0] === to && to !== registryName) traffic.upstream(to, code, milliseconds / 1000)
       if (span.isRecording()) {
         span.setAttributes({ 'dragoman.to': to, 'dragoman.action': action, 'dragoman.code': code })
         if (failure) span.setStatus({ code: SpanStatusCode.ERROR, message: code })

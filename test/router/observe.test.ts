@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { createObserver } from '../../src/telemetry/observe.ts'
+import { createTraffic } from '../../src/telemetry/traffic.ts'
 import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 const to = 'com.test.agent'
@@ -19,11 +20,12 @@ function observed() {
   const lines: Record<string, unknown>[] = []
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
   const metrics = createMetrics({})
+  const traffic = createTraffic(() => 0)
   const isKnown = (name: string, action: string) => name === to && ['echo', 'break'].includes(action)
-  const router = routerOver([agent], { observe: createObserver(log, metrics, isKnown) })
+  const router = routerOver([agent], { observe: createObserver({ log, metrics, traffic }, isKnown) })
   const counts = async () =>
     (await metrics.render()).split('\n').filter((line) => line.startsWith('dragoman_call_seconds_count'))
-  return { ...router, lines, counts }
+  return { ...router, lines, counts, traffic }
 }
 
 test('one call is one log line and one count', async () => {
@@ -64,4 +66,12 @@ test('an internal failure is logged as an error, with its cause and where it cam
   expect(lines).toMatchObject([{ level: 50, code: 'internal' }])
   expect(JSON.stringify(lines)).toContain('SECRET of the database')
   expect(JSON.stringify(lines)).toContain('observe.test.ts')
+})
+
+test('one call counts once in its hour, by what became of it', async () => {
+  const { dispatch, traffic } = observed()
+  await dispatch({ to, action: 'echo' }, anonymous())
+  await dispatch({ to, action: 'ecko' }, anonymous()).catch(() => {})
+  await dispatch({ to, action: 'break' }, anonymous()).catch(() => {})
+  expect(traffic.hours().at(-1)).toMatchObject({ calls: 3, refused: 1, failed: 1 })
 })

@@ -17,7 +17,7 @@ export const tags = {
   Account: 'API keys, credentials for agents, quotas and personal data of the caller.',
   Moderation: 'Report an agent; for admins: suspend and purge agents, and set quotas.',
   Authorization: 'Tokens and the metadata of the authorization server (RFC 6749, 7009, 8414, 9728).',
-  Operations: 'Health, readiness and metrics for the operator.',
+  Operations: 'The status of the gateway; health, readiness and metrics for its operator.',
 } as const
 
 export type Tag = keyof typeof tags

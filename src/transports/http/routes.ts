@@ -43,6 +43,7 @@ const publishing = routesOf('svc.registry', 'Publishing')
 const ownership = routesOf('svc.registry', 'Ownership')
 const moderation = routesOf('svc.registry', 'Moderation')
 const account = routesOf('svc.registry', 'Account')
+const operations = routesOf('svc.registry', 'Operations')
 const webhooks = routesOf('svc.registry', 'Webhooks')
 
 /** The REST interface. */
@@ -51,6 +52,10 @@ export const routes: readonly Route[] = [
   search('GET /public/agents/:agent', 'getAgent', 'Full metadata and capabilities of one agent', {
     action: 'get_agent',
     entry: true,
+  }),
+  operations('GET /public/status', 'getStatus', 'How this gateway does', {
+    action: 'get_status',
+    uncached: true,
   }),
   search('POST /a2a/discover', 'discoverAgents', 'Find agents by natural-language intent', {
     action: 'search',
