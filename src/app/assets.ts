@@ -20,11 +20,10 @@ export const staticModel = fileURLToPath(new URL('models/static', root))
 /** The files that the pages load. */
 export const pageFiles = {
   folder: new URL('assets/', root),
+  /** The guides, which are pages too. */
+  docs: new URL('docs/', root),
   font: new URL(import.meta.resolve('@fontsource-variable/inter/files/inter-latin-wght-normal.woff2')),
 }
-
-/** The guide to the codes of failures. */
-export const troubleshooting = new URL('docs/troubleshooting.md', root)
 
 /** The command that people and MCP hosts start. */
 export const command = fileURLToPath(new URL('bin/dragoman.js', root))

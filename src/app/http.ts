@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { a2aJsonRpcMount } from '../transports/a2a/json-rpc.ts'
@@ -13,7 +12,6 @@ import { envelopeSocket } from '../transports/envelope/socket.ts'
 import { createHttpApp, type Mount } from '../transports/http/app.ts'
 import { chargeAtEnd } from '../transports/http/caller.ts'
 import { documents, indexMount } from '../transports/http/documents.ts'
-import { errorsMount } from '../transports/http/errors-page.ts'
 import { createEtags } from '../transports/http/etag.ts'
 import { operations } from '../transports/http/operations.ts'
 import { requestId } from '../transports/http/request-id.ts'
@@ -32,7 +30,7 @@ import { hostRule } from '../transports/shared/hosts.ts'
 import { type AllowsOrigin, originRule } from '../transports/shared/origins.ts'
 import { repeatedField } from '../transports/shared/repeated-fields.ts'
 import { Upgrades } from '../transports/websocket/upgrade.ts'
-import { pageFiles, troubleshooting, version } from './assets.ts'
+import { pageFiles, version } from './assets.ts'
 import type { Gateway } from './gateway.ts'
 import { type InstanceSecret, proofHeader, proofOf, receivedChallenge } from './running-server.ts'
 
@@ -109,8 +107,7 @@ function createMounts({
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
-    ...siteMounts(gateway, gateway.signIn.server, pageFiles, indexMount(gateway, version)),
-    errorsMount(gateway, readFileSync(troubleshooting, 'utf8')),
+    ...siteMounts(gateway, gateway.signIn.server, { ...pageFiles, version }, indexMount(gateway, version)),
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining, proveTo(secret)),
     envelopeMount(gateway, allowsOrigin, ending),
     envelopeSchemaMount(gateway),

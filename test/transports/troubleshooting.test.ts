@@ -23,6 +23,7 @@ test('the type of a problem links to the section of its code', async () => {
   const page = await fetch(json.type)
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
   const html = await page.text()
-  for (const code of Object.keys(codes)) expect(html).toContain(`<h2 id="${code}">${code}</h2>`)
+  for (const code of Object.keys(codes))
+    expect(html).toContain(`<h2 id="${code}"><a href="#${code}">${code}</a></h2>`)
   expect(html).not.toContain('```')
 })

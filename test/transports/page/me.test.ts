@@ -83,7 +83,7 @@ test('a person takes an agent through its whole life by forms alone', async () =
 
   const asks = await browser.open(`${home.url}/me/verify?agent=${agent.package_name}`)
   const shown = await browser.submit(asks)
-  const [, value = ''] = /id="proof-dns" tabindex="0">([^<]+)</.exec(shown.text) ?? []
+  const [, value = ''] = /id="proof-dns" tabindex="0"><code>([^<]+)</.exec(shown.text) ?? []
   const [, name = ''] = /<dd class="mono">(\S+) TXT</.exec(shown.text) ?? []
   dns.txt(name, value)
   const verified = await browser.submit(shown)

@@ -15,7 +15,7 @@ export interface AssetFiles {
 }
 
 /** The parts of the style sheet, in their order. */
-const styles = ['base', 'search', 'agent', 'me'] as const
+const styles = ['base', 'search', 'agent', 'me', 'docs'] as const
 
 /** The scripts that single pages load, beside the one of all pages. */
 const scripts = ['publish'] as const

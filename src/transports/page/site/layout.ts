@@ -32,7 +32,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <li><a href="/search"${current('browse')}>${words.browse}</a></li>
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>
 <li class="wide"><a href="/publish"${current('publish')}>${words.me.publish}</a></li>
-<li class="wide"><a href="/llms.txt">${words.guide}</a></li>
+<li class="wide"><a href="/docs"${current('docs')}>${words.docs.title}</a></li>
 </ul></nav>
 ${account(visitor, current('account'))}
 <button class="round" type="button" data-theme-switch hidden aria-label="${words.theme}">${half}</button>
@@ -40,7 +40,7 @@ ${account(visitor, current('account'))}
 <main id="main" class="wrap">
 ${main}
 </main>
-<footer class="foot"><div class="wrap"><span>${words.product}</span><a href="/openapi.json">OpenAPI</a><a href="/.well-known/agent-card.json">Agent card</a><a href="/docs/errors">Errors</a></div></footer>
+<footer class="foot"><div class="wrap"><span>${words.product}</span><a href="/docs">${words.docs.title}</a><a href="/docs/api">${words.api.title}</a><a href="/docs/errors">${words.api.errors}</a><a href="/status">${words.status.title}</a><a href="/llms.txt">llms.txt</a><a href="/.well-known/agent-card.json">Agent card</a></div></footer>
 </body>
 </html>
 `.html

@@ -12,17 +12,24 @@ import type { TransportContext } from '../../shared/transport-context.ts'
 import { agentPage } from './agent.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
 import { connect } from './connect.ts'
+import { docMounts } from './docs/mounts.ts'
 import { home } from './home.ts'
 import { meMounts } from './me/mounts.ts'
 import { results } from './results.ts'
 import { openSite } from './site.ts'
 import type { VisitorPort } from './visitor.ts'
 
+interface SiteFiles extends AssetFiles {
+  /** The folder of the guides. */
+  readonly docs: URL
+  readonly version: string
+}
+
 /** The pages for people: views of the actions that every transport has. `index` answers `/` to programs. */
 export function siteMounts(
   context: TransportContext,
   visitors: VisitorPort,
-  files: AssetFiles,
+  files: SiteFiles,
   index: Mount,
 ): Mount[] {
   const { paths, mount } = openAssets(context, files)
@@ -59,6 +66,7 @@ export function siteMounts(
       return connect(await ask('install_config', params))
     }),
     ...meMounts(site),
+    ...docMounts(context, site, files),
     mount,
   ]
 }

@@ -5,9 +5,13 @@ import { callableWords, livenessWords, words } from './words.ts'
 const magnifier = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor" stroke-width="2" aria-hidden="true"><circle cx="8.5" cy="8.5" r="6"/><path d="m13 13 5 5"/></svg>`
 
 /** The search field. `filters` are the filters in force, which a new search keeps. */
-export function searchField(query: string, filters: readonly (readonly [string, string])[] = []): Html {
-  return html`<form class="field" role="search" action="/search">
-${magnifier}<input type="search" name="q" value="${query}" placeholder="${words.ask}" aria-label="${words.ask}" autocomplete="off" maxlength="1000">
+export function searchField(
+  query: string,
+  filters: readonly (readonly [string, string])[] = [],
+  { path = '/search', label = words.ask as string } = {},
+): Html {
+  return html`<form class="field" role="search" action="${path}">
+${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000">
 ${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">/</kbd><button class="button main">${words.search}</button>
 </form>`
 }
@@ -43,7 +47,12 @@ export function stateOf({ callable, liveness, packages }: Shown): Html {
 
 /** JSON with its texts in colour. */
 export function jsonOf(value: unknown): Html[] {
-  const parts = JSON.stringify(value, null, 2).split(/("(?:[^"\\]|\\.)*":?)/)
+  return colouredJson(JSON.stringify(value, null, 2))
+}
+
+/** A text of JSON, or of what is like it, with its strings in colour. */
+export function colouredJson(text: string): Html[] {
+  const parts = text.split(/("(?:[^"\\]|\\.)*":?)/)
   return parts.map((part, index) => {
     const isText = index % 2 === 1 && !part.endsWith(':')
     return isText ? html`<span class="string">${part}</span>` : html`${part}`
@@ -51,13 +60,20 @@ export function jsonOf(value: unknown): Html[] {
 }
 
 /** A text with a button that copies it. */
-export function copied(id: string, text: string): Html {
-  return html`<div class="copy"><pre id="${id}" tabindex="0">${text}</pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button></div>`
+export function copyable(id: string, text: Html | readonly Html[] | string): Html {
+  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button></div>`
 }
 
 /** A secret that is shown this one time. */
 export function secretOnce(label: string, secret: string): Html {
-  return html`<section class="card"><h2>${label}</h2>${copied('secret', secret)}</section>`
+  return html`<section class="card"><h2>${label}</h2>${copyable('secret', secret)}</section>`
+}
+
+/** A text whose parts between backquotes are code. */
+export function withCode(text: string): Html[] {
+  return text
+    .split(/`([^`]+)`/)
+    .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 }
 
 /** The address of an agent's page. */

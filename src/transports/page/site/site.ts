@@ -98,6 +98,7 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         ask: async <Output>(action: string, params: JsonObject) =>
           (await dispatch({ to: registryName, action, params })) as Output,
         call: dispatch,
+        count: () => context.count(call),
         token: () => (session === '' ? '' : forms.token(request, response, session)),
       })
       if ('main' in answer) return await show(answer, {})

@@ -31,6 +31,8 @@ export interface Visit {
   readonly ask: <Output>(action: string, params: JsonObject) => Promise<Output>
   /** Calls an agent as the visitor. */
   readonly call: (envelope: Envelope) => Promise<Json>
+  /** Counts a page that calls no action, as a read of the visitor. */
+  readonly count: () => Promise<void>
   /** The hidden field that each form with `method="post"` needs. */
   readonly token: () => string
 }

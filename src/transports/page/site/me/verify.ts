@@ -3,7 +3,7 @@ import type { VerificationOutcome } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed, time } from '../fields.ts'
-import { copied } from '../parts.ts'
+import { copyable } from '../parts.ts'
 import type { Site } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
@@ -60,8 +60,8 @@ function records({ reason, challenges, attempts }: VerificationOutcome): Html {
 ${
   challenges &&
   html`<h2 class="title">${text.publish_one}</h2>
-<section class="card"><h2>${text.dns}</h2><dl class="facts"><div><dt>${text.record}</dt><dd class="mono">${challenges.dns.record.name} TXT</dd></div></dl>${copied('proof-dns', challenges.dns.record.value)}</section>
-<section class="card"><h2>${text.file}</h2><dl class="facts"><div><dt>${text.address}</dt><dd class="mono">${challenges.http.url}</dd></div></dl>${copied('proof-file', challenges.http.line)}</section>`
+<section class="card"><h2>${text.dns}</h2><dl class="facts"><div><dt>${text.record}</dt><dd class="mono">${challenges.dns.record.name} TXT</dd></div></dl>${copyable('proof-dns', challenges.dns.record.value)}</section>
+<section class="card"><h2>${text.file}</h2><dl class="facts"><div><dt>${text.address}</dt><dd class="mono">${challenges.http.url}</dd></div></dl>${copyable('proof-file', challenges.http.line)}</section>`
 }
 ${attempts.length > 0 && html`<h2 class="title">${text.attempts}</h2><ul class="rows">${attempts.map(({ method, ok, detail }) => html`<li><div><span class="level ${ok ? 'info' : 'warning'}">${method}</span> ${detail}</div></li>`)}</ul>`}`
 }

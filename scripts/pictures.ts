@@ -1,0 +1,47 @@
+// Makes pictures of the pages, light and dark, wide and narrow, in the folder pictures/, with Debian's Chromium.
+// usage: npm run pictures -- [PART OF A NAME…]
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import { chromiumPath } from '../test/support/chromium.ts'
+import { sampleGateway, views } from '../test/support/sample-site.ts'
+
+const folder = resolve(import.meta.dirname, '../pictures')
+const parts = process.argv.slice(2)
+const chosen = Object.entries(views).filter(
+  ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
+)
+/** Pixels of the longest page that is drawn. */
+const maxHeight = 2400
+
+if (chromiumPath === undefined) throw new Error('There is no Chromium: apt-get install chromium')
+mkdirSync(folder, { recursive: true })
+await using home = await sampleGateway()
+const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+try {
+  for (const [name, view] of chosen) {
+    for (const width of [1280, 390]) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme })
+        const page = await context.newPage()
+        await page.goto(home.url + view.path)
+        await page.evaluate('document.fonts.ready')
+        await view.prepare?.(page)
+        const path = resolve(folder, `${name}-${colorScheme}-${width}.png`)
+        await page.screenshot({
+          path,
+          clip: { x: 0, y: 0, width, height: await heightOf(page) },
+          fullPage: true,
+        })
+        console.log(path)
+        await context.close()
+      }
+    }
+  }
+} finally {
+  await browser.close()
+}
+
+async function heightOf(page: Page): Promise<number> {
+  return Math.min(maxHeight, Number(await page.evaluate('document.documentElement.scrollHeight')))
+}
