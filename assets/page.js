@@ -34,8 +34,12 @@ function themes() {
   }
 }
 
-function copying() {
-  for (const button of all('[data-copy]')) {
+/**
+ * Makes the buttons that copy work.
+ * @param {ParentNode} part
+ */
+export function activate(part) {
+  for (const button of /** @type {Iterable<HTMLElement>} */ (part.querySelectorAll('[data-copy]'))) {
     button.hidden = false
     const label = button.textContent ?? ''
     button.addEventListener('click', async () => {
@@ -117,19 +121,23 @@ function keys(field) {
   })
 }
 
-/** @type {Promise<string> | undefined} */
-let session
+/** Where a tab keeps the id of its playground session. */
+export const sessionKey = 'playground'
 
-/** The playground session of this page, made with the first call. */
-function openSession() {
-  session ??= fetch('/api/playground/session', { method: 'POST' })
-    .then(read)
-    .then(({ id }) => id)
-  return session
+/**
+ * The playground session of this tab, made with the first call.
+ * @returns {Promise<string>}
+ */
+export async function openSession() {
+  const open = sessionStorage.getItem(sessionKey)
+  if (open) return open
+  const { id } = await fetch('/api/playground/session', { method: 'POST' }).then(read)
+  sessionStorage.setItem(sessionKey, id)
+  return id
 }
 
 /** @param {Response} response */
-async function read(response) {
+export async function read(response) {
   const body = await response.json()
   if (!response.ok) throw Object.assign(new Error(body.detail), { problem: body })
   return body
@@ -155,6 +163,7 @@ function calling(form) {
       showProblem(form, answer, /** @type {any} */ (fault).problem ?? { detail: String(fault) })
     } finally {
       answer.removeAttribute('aria-busy')
+      document.dispatchEvent(new Event('step'))
     }
   })
 }
@@ -169,7 +178,7 @@ async function execute(request, isAgain = false) {
   const body = JSON.stringify(request)
   const response = await fetch(`/api/playground/session/${id}/execute`, { method: 'POST', headers, body })
   if (response.status === 404 && !isAgain) {
-    session = undefined
+    sessionStorage.removeItem(sessionKey)
     return execute(request, true)
   }
   return read(response)
@@ -274,7 +283,7 @@ function jsonOf(value) {
 }
 
 themes()
-copying()
+activate(document)
 for (const form of document.querySelectorAll('form.call')) calling(/** @type {HTMLFormElement} */ (form))
 const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))
 if (field) keys(field)

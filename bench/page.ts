@@ -7,7 +7,8 @@ import { median, type Row } from './support/measure.ts'
 
 const rounds = 9
 const repeats = 500
-const assets = { style: '/s', theme: '/t', scripts: { page: '/p', publish: '/q' }, icon: '/i', font: '/f' }
+const scripts = { page: '/p', play: '/p', publish: '/p' }
+const assets = { style: '/s', theme: '/t', scripts, icon: '/i', font: '/f' }
 
 /** CPU time of a page of 20 agents, against JSON.stringify of the same 20 agents; in microseconds each. */
 export async function page(): Promise<Row[]> {

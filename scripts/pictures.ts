@@ -27,6 +27,7 @@ try {
         await page.goto(home.url + view.path)
         await page.evaluate('document.fonts.ready')
         await view.prepare?.(page)
+        await page.evaluate('scrollTo(0, 0)')
         const path = resolve(folder, `${name}-${colorScheme}-${width}.png`)
         await page.screenshot({
           path,

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { sampleEntry } from './entries.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 
@@ -27,6 +28,14 @@ export const views: Readonly<Record<string, SampleView>> = {
   'api-methods': { path: '/docs/api/methods' },
   status: { path: '/status' },
   play: { path: '/play' },
+  'play-steps': {
+    path: '/play?agent=svc.utility.reader',
+    async prepare(page) {
+      await page.fill('form.call [name=url]', 'http://127.0.0.1:9/')
+      await page.click('form.call button')
+      await page.waitForSelector('#steps li')
+    },
+  },
   failure: { path: '/agent/none.such' },
 }
 
@@ -57,9 +66,12 @@ const samples = [
 /** A gateway with a few agents and some traffic. */
 export async function sampleGateway(
   environment: Record<string, string> = {},
-  ...rest: Parameters<typeof startGateway> extends [unknown, ...infer Others] ? Others : never
+  options: GatewayOptions = {},
 ): Promise<TestGateway> {
-  const home = await startGateway(environment, ...rest)
+  // A day has passed before the first reader comes.
+  let behind = 24
+  const clock = () => Date.now() - behind * 3_600_000
+  const home = await startGateway(environment, { clock, ...options })
   const { store, follower, traffic } = home.gateway
   const { revision } = await store.write(async (writer) => {
     for (const [name, title, description, category] of samples) {
@@ -68,7 +80,14 @@ export async function sampleGateway(
     }
   })
   await follower.caughtUp(revision)
-  for (let at = 0; at < 60; at++) traffic.call(at % 9 === 0 ? 'not_found' : 'ok', 0.002 * (at % 17))
+  for (; behind > 0; behind--) {
+    if (behind === 17) continue
+    const calls = 40 + ((behind * 37) % 90)
+    for (let at = 0; at < calls; at++) {
+      const code = at % 11 === 0 ? 'not_found' : behind % 7 === 2 && at % 6 === 0 ? 'upstream_timeout' : 'ok'
+      traffic.call(code, 0.001 * (1 + ((at * behind) % 43)))
+    }
+  }
   for (let at = 0; at < 4; at++) traffic.upstream('com.example.tides', at % 2 ? 'ok' : 'upstream_timeout', 8)
   return home
 }

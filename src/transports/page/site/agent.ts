@@ -51,7 +51,7 @@ function able(entry: EntryDetail, capability: Capability, place: number): Html {
 }
 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */
-function isOpenToTry({ callable, tags }: EntryDetail): boolean {
+export function isOpenToTry({ callable, tags }: Pick<EntryDetail, 'callable' | 'tags'>): boolean {
   return callable === 'hosted' && tags.includes(testTag)
 }
 

@@ -15,10 +15,10 @@ export interface AssetFiles {
 }
 
 /** The parts of the style sheet, in their order. */
-const styles = ['base', 'search', 'agent', 'me', 'docs'] as const
+const styles = ['base', 'search', 'agent', 'me', 'docs', 'status', 'play'] as const
 
 /** The scripts that single pages load, beside the one of all pages. */
-const scripts = ['publish'] as const
+const scripts = ['play', 'publish'] as const
 
 export type ScriptName = (typeof scripts)[number]
 
@@ -65,7 +65,7 @@ export function openAssets(
     paths: {
       style: pathOf('style.css'),
       theme: pathOf('theme.js'),
-      scripts: { page: pathOf('page.js'), publish: pathOf('publish.js') },
+      scripts: { page: pathOf('page.js'), play: pathOf('play.js'), publish: pathOf('publish.js') },
       icon: pathOf('icon.svg'),
       font: pathOf('inter.woff2'),
     },

@@ -32,6 +32,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <li><a href="/search"${current('browse')}>${words.browse}</a></li>
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>
 <li class="wide"><a href="/publish"${current('publish')}>${words.me.publish}</a></li>
+<li class="wide"><a href="/play"${current('play')}>${words.play.title}</a></li>
 <li class="wide"><a href="/docs"${current('docs')}>${words.docs.title}</a></li>
 </ul></nav>
 ${account(visitor, current('account'))}

@@ -15,8 +15,10 @@ import { connect } from './connect.ts'
 import { docMounts } from './docs/mounts.ts'
 import { home } from './home.ts'
 import { meMounts } from './me/mounts.ts'
+import { playMounts } from './play.ts'
 import { results } from './results.ts'
 import { openSite } from './site.ts'
+import { statusView } from './status.ts'
 import type { VisitorPort } from './visitor.ts'
 
 interface SiteFiles extends AssetFiles {
@@ -66,6 +68,8 @@ export function siteMounts(
       return connect(await ask('install_config', params))
     }),
     ...meMounts(site),
+    page('/status', async ({ ask }) => statusView(await ask('get_status', {}))),
+    ...playMounts(site),
     ...docMounts(context, site, files),
     mount,
   ]

@@ -42,7 +42,12 @@ export function stateOf({ callable, liveness, packages }: Shown): Html {
   const more =
     callable === 'package' ? registries : isLookedAt && p50_ms !== null ? `${Math.round(p50_ms)} ms` : ''
   const text = isLookedAt ? livenessWords[status] : callableWords[callable]
-  return html`<span class="state ${kind}"><svg viewBox="0 0 10 10" aria-hidden="true">${signs[kind]}</svg>${text}${more !== '' && ` · ${more}`}</span>`
+  return signOf(kind, more === '' ? text : `${text} · ${more}`)
+}
+
+/** A state in words, with a sign of a form of its own. */
+export function signOf(kind: Sign, text: string): Html {
+  return html`<span class="state ${kind}"><svg viewBox="0 0 10 10" aria-hidden="true">${signs[kind]}</svg>${text}</span>`
 }
 
 /** JSON with its texts in colour. */

@@ -67,12 +67,14 @@ export function apiMethods(agents: readonly Agent[], base: string): View {
   const call = { jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: { query: 'weather' } }
   const groups = agents.map(({ name, package_name, actions }) => {
     const prefix = shortName(package_name)
-    const rows = actions.map(
-      (action) =>
-        html`<tr><td><code>${prefix}.${action.name}</code></td><td>${withCode(action.description)}</td><td>${action.advertised && html`<code>${toolName(package_name, action.name)}</code>`}</td></tr>`,
-    )
+    const rows = actions.map((action) => {
+      const tool =
+        action.advertised &&
+        html` <span class="kind-of">${words.api.tool} <code>${toolName(package_name, action.name)}</code></span>`
+      return html`<dt><code>${prefix}.${action.name}</code>${tool}</dt><dd>${withCode(action.description)}</dd>`
+    })
     return html`<h2 id="${prefix}">${name}</h2>
-<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">${words.api.method}</th><th scope="col">${words.api.purpose}</th><th scope="col">${words.api.tool}</th></tr></thead><tbody>${rows}</tbody></table></div>`
+<dl class="schema">${rows}</dl>`
   })
   return apiView(
     words.api.methods,
@@ -112,8 +114,8 @@ function byName({ components }: ApiDocument, schema: NonNullable<Parameters<type
 }
 
 function parametersOf(document: ApiDocument, { parameters = [] }: ApiRow): Html | false {
-  const known = parameters.map((parameter) => resolved(document, parameter))
-  const rows = known.flatMap((parameter) => {
+  const defined = parameters.map((parameter) => resolved(document, parameter))
+  const rows = defined.flatMap((parameter) => {
     if (!parameter) return []
     const { name, in: place, required, description, schema = {} } = parameter
     const { description: other, ...rest } = schema

@@ -55,11 +55,11 @@ export function createDocLibrary(folder: URL): DocLibrary {
   async function render(name: string): Promise<Doc> {
     // Nothing of the parser is loaded before somebody reads.
     const { renderMarkdown } = await import('../markdown.ts')
-    const known = new Set(await paths())
+    const files = new Set(await paths())
     const text = await readFile(new URL(`${name}.md`, folder), 'utf8')
     const pictures = await sizes(text, name)
     const rendered = renderMarkdown(text, {
-      linkTo: (address) => linkTo(address, name, known),
+      linkTo: (address) => linkTo(address, name, files),
       pictureAt: (address) => pictures.get(address),
     })
     return { ...rendered, name, path: pathOf(name) }
@@ -119,15 +119,15 @@ export function pathOf(name: string): string {
 }
 
 /** Web addresses, places of the same page, and guides. Other files of the repository are not here. */
-function linkTo(address: string, from: string, known: ReadonlySet<string>): string | undefined {
+function linkTo(address: string, from: string, files: ReadonlySet<string>): string | undefined {
   if (/^https?:\/\//i.test(address)) return address
   const [path = '', place] = address.split('#', 2)
   const fragment = place === undefined ? '' : `#${place}`
   if (/^[a-z][a-z0-9+.-]*:/i.test(path) || path.startsWith('/')) return undefined
   if (path === '') return fragment === '' ? undefined : fragment
   const target = posix.join(posix.dirname(from), path).replace(/\/$/, '')
-  if (known.has(target) && target.endsWith('.md')) return `${pathOf(target.slice(0, -3))}${fragment}`
-  return [...known].some((file) => file.startsWith(`${target}/`) && file.endsWith('.md'))
+  if (files.has(target) && target.endsWith('.md')) return `${pathOf(target.slice(0, -3))}${fragment}`
+  return [...files].some((file) => file.startsWith(`${target}/`) && file.endsWith('.md'))
     ? `/docs/${target}`
     : undefined
 }

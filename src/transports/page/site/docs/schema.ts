@@ -17,15 +17,25 @@ export function fieldsOf(schema: JsonSchema, depth = 0): Html {
     const text = textOf(schema)
     return html`<p>${typeOf(schema)}${boundsOf(schema)}${text !== '' && html` ${withCode(text)}`}</p>`
   }
-  const rows = Object.entries(properties).map(([name, field]) =>
-    fieldOf(name, isRecord(field) ? (field as JsonSchema) : {}, needed.has(name), depth),
-  )
+  const fields = Object.entries(properties)
+  // What most fields are is not said of each.
+  const areMostNeeded = needed.size * 2 > fields.length
+  const rows = fields.map(([name, field]) => {
+    const mark = areMostNeeded !== needed.has(name) && noteOf(!areMostNeeded)
+    return fieldOf(name, isRecord(field) ? (field as JsonSchema) : {}, mark, depth)
+  })
   return html`<dl class="schema">${rows}</dl>`
 }
 
-function fieldOf(name: string, schema: JsonSchema, isNeeded: boolean, depth: number): Html {
+function noteOf(isNeeded: boolean): Html {
+  return isNeeded
+    ? html` <span class="required">${words.required}</span>`
+    : html` <span class="kind-of">· ${words.api.optional}</span>`
+}
+
+function fieldOf(name: string, schema: JsonSchema, mark: Html | false, depth: number): Html {
   const text = textOf(schema)
-  return html`<dt><code>${name}</code> <span class="kind-of">${typeOf(schema)}${boundsOf(schema)}</span>${isNeeded && html` <span class="required">${words.required}</span>`}</dt>
+  return html`<dt><code>${name}</code> <span class="kind-of">${typeOf(schema)}${boundsOf(schema)}</span>${mark}</dt>
 <dd>${withCode(text)}${innerOf(schema, depth)}</dd>`
 }
 
