@@ -107,8 +107,8 @@ function findOf(hit: Found, query: string, current: string | undefined): Html {
 
 function chosen(entry: EntryDetail, search: URLSearchParams): Html {
   const { name, package_name, capabilities } = entry
-  const wanted = search.get('capability')
-  const capability = capabilities.find((candidate) => candidate.name === wanted) ?? capabilities[0]
+  const choice = search.get('capability')
+  const capability = capabilities.find((candidate) => candidate.name === choice) ?? capabilities[0]
   const links = capabilities.map((candidate) => {
     const address = new URLSearchParams(search)
     address.set('capability', candidate.name)
