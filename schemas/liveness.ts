@@ -106,7 +106,41 @@ const History = z.object({
   days: z.array(z.tuple([z.int(), z.number(), z.number()])),
   /** Latencies of the last answers, in milliseconds. */
   latencies: z.array(z.int()),
+  /** The probes of the last day on which there was one; `day` counts from the epoch. */
+  today: z
+    .object({
+      day: z.int(),
+      probes: z.int(),
+      failures: z.int(),
+      latencies: z.array(z.int()),
+      p50_ms: milliseconds,
+      p95_ms: milliseconds,
+    })
+    .optional(),
 })
+
+/** What the probes of one day found. */
+export const LivenessDay = z
+  .object({
+    date: z.iso.date().describe('The day in UTC.'),
+    probes: z.int(),
+    failures: z.int().describe('Probes that the agent did not answer.'),
+    p50_ms: milliseconds.describe('Median latency of the answers of that day.'),
+    p95_ms: milliseconds,
+  })
+  .meta({ id: 'LivenessDay' })
+export type LivenessDay = z.infer<typeof LivenessDay>
+
+/** The liveness of an agent by days. */
+export const LivenessHistory = z
+  .object({
+    package_name: z.string(),
+    from: z.iso.date().describe('The first day of the span, in UTC.'),
+    to: z.iso.date().describe('The last day: today.'),
+    days: z.array(LivenessDay).describe('In order. Days without a probe are left out.'),
+  })
+  .meta({ id: 'LivenessHistory' })
+export type LivenessHistory = z.infer<typeof LivenessHistory>
 
 /** Data of earlier probes that the next probe needs, in addition to the public fields. */
 const LivenessNotes = z.object({
@@ -162,6 +196,8 @@ export interface LivenessStore {
     sequence: number,
     limit: number,
   ): Promise<{ readonly shown: ReadonlyMap<string, Liveness>; readonly sequence: number }>
+  /** The days of one agent from a day on, which counts from the epoch; in order. */
+  days(entryId: string, from: number): Promise<readonly LivenessDay[]>
   /** Starts, changes or ends probing; a new or moved agent is due at once. */
   watch(watches: readonly Watch[]): Promise<number>
   /**

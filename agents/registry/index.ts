@@ -6,8 +6,10 @@ import { createKey } from './create-key.ts'
 import { connectAgent, deleteCredential, listCredentials, setCredential } from './credentials.ts'
 import { deleteKey } from './delete-key.ts'
 import { deprecate } from './deprecate.ts'
+import { diffVersions } from './diff-versions.ts'
 import { getAgent } from './get-agent.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
+import { getLivenessHistory } from './get-liveness-history.ts'
 import { getStatus } from './get-status.ts'
 import { importEntries } from './import-entries.ts'
 import { installConfig } from './install-config.ts'
@@ -83,6 +85,8 @@ export function createRegistryAgent(
       completeName(registry),
       getAgent(registry),
       listVersions(registry),
+      diffVersions(registry),
+      getLivenessHistory(registry),
       installConfig(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),

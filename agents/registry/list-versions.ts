@@ -9,6 +9,10 @@ const Input = z.strictObject({
   agent: agentReference,
   limit: z.int().min(1).max(100).default(20),
   cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  changes: z
+    .boolean()
+    .default(false)
+    .describe('Whether to name the fields that each version changed, for the first 20 of the page.'),
 })
 
 export function listVersions(registry: RegistryPort): Action<z.output<typeof Input>, VersionPage> {
@@ -22,6 +26,7 @@ export function listVersions(registry: RegistryPort): Action<z.output<typeof Inp
     access: 'public',
     effect: 'read',
     advertised: false,
-    run: ({ agent, limit, cursor }, { principal }) => registry.versions(agent, limit, cursor, principal),
+    run: ({ agent, limit, cursor, changes }, { principal }) =>
+      registry.versions(agent, limit, cursor, principal, changes),
   })
 }

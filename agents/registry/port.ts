@@ -5,7 +5,7 @@ import type { Credential, CredentialInput, SignInAddress } from '../../schemas/c
 import type { FederationMode } from '../../schemas/federation.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
-import type { LivenessOutcome } from '../../schemas/liveness.ts'
+import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
@@ -33,7 +33,7 @@ import type { Status } from '../../schemas/status.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
-import type { VersionPage, WantedVersion } from '../../schemas/version.ts'
+import type { VersionDiff, VersionPage, WantedVersion } from '../../schemas/version.ts'
 import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
 
 type Caller = Principal | null
@@ -65,7 +65,17 @@ export interface RegistryPort {
   get(agent: string, caller: Caller): Promise<EntryDetail>
   /** The entries with whether the caller has stored a credential, where the agent asks for one. */
   markCredentials(entries: readonly EntryDetail[], caller: Caller): Promise<readonly EntryDetail[]>
-  versions(agent: string, limit: number, cursor: string | undefined, caller: Caller): Promise<VersionPage>
+  versions(
+    agent: string,
+    limit: number,
+    cursor: string | undefined,
+    caller: Caller,
+    changes: boolean,
+  ): Promise<VersionPage>
+  /** The fields of the card that differ between two versions. Throws as `resolve` does. */
+  diffVersions(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff>
+  /** The liveness of an agent on each of the last days. */
+  livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory>
   /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**

@@ -28,7 +28,15 @@ const registries = list
   })
   .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
 
-const retention = { versions: 365, max_versions: 100, audit: 365, max_audit: 1000, changes: 90, deleted: 365 }
+const retention = {
+  versions: 365,
+  max_versions: 100,
+  audit: 365,
+  max_audit: 1000,
+  changes: 90,
+  deleted: 365,
+  liveness: 90,
+}
 
 /** As `name=number`, comma-separated. */
 function textOf(values: Readonly<Record<string, number>>): string {

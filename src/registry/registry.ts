@@ -1,6 +1,6 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { InstallConfig } from '../../schemas/install.ts'
-import type { LivenessOutcome } from '../../schemas/liveness.ts'
+import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
@@ -60,6 +60,8 @@ interface RegistryOptions extends EditorOptions {
 }
 
 type Caller = Principal | null
+
+const dayMilliseconds = 24 * 3_600_000
 
 /**
  * The registry's domain: the operations behind the registry agent's actions. A write returns once the index has
@@ -150,6 +152,19 @@ export function createRegistry(options: RegistryOptions) {
     markCredentials,
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
+    diffVersions: (...call: Parameters<VersionHistory['diff']>) => history.diff(...call),
+    async livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory> {
+      const { id, package_name } = await queries.stored(agent, caller)
+      const today = Math.floor(options.clock() / dayMilliseconds)
+      const from = today - days + 1
+      const dateOf = (day: number) => new Date(day * dayMilliseconds).toISOString().slice(0, 10)
+      return {
+        package_name,
+        from: dateOf(from),
+        to: dateOf(today),
+        days: [...(await store.liveness.days(id, from))],
+      }
+    },
     async resolve(...call: Parameters<VersionHistory['resolve']>) {
       const found = await history.resolve(...call)
       onShown?.(found.package_name)

@@ -48,6 +48,7 @@ const keys: Keys = {
   credential: ['owner', 'entry_id', 'variable'],
   approval: ['id'],
   liveness: ['entry_id'],
+  liveness_day: ['entry_id', 'day'],
   webhook: ['id'],
   version: ['entry_id', 'revision'],
   server: ['server_name', 'version'],

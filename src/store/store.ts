@@ -122,11 +122,11 @@ export interface VersionStore {
   ): Promise<readonly Version[]>
   /** The number of versions, and the revision of the newest one, or 0. */
   extent(entryId: string, after: number): Promise<{ readonly total: number; readonly newest: number }>
-  /** The version of a revision, or the newest with a version string. */
+  /** The version of a revision, the one published before a revision, or the newest with a version string. */
   find(
     entryId: string,
     after: number,
-    reference: { readonly revision: number } | { readonly version: string },
+    reference: { readonly revision: number } | { readonly before: number } | { readonly version: string },
   ): Promise<PublishedVersion | undefined>
 }
 
@@ -352,10 +352,12 @@ export interface RetentionBounds {
   readonly changes: string
   /** Entries that were deleted before are removed, with their names. */
   readonly deleted: string
+  /** The first day, since the epoch, whose liveness is kept. */
+  readonly liveness: number
 }
 
 /** Rows that `prune` removed or emptied. */
-export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted', number>>
+export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted' | 'liveness', number>>
 
 /** Removal of what is no longer needed, or must not be kept. */
 export interface RetentionStore {

@@ -63,6 +63,13 @@ const matrix: readonly AuditAction[] = [
     action: 'list_versions',
     expected: { ...reads, deleted: row(no, 'ok', no, 'ok', 'ok') },
   },
+  { action: 'get_liveness_history', expected: reads },
+  {
+    action: 'diff_versions',
+    // A version that each entry has had, and what is listed.
+    params: { from: 'latest', to: 'latest' },
+    expected: reads,
+  },
   {
     action: 'install_config',
     // The entries state nothing that could be installed.

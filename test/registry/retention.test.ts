@@ -139,13 +139,14 @@ test('the sweep runs once a day and removes vectors of texts that nobody uses', 
     max_audit: 1000,
     changes: 90,
     deleted: 365,
+    liveness: 90,
   }
   const sweep = createSweep({ store, clock: () => now, retention, onPruned: (counts) => pruned.push(counts) })
   const id = await list(home, token, 'com.example.counter', 'wombat')
   await home.gateway.ready
   expect(await sweep.isDue()).toBe(true)
   await sweep.run()
-  expect(pruned).toEqual([{ versions: 0, audit: 0, changes: 0, deleted: 0, embeddings: 0 }])
+  expect(pruned).toEqual([{ versions: 0, audit: 0, changes: 0, deleted: 0, liveness: 0, embeddings: 0 }])
   expect(await sweep.isDue()).toBe(false)
 
   const body = { ...publication('', 'numbat'), package_name: undefined }

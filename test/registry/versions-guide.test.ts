@@ -37,7 +37,7 @@ test('docs/versions.md: the requests are answered as documented, also when repea
       if (text.includes('Idempotency-Key')) expect(await ask(text)).toEqual(result)
     }
   }
-  expect(requests).toBe(5)
+  expect(requests).toBe(6)
 })
 
 test('docs/versions.md has the weight and the bound that hold', () => {

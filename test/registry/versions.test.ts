@@ -63,6 +63,31 @@ describe('the history of an agent', () => {
     expect(await codeOf(registry.versions(other, 1, next_cursor ?? '', null))).toBe('invalid_request')
   })
 
+  test('names the fields that each version changed, and shows what differs', async () => {
+    const name = await live({ version: '1.0.0', tags: ['a'] })
+    await change(name, { version: '1.1.0', description: 'Better.' })
+    await change(name, { version: '1.2.0', description: 'Better.', tags: ['a', 'b'] })
+    const { versions } = await registry.versions(name, 20, undefined, null, true)
+    expect(versions.map(({ changed }) => changed?.toSorted() ?? null)).toEqual([
+      ['tags', 'version'],
+      ['description', 'version'],
+      null,
+    ])
+    expect((await registry.versions(name, 20, undefined, null)).versions[0]).not.toHaveProperty('changed')
+    const [, second] = versions
+    expect(await registry.diffVersions(name, '1.0.0', `r${second?.revision}`, null)).toMatchObject({
+      package_name: name,
+      differences: expect.arrayContaining([
+        { field: '/version', before: '1.0.0', after: '1.1.0' },
+        { field: '/description', before: expect.any(String), after: 'Better.' },
+      ]),
+    })
+    expect(await codeOf(registry.diffVersions(name, '1.0.0', '9.0.0', null))).toBe('not_found')
+    await registry.unpublish({ agent: name }, ada)
+    expect(await codeOf(registry.diffVersions(name, '1.0.0', '1.1.0', eve))).toBe('not_found')
+    await registry.goLive({ agent: name }, ada)
+  })
+
   test('is hidden with it, from all but its owner', async () => {
     const name = await live({ version: '1.0.0' })
     const hidden = async () => {

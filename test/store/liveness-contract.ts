@@ -116,6 +116,36 @@ export function livenessContract(name: string, open: () => Promise<StoreHome>): 
       expect(await home.store.read.revision()).toBe(before + 1)
     })
 
+    test('is counted by days, and the counts of a day replace earlier ones', async () => {
+      for (const id of ['one', 'two']) await watch(id)
+      const probed = async (id: string, day: number, probes: number, failures: number, ms: number | null) => {
+        const before = await seen(id, 'alive')
+        const today = { day, probes, failures, latencies: [], p50_ms: ms, p95_ms: ms }
+        await store.save([{ ...before, history: { ...before.history, today } }])
+      }
+      await probed('one', 20_000, 1, 0, 30)
+      await probed('one', 20_000, 2, 1, 40)
+      await probed('two', 20_000, 9, 9, null)
+      await probed('one', 20_002, 1, 0, 50)
+      const first = { date: '2024-10-04', probes: 2, failures: 1, p50_ms: 40, p95_ms: 40 }
+      const last = { date: '2024-10-06', probes: 1, failures: 0, p50_ms: 50, p95_ms: 50 }
+      expect(await store.days('one', 20_000)).toEqual([first, last])
+      expect(await store.days('one', 20_001)).toEqual([last])
+      expect((await store.days('two', 0))[0]).toMatchObject({ probes: 9, p50_ms: null })
+      const { versions, audit, changes, deleted } = {
+        versions: at(0),
+        audit: at(0),
+        changes: at(0),
+        deleted: at(0),
+      }
+      const bounds = { now: storeTime, versions, audit, changes, deleted, max_versions: 9, max_audit: 9 }
+      const pruned = await home.store.retention.prune({ ...bounds, liveness: 20_001 })
+      expect(pruned.liveness).toBe(2)
+      expect(await store.days('one', 0)).toEqual([last])
+      await watch('one', { place: null })
+      expect(await store.days('one', 0)).toEqual([])
+    })
+
     test('is due where a clock ahead of time put it off', async () => {
       await watch('one')
       await store.save([await seen('one', 'alive', { next_at: at(400 * 24 * 3_600_000) })])

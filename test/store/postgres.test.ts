@@ -130,7 +130,10 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
 
   /** Undoes the migrations from 0019 on. */
   async function withoutUsage(url: string): Promise<void> {
-    await postgres.query(url, 'drop table owner_usage, server, mirror, mirrored, sign_in, approval')
+    await postgres.query(
+      url,
+      'drop table owner_usage, server, mirror, mirrored, sign_in, approval, liveness_day',
+    )
     await postgres.query(url, 'alter table credential rename constraint credential_place to credential_key')
     await postgres.query(url, 'alter table task drop column push')
     await postgres.query(url, 'alter table credential drop column sign_in')

@@ -20,6 +20,7 @@ const nothing: RetentionBounds = {
   max_audit: 1000,
   changes: earlier,
   deleted: '2000-01-01T00:00:00.000Z',
+  liveness: 0,
 }
 
 /** What every store does with data that is no longer needed, or must not be kept. */
@@ -38,7 +39,7 @@ export function retentionContract(name: string, open: () => Promise<StoreHome>):
       for (const description of ['One.', 'Two.', 'Three.']) await put(home, { ...entry, description })
       await put(home, { ...entry, deleted: true })
       const counts = await home.store.retention.prune(nothing)
-      expect(counts).toEqual({ versions: 0, audit: 0, deleted: 0, changes: 0 })
+      expect(counts).toEqual({ versions: 0, audit: 0, deleted: 0, changes: 0, liveness: 0 })
       expect(await revisions(home)).toEqual([1, 2, 3, 4])
     })
 

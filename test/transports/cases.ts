@@ -160,6 +160,26 @@ export const cases: readonly Case[] = [
     rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/versions' },
   },
   {
+    name: 'what differs between two versions of an agent',
+    envelope: {
+      to: registry,
+      action: 'diff_versions',
+      params: { agent: 'svc.utility.wiki', from: 'latest', to: 'latest' },
+    },
+    output: (output) => {
+      if ((output as { differences: [] }).differences.length !== 0) throw new Error('a version is itself')
+    },
+    rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/diff?from=latest&to=latest' },
+  },
+  {
+    name: 'the liveness of an agent by days',
+    envelope: { to: registry, action: 'get_liveness_history', params: { agent: 'svc.utility.wiki' } },
+    output: (output) => {
+      if (!Array.isArray((output as { days: unknown }).days)) throw new Error('no days')
+    },
+    rest: { method: 'GET', path: '/public/agents/svc.utility.wiki/liveness' },
+  },
+  {
     name: 'how to install a hosted agent in one host',
     envelope: {
       to: registry,

@@ -111,6 +111,13 @@ const steps: readonly Step[] = [
   { method: 'POST', path: at(`${live}/deprecate`), open: 401, signed: 200 },
   { method: 'GET', path: at(`${live}/versions`), open: 404, signed: 200 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/versions'), open: 200, signed: 200 },
+  {
+    method: 'GET',
+    path: at('/public/agents/svc.utility.wiki/diff?from=latest&to=latest'),
+    open: 200,
+    signed: 200,
+  },
+  { method: 'GET', path: at('/public/agents/svc.utility.wiki/liveness?days=7'), open: 200, signed: 200 },
   { method: 'GET', path: at(`${live}/install`), open: 404, signed: 409 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/install?host=codex'), open: 200, signed: 200 },
   { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },

@@ -3,13 +3,15 @@ import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { orderedText } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { VersionPage, WantedVersion } from '../../../schemas/version.ts'
+import type { VersionDiff, VersionPage, WantedVersion } from '../../../schemas/version.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { PublishedVersion, Store, StoredEntry, Version, VersionStore } from '../../store/store.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 import type { SearchService } from '../queries/search-service.ts'
+import { differencesOf } from './differences.ts'
 import { isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
 import type { Views } from './view.ts'
@@ -19,6 +21,8 @@ type Caller = Principal | null
 /** Maximum number of versions, highest first, that a range is compared with. */
 const maxCompared = 1000
 const maxSuggestions = 3
+/** Versions of a page whose changes are read: their texts may be long. */
+const maxChanged = 20
 
 /**
  * The versions of entries. Callers who see an entry see its versions; owners also see the versions of their deleted
@@ -46,6 +50,7 @@ export class VersionHistory {
     limit: number,
     cursor: string | undefined,
     caller: Caller,
+    changes = false,
   ): Promise<VersionPage> {
     const entry = await this.#read.entry(toReference(agent))
     if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) {
@@ -57,13 +62,49 @@ export class VersionHistory {
     const { total, newest } = await this.#versions.extent(id, versions_after)
     const shown = found.slice(0, limit)
     const last = shown.at(-1)
+    const changed = changes ? await this.#changed(entry, shown) : undefined
     return {
       versions: shown.map(({ precedence: _, ...version }) => ({
         ...version,
         current: version.revision === newest && isListed(entry),
+        ...(changed && { changed: changed.get(version.revision) ?? null }),
       })),
       next_cursor: last && found.length > limit ? cursorAfter(last, question) : null,
       total,
+    }
+  }
+
+  /** The fields that each version changed of the version published before it, by revision. */
+  async #changed(
+    { id, versions_after }: StoredEntry,
+    versions: readonly Version[],
+  ): Promise<ReadonlyMap<number, string[]>> {
+    const changed = new Map<number, string[]>()
+    for (const { revision } of versions.slice(0, maxChanged)) {
+      const [after, before] = await Promise.all([
+        this.#versions.find(id, versions_after, { revision }),
+        this.#versions.find(id, versions_after, { before: revision }),
+      ])
+      if (!after || !before) continue
+      const [old, now]: Readonly<Record<string, unknown>>[] = [before.content, after.content]
+      const fields = Object.keys({ ...old, ...now })
+      changed.set(
+        revision,
+        fields.filter((field) => orderedText(old?.[field] ?? null) !== orderedText(now?.[field] ?? null)),
+      )
+    }
+    return changed
+  }
+
+  /** Throws as `resolve` does. */
+  async diff(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff> {
+    const before = await this.resolve(agent, wantedOf(from), caller)
+    const after = await this.resolve(agent, wantedOf(to), caller)
+    return {
+      package_name: after.package_name,
+      from,
+      to,
+      differences: differencesOf(before.card, after.card),
     }
   }
 
@@ -119,6 +160,12 @@ export class VersionHistory {
       ...(suggested.length > 0 && { nearest: suggested }),
     })
   }
+}
+
+/** `r12` names a version by its revision, for versions without a version string. */
+function wantedOf(version: string): WantedVersion {
+  const [, revision] = /^r(\d{1,15})$/.exec(version) ?? []
+  return revision === undefined ? { version } : { revision: Number(revision) }
 }
 
 function isRelease({ version, precedence }: Version): boolean {

@@ -5,6 +5,8 @@ type History = StoredLiveness['history']
 const dayMilliseconds = 24 * 3_600_000
 const daysKept = 30
 const latenciesKept = 50
+/** Latencies of one day that are kept. */
+const maxOfDay = 200
 /** A longer gap between two probes does not count as observed. In milliseconds. */
 const maxGap = 25 * 3_600_000
 
@@ -17,6 +19,21 @@ export function withSpan(history: History, from: number, to: number, isUp: boole
   const others = history.days.filter(([day]) => day !== today && day > today - daysKept)
   const days = [...others, [today, round(up + (isUp ? seconds : 0)), round(all + seconds)] as const]
   return { ...history, days: days.map(([day, ...sums]) => [day, ...sums]) }
+}
+
+/** Counts a probe for its day. */
+export function withProbe(
+  history: History,
+  at: number,
+  isUp: boolean,
+  latencies: readonly number[],
+): History {
+  const day = Math.floor(at / dayMilliseconds)
+  const before = history.today?.day === day ? history.today : undefined
+  const all = [...(before?.latencies ?? []), ...latencies].slice(-maxOfDay)
+  const probes = (before?.probes ?? 0) + 1
+  const failures = (before?.failures ?? 0) + (isUp ? 0 : 1)
+  return { ...history, today: { day, probes, failures, latencies: all, ...latencyOf(all) } }
 }
 
 /** Adds latencies of answers, in milliseconds. */
@@ -33,13 +50,13 @@ export function figuresOf(
   const recent = days.filter(([day]) => day > first)
   const all = recent.reduce((sum, [, , seconds]) => sum + seconds, 0)
   const up = recent.reduce((sum, [, seconds]) => sum + seconds, 0)
+  return { uptime_30d: all > 0 ? Math.round((up / all) * 10_000) / 10_000 : null, ...latencyOf(latencies) }
+}
+
+function latencyOf(latencies: readonly number[]): Pick<Liveness, 'p50_ms' | 'p95_ms'> {
   const sorted = latencies.toSorted((left, right) => left - right)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
-  return {
-    uptime_30d: all > 0 ? Math.round((up / all) * 10_000) / 10_000 : null,
-    p50_ms: at(0.5),
-    p95_ms: at(0.95),
-  }
+  return { p50_ms: at(0.5), p95_ms: at(0.95) }
 }
 
 function round(seconds: number): number {

@@ -1,6 +1,6 @@
 import type { Access } from '../../../schemas/callable.ts'
 import type { FailureClass, Liveness, Signal, StoredLiveness } from '../../../schemas/liveness.ts'
-import { figuresOf, withLatencies, withSpan } from './history.ts'
+import { figuresOf, withLatencies, withProbe, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
 
 /** The result of one probe of an agent. */
@@ -36,12 +36,16 @@ export function judge(
   const last_ok = result.is_live ? at : shown.last_ok
   // An address that this gateway does not call says nothing about the agent.
   const isObserved = shown.failure !== 'blocked_address'
-  const history = withLatencies(
+  const latencies = result.signals.flatMap(({ ok, ms }) => (ok && ms !== null ? ms : []))
+  const spanned =
     shown.checked_at && isObserved
       ? withSpan(before.history, Date.parse(shown.checked_at), now, before.failures === 0)
-      : before.history,
-    result.signals.flatMap(({ ok, ms }) => (ok && ms !== null ? ms : [])),
-  )
+      : before.history
+  const isBlocked = shownFailure(result.signals) === 'blocked_address'
+  const counted = isBlocked
+    ? spanned
+    : withProbe(spanned, now, result.is_live, result.is_live ? latencies : [])
+  const history = withLatencies(counted, latencies)
   const status = statusOf(result, { before: shown.status, failures, silent_since, last_ok, now })
   const answer = result.signals.find(({ signal }) => signal === 'answer')
   return {

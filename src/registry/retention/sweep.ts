@@ -9,6 +9,7 @@ interface Retention {
   readonly max_audit: number
   readonly changes: number
   readonly deleted: number
+  readonly liveness: number
 }
 
 interface SweepOptions {
@@ -56,6 +57,7 @@ export function createSweep({ store, clock, retention, onPruned }: SweepOptions)
         max_audit: retention.max_audit,
         changes: before(retention.changes),
         deleted: before(retention.deleted),
+        liveness: Math.floor(now / day) - retention.liveness + 1,
       })
       const used = await usedHashes()
       const embeddings = await store.retention.pruneEmbeddings((hash) => used.has(hash))

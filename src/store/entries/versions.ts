@@ -27,13 +27,13 @@ export function createVersionStore(db: Kysely<Tables>): VersionStore {
       return { total: Number(total), newest: Number(newest ?? 0) }
     },
     async find(entryId, after, reference) {
-      const row = await ('revision' in reference
-        ? versionsOf(entryId, after).where('revision', '=', reference.revision)
-        : versionsOf(entryId, after).where('version', '=', reference.version)
-      )
-        .selectAll()
-        .orderBy('revision', 'desc')
-        .executeTakeFirst()
+      const all = versionsOf(entryId, after)
+      const fitting = () => {
+        if ('revision' in reference) return all.where('revision', '=', reference.revision)
+        if ('before' in reference) return all.where('revision', '<', reference.before)
+        return all.where('version', '=', reference.version)
+      }
+      const row = await fitting().selectAll().orderBy('revision', 'desc').executeTakeFirst()
       if (!row || row.document === '') return undefined
       const { document, entry_id: _, digest_format: __, ...version } = row
       return { ...version, content: Content.parse(JSON.parse(document)) }

@@ -23,6 +23,7 @@ import { servers } from './0022-servers.ts'
 import { signIn } from './0023-sign-in.ts'
 import { approvals } from './0024-approvals.ts'
 import { credentialSignIn } from './0025-credential-sign-in.ts'
+import { livenessDays } from './0026-liveness-days.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -49,6 +50,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023-sign-in': signIn,
   '0024-approvals': approvals,
   '0025-credential-sign-in': credentialSignIn,
+  '0026-liveness-days': livenessDays,
 }
 
 /** In the order in which they run. */

@@ -60,6 +60,17 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
       }
     },
 
+    async days(entryId, from) {
+      const rows = await reader
+        .selectFrom('liveness_day')
+        .selectAll()
+        .where('entry_id', '=', entryId)
+        .where('day', '>=', from)
+        .orderBy('day')
+        .execute()
+      return rows.map(({ entry_id: _, day, ...counts }) => ({ date: dateOf(day), ...counts }))
+    },
+
     watch: (watches) =>
       commit(async (db) => {
         const at = now()
@@ -85,8 +96,36 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
           await db.updateTable('liveness').set(row).where('entry_id', '=', entry_id).execute()
           if (before && isNews(shownIn(before), result.shown)) turned.push(entry_id)
         }
+        await saveDays(db, current)
         return await log(db, turned, now())
       }),
+  }
+}
+
+function dateOf(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10)
+}
+
+/** The counts of the day replace those of its earlier probes. */
+async function saveDays(db: Database, results: readonly StoredLiveness[]): Promise<void> {
+  const rows = results.flatMap(({ entry_id, history: { today } }) => {
+    if (!today) return []
+    const { latencies: _, ...counts } = today
+    return { entry_id, ...counts }
+  })
+  for (const chunk of chunksOf(rows, maxRowsPerStatement)) {
+    await db
+      .insertInto('liveness_day')
+      .values(chunk)
+      .onConflict((conflict) =>
+        conflict.columns(['entry_id', 'day']).doUpdateSet(({ ref }) => ({
+          probes: ref('excluded.probes'),
+          failures: ref('excluded.failures'),
+          p50_ms: ref('excluded.p50_ms'),
+          p95_ms: ref('excluded.p95_ms'),
+        })),
+      )
+      .execute()
   }
 }
 
@@ -96,6 +135,7 @@ async function watch(db: Database, { entry_id, place, active }: Watch, at: strin
   if (place === null) {
     if (!row) return false
     await db.deleteFrom('liveness').where('entry_id', '=', entry_id).execute()
+    await db.deleteFrom('liveness_day').where('entry_id', '=', entry_id).execute()
     return shownIn(row).status !== unseen.status
   }
   if (!row) {

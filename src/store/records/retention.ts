@@ -30,6 +30,7 @@ export function createRetentionStore(
         audit: await pruneAudit(reader, transact, bounds),
         deleted: await pruneDeleted(reader, transact, bounds),
         changes: await pruneChanges(reader, transact, bounds.changes),
+        liveness: await pruneLiveness(transact, bounds.liveness),
       }
       return counts
     },
@@ -285,6 +286,13 @@ async function pruneOldAudit(transact: Transact, before: string): Promise<number
   }
 }
 
+async function pruneLiveness(transact: Transact, before: number): Promise<number> {
+  const { numDeletedRows } = await transact((db) =>
+    db.deleteFrom('liveness_day').where('day', '<', before).executeTakeFirst(),
+  )
+  return Number(numDeletedRows)
+}
+
 /** Removes entries that were deleted long ago: their names are free from then on. A suspended one stays. */
 async function pruneDeleted(
   reader: Database,
@@ -336,6 +344,7 @@ async function removeEntries(db: Database, ids: readonly string[], at: string): 
   await db.deleteFrom('server').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('liveness_day').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('approval').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()

@@ -177,6 +177,16 @@ export interface LivenessTable {
   document: string
 }
 
+export interface LivenessDayTable {
+  entry_id: string
+  /** Days since the epoch, in UTC. */
+  day: number
+  probes: number
+  failures: number
+  p50_ms: number | null
+  p95_ms: number | null
+}
+
 export interface VersionTable {
   entry_id: string
   /** Revision of the commit that published it. */
@@ -280,6 +290,7 @@ export interface Tables {
   playground_step: PlaygroundStepTable
   credential: CredentialTable
   liveness: LivenessTable
+  liveness_day: LivenessDayTable
   webhook: WebhookTable
   sign_in: SignInRow
   approval: StoredApproval

@@ -139,12 +139,22 @@ export const routes: readonly Route[] = [
     'Every version of an agent, the highest first',
     {
       action: 'list_versions',
-      query: page,
+      query: { ...page, changes: 'changes' },
     },
   ),
   search('GET /api/agents/:agent/versions', 'listVersions', 'Every version of an agent, the highest first', {
     action: 'list_versions',
-    query: page,
+    query: { ...page, changes: 'changes' },
+  }),
+  search(
+    'GET /public/agents/:agent/diff',
+    'diffPublicVersions',
+    'What differs between two versions of an agent',
+    { action: 'diff_versions', query: { from: 'from', to: 'to' } },
+  ),
+  search('GET /public/agents/:agent/liveness', 'getLivenessHistory', 'The liveness of an agent by days', {
+    action: 'get_liveness_history',
+    query: { days: 'days' },
   }),
   search(
     'GET /public/agents/:agent/install',

@@ -30,9 +30,10 @@ test('docs/liveness.md: the requests are answered as it says', async () => {
     expect(code, stderr).toBe(0)
     return JSON.parse(stdout)
   }
-  const [get = '', search = '', check = ''] = blocksOf('sh')
-  const [entry, outcome] = blocksOf('json').map((text) => JSON.parse(text))
+  const [get = '', days = '', search = '', check = ''] = blocksOf('sh')
+  const [entry, history, outcome] = blocksOf('json').map((text) => JSON.parse(text))
   expect(await ask(get)).toMatchObject(entry)
+  expect(await ask(days)).toMatchObject(history)
   expect((await ask(search)).agents).toMatchObject([{ package_name: 'com.example.sun' }])
   expect(await ask(check)).toMatchObject(outcome)
 })

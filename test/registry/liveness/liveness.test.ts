@@ -164,6 +164,31 @@ describe('an agent that stops answering', () => {
     expect(liveness.p50_ms).toBeGreaterThanOrEqual(0)
     expect(liveness.p95_ms).toBeGreaterThanOrEqual(liveness.p50_ms)
   })
+
+  test('shows by days what its probes found', async () => {
+    await home.list(agents, 'weather one')
+    const path = `/public/agents/${nameOf('weather one')}/liveness`
+    await look(0)
+    await look(hour)
+    agents.become('weather one', {
+      card: behaviours['is gone']?.card ?? soundCard,
+      endpoint: behaviours['is gone']?.endpoint ?? soundAnswer,
+    })
+    await look(day)
+    const { json } = await home.gateway.request('GET', `${path}?days=2`)
+    expect(json).toMatchObject({
+      package_name: nameOf('weather one'),
+      from: '2026-11-01',
+      to: '2026-11-02',
+      days: [
+        { date: '2026-11-01', probes: 2, failures: 0, p50_ms: expect.any(Number) },
+        { date: '2026-11-02', probes: 1, failures: 1, p50_ms: null },
+      ],
+    })
+    expect((await home.gateway.request('GET', `${path}?days=1`)).json.days).toHaveLength(1)
+    expect((await home.gateway.request('GET', `${path}?days=0`)).status).toBe(400)
+    expect((await home.gateway.request('GET', '/public/agents/com.example.none/liveness')).status).toBe(404)
+  })
 })
 
 test('an agent whose address this gateway does not call has no share of the time it answered', async () => {
