@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { chromiumPath } from '../test/support/chromium.ts'
-import { sampleGateway, views } from '../test/support/sample-site.ts'
+import { sampleGateway, signInVisitor, views } from '../test/support/sample-site.ts'
 
 const folder = resolve(import.meta.dirname, '../pictures')
 const parts = process.argv.slice(2)
@@ -24,6 +24,7 @@ try {
       for (const colorScheme of ['light', 'dark'] as const) {
         const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme })
         const page = await context.newPage()
+        if (view.isOwn) await signInVisitor(page, home)
         await page.goto(home.url + view.path)
         await page.evaluate('document.fonts.ready')
         await view.prepare?.(page)

@@ -2,9 +2,12 @@ import type { Page } from 'playwright-core'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { sampleEntry } from './entries.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
+import { instantLogin } from './sign-in.ts'
 
 interface SampleView {
   readonly path: string
+  /** For somebody who is signed in. */
+  readonly isOwn?: boolean
   /** Brings the page into the state that is shown. */
   readonly prepare?: (page: Page) => Promise<void>
 }
@@ -37,7 +40,34 @@ export const views: Readonly<Record<string, SampleView>> = {
     },
   },
   failure: { path: '/agent/none.such' },
+  'agent-signed-in': { path: '/agent/com.example.swans', isOwn: true },
+  me: { path: '/me', isOwn: true },
+  'me-agent': { path: '/me/agents/com.example.mine', isOwn: true },
+  'me-verify': {
+    path: '/me/verify?agent=com.example.mine',
+    isOwn: true,
+    async prepare(page) {
+      await page.click('.mine form button')
+      await page.waitForSelector('#proof-dns')
+    },
+  },
+  'me-keys': { path: '/me/keys', isOwn: true },
+  'me-webhooks': { path: '/me/webhooks', isOwn: true },
+  'me-connections': { path: '/me/connections', isOwn: true },
+  'me-packages': { path: '/me/packages', isOwn: true },
+  'me-data': { path: '/me/data', isOwn: true },
+  publish: { path: '/publish?way=form', isOwn: true },
+  'publish-checked': {
+    path: '/publish?way=card',
+    isOwn: true,
+    async prepare(page) {
+      await page.fill('[name=card]', '{"name": "Tides"}')
+      await page.waitForSelector('#findings .note')
+    },
+  },
 }
+
+const login = instantLogin()
 
 const samples = [
   [
@@ -71,7 +101,7 @@ export async function sampleGateway(
   // A day has passed before the first reader comes.
   let behind = 24
   const clock = () => Date.now() - behind * 3_600_000
-  const home = await startGateway(environment, { clock, ...options })
+  const home = await startGateway(environment, { clock, logins: [login], ...options })
   const { store, follower, traffic } = home.gateway
   const { revision } = await store.write(async (writer) => {
     for (const [name, title, description, category] of samples) {
@@ -90,4 +120,22 @@ export async function sampleGateway(
   }
   for (let at = 0; at < 4; at++) traffic.upstream('com.example.tides', at % 2 ? 'ok' : 'upstream_timeout', 8)
   return home
+}
+
+/** Signs the browser of a page in as somebody with an agent, a key and a webhook. */
+export async function signInVisitor(page: Page, home: TestGateway): Promise<void> {
+  await page.goto(`${home.url}/sign-in/with/example`)
+  const isNew = await page.getByText('You have no agents here yet.').count()
+  if (isNew === 0) return
+  await page.goto(`${home.url}/publish?way=form`)
+  await page.fill('[name=package_name]', 'com.example.mine')
+  await page.fill('[name=name]', 'My agent')
+  await page.fill('#f-description', 'Keeps the minutes of meetings.')
+  await page.fill('[name=endpoint]', 'https://mine.example.com/mcp')
+  await page.click('button[value=publish]')
+  await page.goto(`${home.url}/me/keys`)
+  await page.click('.mine form button')
+  await page.goto(`${home.url}/me/webhooks`)
+  await page.fill('[name=url]', 'https://hooks.example.com/dragoman')
+  await page.click('.mine form button')
 }

@@ -185,7 +185,7 @@ export const words = {
     enable: 'Turn on',
     disable: 'Turn off',
     delivered: 'Delivered up to revision',
-    deliveries: (count: number) => (count === 1 ? 'The last delivery' : `The last ${count} deliveries`),
+    deliveries: (count: number) => `Deliveries (${count})`,
     delivered_ok: 'delivered',
     failed: 'failed',
     since: 'Deliver again after revision',
