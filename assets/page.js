@@ -189,19 +189,17 @@ async function execute(request, isAgain = false) {
  * @param {HTMLFormElement} form
  */
 function inputOf(form) {
-  /** @type {Record<string, unknown>} */
-  const input = {}
+  // Without a prototype, so that no name of a publisher reaches one.
+  let input = Object.create(null)
   let isWrong = false
   for (const control of /** @type {Iterable<any>} */ (form.elements)) {
-    const { name, value, dataset, checked, required } = control
-    if (!dataset.kind) continue
+    const { kind, in: within } = control.dataset
+    if (!kind) continue
     try {
-      if (dataset.kind === 'boolean') {
-        if (checked) input[name] = true
-      } else if (value === '') {
-        if (required) throw new Error('This is required.')
-        if (control.validity?.badInput) throw new Error('This is no number.')
-      } else input[name] = typedValue(dataset.kind, value)
+      const value = readControl(control, kind)
+      if (value === undefined) continue
+      if (kind === 'whole') input = value
+      else put(input, within, control.name, value, kind)
     } catch (fault) {
       showFault(control, /** @type {Error} */ (fault).message)
       if (!isWrong) control.focus()
@@ -209,6 +207,39 @@ function inputOf(form) {
     }
   }
   return isWrong ? undefined : input
+}
+
+/**
+ * Puts a value into the input, or into the object of that name within it; boxes of one name are a list.
+ * @param {Record<string, any>} input
+ * @param {string | undefined} within
+ * @param {string} name
+ * @param {unknown} value
+ * @param {string} kind
+ */
+function put(input, within, name, value, kind) {
+  if (within !== undefined && !input[within]) input[within] = Object.create(null)
+  const object = within === undefined ? input : input[within]
+  object[name] = kind === 'boxes' ? [...(object[name] ?? []), value] : value
+}
+
+/**
+ * The value of a control; undefined for an empty one. Throws an error that says what is wrong.
+ * @param {any} control
+ * @param {string} kind
+ */
+function readControl(control, kind) {
+  const { value, checked, required, validity } = control
+  if (kind === 'boolean') return checked || undefined
+  if (kind === 'boxes') return checked ? JSON.parse(value) : undefined
+  if (value === '') {
+    if (validity?.badInput) throw new Error('This is no number.')
+    if (required && !control.form.querySelector('[data-kind=whole]')?.value)
+      throw new Error('This is required.')
+    return undefined
+  }
+  if (validity?.patternMismatch) throw new Error('This has another form.')
+  return typedValue(kind, value)
 }
 
 /**

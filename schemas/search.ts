@@ -88,7 +88,7 @@ export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 export const AnySearchOutput = z.union([SearchOutput, BriefSearchOutput])
 export type AnySearchOutput = z.infer<typeof AnySearchOutput>
 
-/** Package names with one prefix. */
+/** Package names with one prefix, and behind one name. */
 export const NameCompletion = z.object({
   names: z.array(z.string()),
   total: z.int().nullable().describe('Number of matches; null above 1,000.'),

@@ -2,8 +2,8 @@ import type { Context } from '../../schemas/action.ts'
 import { Failure, problem } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { Step } from '../../schemas/playground.ts'
+import { toAscii } from '../../src/common/ascii.ts'
 import { admit, isAnonymous } from './caller.ts'
-import { toAscii } from './export/ascii.ts'
 import type { PlaygroundNeeds } from './port.ts'
 
 /** Maximum bytes of a call in an export, and of the stored beginning of a long answer. */

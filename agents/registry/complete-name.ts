@@ -6,7 +6,12 @@ import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   prefix: z.string().max(220).default('').describe('Beginning of the package name.'),
-  limit: z.int().min(1).max(100).default(100),
+  limit: z.int().min(1).max(1000).default(100),
+  after: z
+    .string()
+    .max(220)
+    .optional()
+    .describe('Only names behind this one: the last name of the previous page.'),
 })
 
 export function completeName(registry: RegistryPort): Action<z.output<typeof Input>, NameCompletion> {
@@ -19,6 +24,6 @@ export function completeName(registry: RegistryPort): Action<z.output<typeof Inp
     access: 'public',
     effect: 'read',
     advertised: false,
-    run: ({ prefix, limit }) => registry.completeName(prefix, limit),
+    run: ({ prefix, limit, after }) => registry.completeName(prefix, limit, after),
   })
 }

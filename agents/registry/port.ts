@@ -60,8 +60,8 @@ export interface RegistryPort {
     find: (limit: number) => Promise<AnySearchOutput>,
     signal: AbortSignal,
   ): Promise<AnySearchOutput>
-  /** Listed package names that begin with a prefix, in order. */
-  completeName(prefix: string, limit: number): Promise<NameCompletion>
+  /** Listed package names that begin with a prefix and are behind a name, in order. */
+  completeName(prefix: string, limit: number, after?: string): Promise<NameCompletion>
   get(agent: string, caller: Caller): Promise<EntryDetail>
   /** The entries with whether the caller has stored a credential, where the agent asks for one. */
   markCredentials(entries: readonly EntryDetail[], caller: Caller): Promise<readonly EntryDetail[]>

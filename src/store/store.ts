@@ -175,7 +175,7 @@ export interface Reader {
    */
   due(now: string, latest: string, limit: number): Promise<readonly string[]>
   /** Names of listed entries that begin with the prefix, in order. */
-  listedNames(prefix: string, limit: number): Promise<readonly string[]>
+  listedNames(prefix: string, limit: number, after?: string): Promise<readonly string[]>
   /**
    * The audit events of an entry, newest first: all or those of one action. `before` is the id of the last event of
    * the previous page.

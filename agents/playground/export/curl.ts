@@ -1,4 +1,4 @@
-import { quote, toAscii } from './ascii.ts'
+import { quote, toAscii } from '../../../src/common/ascii.ts'
 import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /** A bash script that makes the calls one after the other and prints each answer on its own line. */

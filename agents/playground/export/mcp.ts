@@ -1,4 +1,4 @@
-import { toAscii } from './ascii.ts'
+import { toAscii } from '../../../src/common/ascii.ts'
 import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { toAscii } from './ascii.ts'
+import { toAscii } from '../../../src/common/ascii.ts'
 import { type ExportPlan, executionOf, type Planned } from './plan.ts'
 
 /** A TypeScript file for `node FILE` that makes the calls one after the other and prints each answer as a line of JSON. */

@@ -129,9 +129,9 @@ export class SearchService {
     return this.#views.detail(shown, caller)
   }
 
-  /** Listed package names that begin with a prefix, in order; `total` is null if there are more than `maxCounted`. */
-  async completeName(prefix: string, limit: number): Promise<NameCompletion> {
-    const names = await this.#reader.listedNames(prefix.toLowerCase(), maxCounted + 1)
+  /** Listed package names that begin with a prefix and are behind a name, in order; `total` is null if there are more than `maxCounted`. */
+  async completeName(prefix: string, limit: number, after = ''): Promise<NameCompletion> {
+    const names = await this.#reader.listedNames(prefix.toLowerCase(), maxCounted + 1, after)
     const total = names.length > maxCounted ? null : names.length
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }

@@ -71,7 +71,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
       return ids.flatMap((id) => entries.get(id) ?? [])
     },
     due: (now, latest, limit) => dueIds(db, now, latest, limit),
-    listedNames: (prefix, limit) => listedNames(db, prefix, limit),
+    listedNames: (...query) => listedNames(db, ...query),
     audit: (...query) => auditOf(db, ...query),
     claims: (namespaces) => createDecisionReads(db, { cached: false }).claims(namespaces),
     offers: (...query) => offeredEntries(db, ...query),
@@ -137,11 +137,12 @@ async function offeredEntries(
   return rows.map(parseEntry)
 }
 
-async function listedNames(db: Kysely<Tables>, prefix: string, limit: number): Promise<string[]> {
+async function listedNames(db: Kysely<Tables>, prefix: string, limit: number, after = ''): Promise<string[]> {
   const rows = await db
     .selectFrom('entry')
     .select('package_name')
     .where('package_name', '>=', prefix)
+    .where('package_name', '>', after)
     .where('package_name', '<', `${prefix}\u{10ffff}`)
     .where('listed', '=', 1)
     .orderBy('package_name')

@@ -129,7 +129,7 @@ describe('the page of an agent', () => {
 
   test('shows texts of publishers as texts, links no other scheme, and draws a bounded number of fields', async () => {
     const { text } = await open('/agent/com.example.hostile')
-    expect(text).not.toMatch(/<script>alert|<img|href="javascript:/)
+    expect(text).not.toMatch(/<script>alert|<img src=x|href="javascript:/)
     expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;')
     expect(text.match(/class="kind"/g)).toHaveLength(60)
     const search = await open('/search?q=hostile')
@@ -138,7 +138,7 @@ describe('the page of an agent', () => {
   })
 
   test('is at the name with its slash', async () => {
-    expect((await open('/agent/com.example.plain1')).text).toContain('<h1>Plain 1</h1>')
+    expect((await open('/agent/com.example.plain1')).text).toContain('<h1 dir="auto">Plain 1</h1>')
   })
 })
 

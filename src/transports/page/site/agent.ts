@@ -1,12 +1,18 @@
 import type { EntryDetail } from '../../../../schemas/card.ts'
 import type { Capability } from '../../../../schemas/entry-parts.ts'
 import type { HostInstall, InstallConfig, InstallTarget } from '../../../../schemas/install.ts'
+import type { LivenessHistory } from '../../../../schemas/liveness.ts'
 import { testTag } from '../../../../schemas/names.ts'
+import { withoutHidden } from '../../../../schemas/text.ts'
+import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
+import { livenessOf, noticesOf, trustOf } from './evidence.ts'
 import { callForm, inputOf } from './form.ts'
-import { stateOf } from './parts.ts'
+import { outside, pageOf, stateOf } from './parts.ts'
+import { samplesOf } from './samples.ts'
+import { versionList } from './versions.ts'
 import type { View } from './view.ts'
-import { titleOf, verificationWords, words } from './words.ts'
+import { agentWords as said, titleOf, verificationWords, words } from './words.ts'
 
 /** Capabilities that are drawn. */
 const maxDrawn = 60
@@ -14,40 +20,67 @@ const maxDrawn = 60
 const maxTags = 12
 /** Hosts that have a button for their link. */
 const linked = new Set(['vscode', 'cursor'])
+/** Hosts that are shown at first. */
+const common = new Set(['claude-code', 'claude-desktop', 'codex', 'gemini-cli'])
 
-/** The page of one agent. Without `install`, nothing says how a host uses it. */
-export function agentPage(entry: EntryDetail, install: InstallConfig | undefined): View {
-  const { name, package_name, version, description, category, tags, verification_level } = entry
+/** What the page of one agent shows. Without `install`, nothing says how a host uses it. */
+export interface AgentFacts {
+  readonly entry: EntryDetail
+  readonly install: InstallConfig | undefined
+  readonly history: LivenessHistory
+  readonly versions: VersionPage
+  /** The address of this gateway. */
+  readonly base: string
+  /** The capability that the reader chose for the samples of code. */
+  readonly chosen: string | undefined
+}
+
+/** The page of one agent. */
+export function agentPage({ entry, install, history, versions, base, chosen }: AgentFacts): View {
+  const { package_name, version, category, tags, verification_level } = entry
+  const [name, description] = [withoutHidden(entry.name), withoutHidden(entry.description)]
   const main = html`
 <div class="entry">
 <div class="intro">
 <nav class="crumbs" aria-label="${words.browse}"><a href="/search">${words.browse}</a>${category !== null && html` / <a href="/search?category=${encodeURIComponent(category)}">${titleOf(category)}</a>`}</nav>
-<h1>${name}</h1>
+<h1 dir="auto">${name}</h1>
 <p><span class="name mono" dir="ltr">${package_name}</span> <span class="count">${version ?? ''}</span></p>
-<p class="lead">${description}</p>
+<p class="lead" dir="auto">${description}</p>
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
 <p class="hint">${entry.callable_reason}</p>
+${noticesOf(entry)}
 </div>
 ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
-<div class="able-list">${capabilities(entry)}</div>
-<div class="known">${facts(entry)}</div>
+<div class="able-list">${capabilities(entry)}${asCode(entry, base, chosen)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
+<div class="known">${trustOf(entry)}${facts(entry)}${badge(package_name, base)}</div>
 </div>`
-  return { title: name, description: description.slice(0, 200), main }
+  return {
+    title: name,
+    description: description.slice(0, 200),
+    main,
+    place: 'browse',
+    head: head(entry, base),
+  }
 }
 
 function capabilities(entry: EntryDetail): Html {
   const { capabilities: all } = entry
+  const left = all.length - maxDrawn
   return html`<h2 class="title">${words.capabilities(all.length)}</h2>
 ${all.length === 0 && html`<p class="hint">${words.read_later}</p>`}
-${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place))}`
+${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place))}
+${left > 0 && html`<p class="hint">${said.more_capabilities(left)}</p>`}`
 }
 
+const calls = new Set(['hosted', 'open', 'needs_key', 'needs_sign_in'])
+
 function able(entry: EntryDetail, capability: Capability, place: number): Html {
-  const isOpen = entry.capabilities.length === 1
+  const isOpen = place === 0 && (calls.has(entry.callable) || entry.capabilities.length === 1)
   const { name, description } = capability
   const body = isOpenToTry(entry) ? callForm(entry.package_name, capability, place) : inputOf(capability)
-  return html`<details class="able"${isOpen && html` open`}><summary><code>${name}</code><span>${description}</span></summary>
-<div class="body">${body}</div></details>`
+  const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
+  return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
+<div class="body">${body}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${said.as_code_of}</a></p>`}</div></details>`
 }
 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */
@@ -55,18 +88,44 @@ export function isOpenToTry({ callable, tags }: Pick<EntryDetail, 'callable' | '
   return callable === 'hosted' && tags.includes(testTag)
 }
 
+/** One call in each language, in tabs that need no script. */
+function asCode(
+  { package_name, capabilities: all, callable }: EntryDetail,
+  base: string,
+  chosen?: string,
+): Html {
+  const capability = all.find(({ name }) => name === chosen) ?? all[0]
+  if (!capability || !calls.has(callable)) return html``
+  const samples = samplesOf(base, package_name, capability)
+  return html`<section id="code"><h2 class="title">${said.as_code}</h2><p class="hint"><code dir="ltr">${capability.name}</code></p>
+<div class="demo code"><div class="tabs">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
+${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
+<p class="hint">${said.code_hint} ${said.mcp_hint} <code>${base}/mcp</code>.</p></section>`
+}
+
+/** What is hosted here answers, and what runs elsewhere is not probed. */
+function isProbed({ callable, liveness }: EntryDetail, { days }: LivenessHistory): boolean {
+  return callable !== 'hosted' && (days.length > 0 || liveness.status !== 'unknown')
+}
+
+function copyButton(id: string): Html {
+  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button>`
+}
+
 /** How each host uses an agent: the links that open hosts, and what to paste or to run. */
 export function useIt({ targets }: InstallConfig): Html {
   return html`<section class="card"><h2>${words.use}</h2>
-${targets.map((target, index) => targetOf(target, index, targets.length > 1))}</section>`
+${targets.map((target, index) => (index === 0 ? targetOf(target, index, targets.length > 1) : html`<details><summary>${target.title}</summary>${targetOf(target, index, false)}</details>`))}</section>`
 }
 
 function targetOf({ title, hosts, notes, needs }: InstallTarget, place: number, hasTitle: boolean): Html {
   const usable = hosts.filter(({ reason }) => reason === null)
+  const more = usable.filter(({ host }) => !common.has(host))
   const buttons = usable.filter(({ host, link }) => linked.has(host) && link !== null)
   return html`${hasTitle && html`<h3 class="hint">${title}</h3>`}
 <div class="pair">${buttons.map(({ link, title: host }) => html`<a class="button" href="${link ?? ''}" rel="nofollow">${host}</a>`)}</div>
-${usable.map((host) => hostOf(host, place))}
+${usable.filter(({ host }) => common.has(host)).map((host) => hostOf(host, place))}
+${more.length > 0 && html`<details><summary>${said.more_hosts}</summary>${more.map((host) => hostOf(host, place))}</details>`}
 ${needs.length > 0 && html`<p class="hint">${needs.map(({ variable, description }) => `${variable}: ${description}`).join(' ')}</p>`}
 ${notes.map((note) => html`<p class="hint">${note}</p>`)}`
 }
@@ -76,38 +135,62 @@ function hostOf({ host, title, command, text, note, files }: HostInstall, place:
   const file = command === null && files[0] ? files[0].path : undefined
   return html`<details name="use-${place}"><summary>${title}</summary>
 ${file !== undefined && html`<p class="hint"><code>${file}</code></p>`}
-<div class="copy"><pre id="${id}" tabindex="0">${command ?? text ?? ''}</pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button></div>
+<div class="copy"><pre id="${id}" tabindex="0">${command ?? text ?? ''}</pre>${copyButton(id)}</div>
 ${note !== null && html`<p class="hint">${note}</p>`}</details>`
 }
 
+function recent(packageName: string, { versions, total }: VersionPage): Html {
+  if (total === 0) return html``
+  return html`<section><h2 class="title">${said.versions}</h2>${versionList(packageName, versions)}
+<p class="hint"><a href="${pageOf(packageName)}/versions">${said.all_versions} (${total})</a></p></section>`
+}
+
 function facts(entry: EntryDetail): Html {
-  const {
-    verification_level,
-    verified_domain,
-    signature,
-    version,
-    license,
-    source_url,
-    created_at,
-    updated_at,
-  } = entry
+  const { version, license, source_url, created_at, updated_at, verified_domain, packages } = entry
+  const sources = packages.map(({ registry_type, identifier }) => `${registry_type} ${identifier}`)
   const rows: readonly (readonly [string, Html | string | null | undefined])[] = [
-    [words.liveness, stateOf(entry)],
-    [words.trust, verified_domain ?? verificationWords[verification_level]],
-    [words.signature, signature],
     [words.version, version],
     [words.license, license],
+    [said.publisher, verified_domain === null ? null : outside(`https://${verified_domain}/`)],
     [words.source, source_url === null ? null : outside(source_url)],
+    [said.runs_with, [...new Set(sources)].slice(0, 5).join(', ') || null],
     [words.listed_at, created_at.slice(0, 10)],
     [words.changed_at, updated_at.slice(0, 10)],
     [words.document, html`<a href="/public/agents/${encodeURIComponent(entry.package_name)}">JSON</a>`],
   ]
-  return html`<section class="card"><h2>${words.facts}</h2><dl class="facts">${rows.map(([term, value]) => (value === null || value === undefined ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`))}</dl></section>`
+  const report = `${pageOf(entry.package_name)}/report`
+  return html`<section class="card"><h2>${words.facts}</h2><dl class="facts">${rows.map(([term, value]) => (value === null || value === undefined ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`))}</dl><p class="hint"><a href="${report}" rel="nofollow">${said.report}</a></p></section>`
 }
 
-/** A link to a page of the publisher; text where it is no web address. */
-function outside(address: string): Html {
-  const url = URL.parse(address)
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return html`${address}`
-  return html`<a href="${url.href}" rel="nofollow noopener ugc">${url.host}</a>`
+function badge(packageName: string, base: string): Html {
+  const picture = `/badge/${encodeURIComponent(packageName)}.svg`
+  const markdown = `[![${packageName}](${base}${picture})](${base}${pageOf(packageName)})`
+  return html`<details class="card badge"><summary>${said.badge}</summary><p class="hint">${said.badge_of}</p><p><img src="${picture}" alt="${said.badge}" height="20" loading="lazy"></p>
+<div class="copy"><pre id="badge" tabindex="0">${markdown}</pre>${copyButton('badge')}</div></details>`
+}
+
+/** What search engines read: the address of the page, and the agent as data. */
+function head({ package_name, ...entry }: EntryDetail, base: string): Html {
+  const url = `${base}${pageOf(package_name)}`
+  const data = {
+    '@context': 'https://schema.org',
+    '@type': 'SoftwareApplication',
+    name: withoutHidden(entry.name),
+    description: withoutHidden(entry.description).slice(0, 1000),
+    identifier: package_name,
+    url,
+    applicationCategory: 'DeveloperApplication',
+    operatingSystem: 'Any',
+    softwareVersion: entry.version ?? undefined,
+    license: entry.license ?? undefined,
+    datePublished: entry.created_at,
+    dateModified: entry.updated_at,
+    publisher: entry.verified_domain
+      ? { '@type': 'Organization', url: `https://${entry.verified_domain}/` }
+      : undefined,
+    keywords: entry.tags.slice(0, maxTags).join(', ') || undefined,
+  }
+  // A data block runs nothing; only `<` could end it.
+  const text = JSON.stringify(data).replaceAll('<', '\\u003c')
+  return html`<link rel="canonical" href="${url}"><script type="application/ld+json">${{ html: text }}</script>`
 }

@@ -1,26 +1,36 @@
 import type { Capability } from '../../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import { type Html, html } from '../html.ts'
-import { words } from './words.ts'
+import { agentWords as said, words } from './words.ts'
 
-/** Fields of an input that are drawn. */
+/** Fields of an input that are drawn, those of its objects included. */
 const maxFields = 60
 /** Choices of a field that are drawn. */
 const maxChoices = 200
+/** Choices of a list that are drawn as boxes. */
+const maxBoxes = 40
 /** Longer texts get a field of several lines. */
 const maxLine = 200
+/** Characters of a schema that are shown. */
+const maxSchema = 4000
+
+type Schema = Readonly<Record<string, unknown>>
 
 interface Field {
   readonly name: string
-  readonly schema: Readonly<Record<string, unknown>>
+  readonly schema: Schema
   readonly isRequired: boolean
   readonly id: string
+  /** Name of the object that has the field; undefined for a field of the input itself. */
+  readonly within: string | undefined
+  /** The fields of an object. */
+  readonly inner: readonly Field[]
 }
 
 /** A form that calls a capability, drawn from its input schema. Texts of the schema are the publisher's. */
 export function callForm(agent: string, capability: Capability, place: number): Html {
   return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}" novalidate hidden>
-<div class="fields">${fieldsOf(capability, place).map(editable)}</div>
+<div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
 <div class="answer" role="status"></div>
 </form>
@@ -29,27 +39,96 @@ export function callForm(agent: string, capability: Capability, place: number): 
 
 /** What a capability takes, to read. */
 export function inputOf(capability: Capability): Html {
+  const { input_schema = {} } = capability
   const fields = fieldsOf(capability, 0)
+  if (fields.length === 0 && isComposed(input_schema)) return schemaOf(input_schema)
   if (fields.length === 0) return html`<p class="hint">${words.no_input}</p>`
-  return html`<div class="fields">${fields.map((field) => html`<div>${headOf(field, html`<span class="mono">${field.name}</span>`)}${hintOf(field)}</div>`)}</div>`
+  return html`<div class="fields">${fields.map(readable)}${leftOut(input_schema)}</div>`
 }
 
+function readable(field: Field): Html {
+  const inner = field.inner.length > 0 && html`<div class="fields inner">${field.inner.map(readable)}</div>`
+  return html`<div>${headOf(field, html`<span class="mono" dir="ltr">${field.name}</span>`)}${hintOf(field)}${inner}</div>`
+}
+
+/** The fields of an input, with those of its objects, which are drawn one level deep. */
 function fieldsOf({ input_schema = {} }: Capability, place: number): Field[] {
-  const { properties, required } = input_schema
-  const names = Array.isArray(required) ? required : []
-  const all = isRecord(properties) ? Object.entries(properties).slice(0, maxFields) : []
-  return all.map(([name, schema], index) => ({
-    name,
-    schema: isRecord(schema) ? schema : {},
-    isRequired: names.includes(name),
-    id: `field-${place}-${index}`,
-  }))
+  let left = maxFields
+  function read(schema: Schema, id: string, within?: string): Field[] {
+    const { properties, required } = schema
+    const needed = Array.isArray(required) ? required : []
+    const members = isRecord(properties) ? Object.entries(properties).slice(0, left) : []
+    left -= members.length
+    return members.map(([name, member], index) => {
+      const inner = isRecord(member) ? member : {}
+      const own = `${id}-${index}`
+      return {
+        name,
+        schema: inner,
+        isRequired: needed.includes(name),
+        id: own,
+        within,
+        inner: within === undefined && isPlainObject(inner) ? read(inner, own, name) : [],
+      }
+    })
+  }
+  return read(input_schema, `field-${place}`)
+}
+
+const composing = ['$ref', '$dynamicRef', 'oneOf', 'anyOf', 'allOf', 'if', 'patternProperties']
+
+/** True for a schema that says more than its properties do. */
+function isComposed(schema: Schema): boolean {
+  return composing.some((keyword) => keyword in schema) || isRecord(schema.additionalProperties)
+}
+
+function isPlainObject(schema: Schema): boolean {
+  const { type, properties } = schema
+  return (
+    type === 'object' && isRecord(properties) && Object.keys(properties).length > 0 && !isComposed(schema)
+  )
 }
 
 function editable(field: Field): Html {
-  const { id, name } = field
-  const label = html`<label class="mono" for="${id}">${name}</label>`
-  return html`<div>${headOf(field, label)}${control(field)}${hintOf(field)}<p class="wrong" id="${id}-wrong"></p></div>`
+  const { id, name, schema, inner } = field
+  if (inner.length > 0) {
+    return html`<fieldset><legend class="mono">${name}</legend>${hintOf(field)}<div class="fields">${inner.map(editable)}</div></fieldset>`
+  }
+  const boxes = boxesOf(schema)
+  if (boxes) {
+    const legend = html`<legend class="mono" dir="ltr">${name}</legend>`
+    return html`<fieldset id="${id}" data-boxes="${name}">${legend}${hintOf(field)}${boxes.map((choice) => html`<label><input type="checkbox" name="${name}" value="${JSON.stringify(choice)}" data-kind="boxes"${insideOf(field)} aria-describedby="${id}-wrong">${textOf(choice)}</label>`)}<p class="wrong" id="${id}-wrong"></p></fieldset>`
+  }
+  const label = html`<label class="mono" for="${id}" dir="ltr">${name}</label>`
+  const beside = isDrawn(schema) ? html`` : schemaOf(schema)
+  return html`<div>${headOf(field, label)}${control(field)}${hintOf(field)}${beside}<p class="wrong" id="${id}-wrong"></p></div>`
+}
+
+/** The choices of a list that takes some of them. */
+function boxesOf({ type, items }: Schema): readonly unknown[] | undefined {
+  const choices = type === 'array' && isRecord(items) ? items.enum : undefined
+  return Array.isArray(choices) && choices.length <= maxBoxes ? choices : undefined
+}
+
+function insideOf({ within }: Field): Html | false {
+  return within !== undefined && html` data-in="${within}"`
+}
+
+/** The input as a whole, for what the fields cannot say; it counts instead of them. */
+function wholeInput({ input_schema = {} }: Capability, place: number): Html {
+  const id = `whole-${place}`
+  const isOpen = isComposed(input_schema) && !isRecord(input_schema.properties)
+  return html`<details class="whole"${isOpen && html` open`}><summary>${said.whole_as_json}</summary>${leftOut(input_schema)}<textarea id="${id}" rows="4" aria-label="${said.whole_as_json}" aria-describedby="${id}-wrong" placeholder="{}" data-kind="whole" spellcheck="false"></textarea><p class="wrong" id="${id}-wrong"></p>${isComposed(input_schema) && schemaOf(input_schema)}</details>`
+}
+
+function leftOut({ properties }: Schema): Html | false {
+  const count = isRecord(properties) ? Object.keys(properties).length - maxFields : 0
+  return count > 0 && html`<p class="hint">${said.more_fields(count)}</p>`
+}
+
+function schemaOf(schema: Schema): Html {
+  const text = JSON.stringify(schema, null, 2)
+  return html`<details><summary>${said.schema}</summary><pre tabindex="0">${text.length > maxSchema ? `${text.slice(0, maxSchema)} …` : text}</pre></details>`
 }
 
 function headOf({ schema, isRequired }: Field, name: Html): Html {
@@ -60,17 +139,29 @@ function headOf({ schema, isRequired }: Field, name: Html): Html {
 
 function hintOf({ schema, id }: Field): Html {
   const { description, enum: choices } = schema
-  const values = Array.isArray(choices) ? `${choices.slice(0, 20).join(', ')}. ` : ''
+  const values = Array.isArray(choices) ? `${choices.slice(0, 20).map(textOf).join(', ')}. ` : ''
   const text = `${values}${typeof description === 'string' ? description : ''}`
-  return text === '' ? html`` : html`<p id="${id}-hint">${text}</p>`
+  return text === '' ? html`` : html`<p id="${id}-hint" dir="auto">${text}</p>`
 }
 
-function control({ name, schema, isRequired, id }: Field): Html {
-  const { type, enum: choices, maxLength, minimum, maximum, format, items } = schema
+function textOf(choice: unknown): string {
+  return (typeof choice === 'string' ? choice : JSON.stringify(choice)).slice(0, maxLine)
+}
+
+/** True for a schema that has a control of its own; any other is typed as JSON. */
+function isDrawn({ type, enum: choices, items }: Schema): boolean {
+  if (Array.isArray(choices)) return true
+  if (type === 'array') return isRecord(items) && items.type === 'string'
+  return type === 'boolean' || type === 'integer' || type === 'number' || type === 'string'
+}
+
+function control(field: Field): Html {
+  const { name, schema, isRequired, id } = field
+  const { type, enum: choices, maxLength, minimum, maximum, format } = schema
   const placeholder = placeholderOf(schema)
-  const common = html`id="${id}" name="${name}" aria-describedby="${id}-hint ${id}-wrong"${isRequired && html` required`}`
+  const common = html`id="${id}" name="${name}"${insideOf(field)} aria-describedby="${id}-hint ${id}-wrong"${isRequired && html` required`}`
   if (Array.isArray(choices)) {
-    return html`<select ${common} data-kind="choice"><option></option>${choices.slice(0, maxChoices).map((choice) => html`<option value="${JSON.stringify(choice)}">${String(choice)}</option>`)}</select>`
+    return html`<select ${common} data-kind="choice"><option></option>${choices.slice(0, maxChoices).map((choice) => html`<option value="${JSON.stringify(choice)}">${textOf(choice)}</option>`)}</select>`
   }
   if (type === 'boolean') return html`<input type="checkbox" ${common} data-kind="boolean">`
   if (type === 'integer' || type === 'number') {
@@ -80,17 +171,39 @@ function control({ name, schema, isRequired, id }: Field): Html {
   }
   if (type === 'string') {
     const isLong = format === 'text' || (Number(maxLength) > maxLine && format === undefined)
-    const kind = format === 'uri' || format === 'url' ? 'url' : format === 'date' ? 'date' : 'text'
+    const kind = inputTypes[String(format)] ?? 'text'
     if (isLong)
       return html`<textarea ${common} rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
-    return html`<input type="${kind}" ${common} placeholder="${placeholder}" data-kind="text">`
+    return html`<input type="${kind}" ${common}${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
   }
-  const isLines = type === 'array' && isRecord(items) && items.type === 'string'
-  return html`<textarea ${common} rows="3" placeholder="${isLines ? words.one_a_line : 'JSON'}" data-kind="${isLines ? 'lines' : 'json'}"></textarea>`
+  const isLines = isDrawn(schema)
+  return html`<textarea ${common} rows="3" placeholder="${isLines ? words.one_a_line : 'JSON'}" data-kind="${isLines ? 'lines' : 'json'}" spellcheck="false"></textarea>`
+}
+
+const inputTypes: Readonly<Record<string, string>> = { uri: 'url', url: 'url', date: 'date', email: 'email' }
+
+const maxPattern = 200
+/** A repeated group, or a reference to one: such patterns can take a browser for ever. */
+const explosive = /\)[*+{?]|\\[1-9k]/
+const maxRepetitions = 2
+/** A pattern of HTML matches the whole value, one of JSON Schema a part: only those that state both ends are equal. */
+const whole = /^\^(?:[^|]*|\([^()]*\))\$$/s
+
+/** The pattern of a schema for the browser to check. The server of this gateway never runs it. */
+function patternOf({ pattern }: Schema): Html | false {
+  if (typeof pattern !== 'string' || pattern.length > maxPattern) return false
+  const repetitions = pattern.match(/[*+}]/g)?.length ?? 0
+  if (!whole.test(pattern) || explosive.test(pattern) || repetitions > maxRepetitions) return false
+  try {
+    new RegExp(pattern, 'v')
+  } catch {
+    return false
+  }
+  return html` pattern="${pattern}"`
 }
 
 /** The default, which counts when nothing is typed, or an example. */
-function placeholderOf({ default: usual, examples }: Field['schema']): string {
+function placeholderOf({ default: usual, examples }: Schema): string {
   const shown = usual ?? (Array.isArray(examples) ? examples[0] : undefined)
   return shown === undefined || typeof shown === 'object' ? '' : String(shown).slice(0, maxLine)
 }

@@ -2,7 +2,7 @@ import { type Html, html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
 import type { Place, View } from './view.ts'
 import type { Visitor } from './visitor.ts'
-import { words } from './words.ts'
+import { changeWords, words } from './words.ts'
 
 const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true"><g class="ring" fill="none" stroke-width="2"><circle cx="11" cy="16" r="9"/><circle cx="21" cy="16" r="9"/></g><path class="lens" d="M16 8.5a9 9 0 0 1 0 15 9 9 0 0 1 0-15z"/></svg>`
 const half = html`<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 1.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor"/></svg>`
@@ -21,6 +21,9 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assets.style}">
 <link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<link rel="search" href="/opensearch.xml" type="application/opensearchdescription+xml" title="${words.product}">
+<link rel="ard" href="/.well-known/ard.json">
+<link rel="alternate" href="/changes.atom" type="application/atom+xml" title="${changeWords.title}">
 <script src="${assets.theme}"></script>
 <script src="${assets.scripts.page}" type="module"></script>${script !== undefined && html`<script src="${assets.scripts[script]}" type="module"></script>`}${head ?? ''}
 </head>

@@ -1,6 +1,4 @@
-import type { EntryDetail } from '../../../../schemas/card.ts'
 import { Failure } from '../../../../schemas/failure.ts'
-import type { InstallConfig } from '../../../../schemas/install.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName as registry } from '../../../../schemas/names.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
@@ -9,10 +7,12 @@ import type { ReadRequest } from '../../http/input.ts'
 import { readQuery } from '../../http/query.ts'
 import { routes } from '../../http/routes.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import { agentPage } from './agent.ts'
+import { agentMounts } from './agent-mounts.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
+import { changesPage, readChanges } from './changes.ts'
 import { connect } from './connect.ts'
 import { docMounts } from './docs/mounts.ts'
+import { feedMounts } from './feeds.ts'
 import { home } from './home.ts'
 import { meMounts } from './me/mounts.ts'
 import { playMounts } from './play.ts'
@@ -57,11 +57,11 @@ export function siteMounts(
       const limits = { limit: 20, facets: true, federation: 'none' }
       return results(await ask('search_agents', { ...limits, ...params } as JsonObject), search)
     }),
-    page('/agent/:agent', async ({ request, ask }) => {
-      const agent = String(request.params.agent)
-      const entry = await ask<EntryDetail>('get_agent', { agent })
-      const install = await ask<InstallConfig>('install_config', { agent }).catch(unlessNotInstallable)
-      return agentPage(entry, install)
+    ...agentMounts(context, site),
+    page('/changes', async ({ request, ask }) => {
+      const upTo = searchOf(request).get('up_to')
+      const revision = upTo === null ? undefined : readNumber('up_to', upTo)
+      return changesPage(await readChanges(ask, revision), upTo !== null)
     }),
     page('/connect', async ({ ask }) => {
       const params = { agent: registry, target: 'gateway' }
@@ -71,8 +71,15 @@ export function siteMounts(
     page('/status', async ({ ask }) => statusView(await ask('get_status', {}))),
     ...playMounts(site),
     ...docMounts(context, site, files),
+    ...feedMounts(context, paths),
     mount,
   ]
+}
+
+/** Throws Failure `invalid_request`. */
+function readNumber(name: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new Failure('invalid_request', `\`${name}\` must be a whole number.`)
 }
 
 /** The parameters of an address, without the empty ones that a form sends. */
@@ -87,12 +94,6 @@ const { query: fields = {} } = routes.find(({ id }) => id === 'searchAgents') ??
 function searchInput({ agents }: Pick<TransportContext, 'agents'>) {
   const { actions = [] } = agents.find(({ package_name }) => package_name === registry) ?? {}
   return actions.find(({ name }) => name === 'search_agents')?.input.json ?? {}
-}
-
-/** What has no configuration is shown without one. */
-function unlessNotInstallable(thrown: unknown): undefined {
-  if (thrown instanceof Failure && thrown.code === 'not_installable') return undefined
-  throw thrown
 }
 
 /** True if the client states HTML before, or as much as, JSON (RFC 9110 section 12.5.1). A program states neither. */

@@ -81,6 +81,32 @@ export function withCode(text: string): Html[] {
     .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 }
 
+const units = [
+  ['year', 365 * 86_400],
+  ['month', 30 * 86_400],
+  ['week', 7 * 86_400],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** A time as long ago as it is, and exactly where one points at it. */
+export function timeOf(iso: string, now = Date.now()): Html {
+  const seconds = (Date.parse(iso) - now) / 1000
+  const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['minute', 60]
+  const text = Math.abs(seconds) < 60 ? words.just_now : relative.format(Math.round(seconds / length), unit)
+  return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace('T', ' ')} UTC">${text}</time>`
+}
+
+/** A link to a page of somebody else; text where it is no web address. */
+export function outside(address: string): Html {
+  const url = URL.parse(address)
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return html`${address}`
+  return html`<a href="${url.href}" rel="nofollow noopener ugc">${url.host}</a>`
+}
+
 /** The address of an agent's page. */
 export function pageOf(packageName: string): string {
   return `/agent/${encodeURIComponent(packageName)}`

@@ -1,0 +1,77 @@
+import type { EntryDetail } from '../../../../schemas/card.ts'
+import { Failure } from '../../../../schemas/failure.ts'
+import type { InstallConfig } from '../../../../schemas/install.ts'
+import type { LivenessHistory } from '../../../../schemas/liveness.ts'
+import type { VersionDiff, VersionPage } from '../../../../schemas/version.ts'
+import type { Mount } from '../../http/app.ts'
+import type { ReadRequest } from '../../http/input.ts'
+import type { TransportContext } from '../../shared/transport-context.ts'
+import { agentPage } from './agent.ts'
+import { pageOf } from './parts.ts'
+import { reportedPage, reportPage } from './report.ts'
+import type { Site } from './site.ts'
+import { diffPage, rangePath, readRange, versionsPage } from './versions.ts'
+
+/** Versions on the page of an agent. */
+const recent = 5
+
+/** The pages about one agent. */
+export function agentMounts(context: Pick<TransportContext, 'site'>, { page, form }: Site): Mount[] {
+  return [
+    page('/agent/:agent', async ({ request, ask }) => {
+      const agent = agentIn(request)
+      const entry = await ask<EntryDetail>('get_agent', { agent })
+      const [install, history, versions] = await Promise.all([
+        ask<InstallConfig>('install_config', { agent }).catch(unlessNotInstallable),
+        ask<LivenessHistory>('get_liveness_history', { agent }),
+        ask<VersionPage>('list_versions', { agent, limit: recent, changes: true }),
+      ])
+      const chosen = queryOf(request).get('capability') ?? undefined
+      return agentPage({ entry, install, history, versions, base: context.site().base_url, chosen })
+    }),
+    page('/agent/:agent/versions', async ({ request, ask }) => {
+      const agent = agentIn(request)
+      const query = queryOf(request)
+      const [from, to, cursor] = ['from', 'to', 'cursor'].map((name) => query.get(name))
+      if (from && to) return { location: `${pageOf(agent)}/versions/${rangePath(from, to)}` }
+      const [entry, versions] = await Promise.all([
+        ask<EntryDetail>('get_agent', { agent }),
+        ask<VersionPage>('list_versions', { agent, changes: true, ...(cursor && { cursor }) }),
+      ])
+      return versionsPage(entry, versions, Boolean(cursor))
+    }),
+    page('/agent/:agent/versions/:range', async ({ request, ask }) => {
+      const agent = agentIn(request)
+      const range = readRange(String(request.params.range))
+      if (!range)
+        throw new Failure('not_found', 'A comparison is named by two versions, as in 1.0.0...1.1.0.')
+      const [from, to] = range
+      const entry = await ask<EntryDetail>('get_agent', { agent })
+      return diffPage(entry, await ask<VersionDiff>('diff_versions', { agent, from, to }))
+    }),
+    page('/agent/:agent/report', async (visit) => {
+      if (queryOf(visit.request).has('sent')) return reportedPage(agentIn(visit.request))
+      return reportPage(await visit.ask<EntryDetail>('get_agent', { agent: agentIn(visit.request) }), visit)
+    }),
+    form('/agent/:agent/report', async ({ request, ask }, fields) => {
+      const agent = agentIn(request)
+      const detail = fields.get('detail')?.trim()
+      await ask('report', { agent, reason: fields.get('reason') ?? '', ...(detail && { detail }) })
+      return { location: `${pageOf(agent)}/report?sent` }
+    }),
+  ]
+}
+
+function agentIn({ params }: ReadRequest): string {
+  return String(params.agent)
+}
+
+function queryOf({ url = '' }: ReadRequest): URLSearchParams {
+  return new URL(url, 'http://page').searchParams
+}
+
+/** What has no configuration is shown without one. */
+function unlessNotInstallable(thrown: unknown): undefined {
+  if (thrown instanceof Failure && thrown.code === 'not_installable') return undefined
+  throw thrown
+}

@@ -1,0 +1,140 @@
+import type { EntryDetail } from '../../../../schemas/card.ts'
+import type { Difference, VersionDiff, VersionPage } from '../../../../schemas/version.ts'
+import { type Html, html } from '../html.ts'
+import { pageOf, timeOf } from './parts.ts'
+import type { View } from './view.ts'
+import { agentWords as said, words } from './words.ts'
+
+type Version = VersionPage['versions'][number]
+
+/** Differences that a page draws, and characters of each side. */
+const maxDifferences = 100
+const maxSide = 3000
+/** Pairs of words that are compared for one difference; longer texts stand side by side as a whole. */
+const maxPairs = 200_000
+
+/** All versions of an agent, each with what it changed. */
+export function versionsPage(entry: EntryDetail, page: VersionPage, isLater: boolean): View {
+  const { name, package_name } = entry
+  const here = `${pageOf(package_name)}/versions`
+  const next = page.next_cursor
+  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${said.versions}</h1><p class="lead">${said.versions_of(page.total)}</p>
+${versionList(package_name, page.versions)}
+${page.versions.length > 1 && compareForm(here, page.versions)}
+<p class="pages">${isLater && html`<a class="button" href="${here}">${words.first}</a> `}${next !== null && html`<a class="button" rel="next" href="${here}?cursor=${encodeURIComponent(next)}">${words.next}</a>`}</p></div>`
+  return { title: `${said.versions}: ${name}`, main, place: 'browse' }
+}
+
+/** Versions with their dates and the fields that each changed. */
+export function versionList(packageName: string, versions: readonly Version[]): Html {
+  return html`<ol class="log" reversed>${versions.map((version, index) => versionOf(packageName, version, versions[index + 1]))}</ol>`
+}
+
+function versionOf(packageName: string, version: Version, below: Version | undefined): Html {
+  const { published_at, current, changed } = version
+  const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version)}`
+  const fields = changed?.filter((field) => field !== 'version') ?? []
+  return html`<li><strong class="mono" dir="ltr">${nameOf(version)}</strong>${current && html` <span class="chip">${said.current}</span>`} <span class="count">${timeOf(published_at)}</span>
+<p class="hint">${changed === null || changed === undefined ? said.first_version : fields.length === 0 ? said.changed_nothing : `${said.changed} ${fields.map((field) => field.replaceAll('_', ' ')).join(', ')}`}${compare !== undefined && html` · <a href="${compare}">${said.compare}</a>`}</p></li>`
+}
+
+/** Without a script a form cannot build a path, so it sends both versions to the page of versions. */
+function compareForm(here: string, versions: readonly Version[]): Html {
+  const choices = (chosen: number) =>
+    versions.map(
+      (version, index) =>
+        html`<option value="${referenceOf(version)}"${index === chosen && html` selected`}>${nameOf(version)}</option>`,
+    )
+  return html`<form class="compare" action="${here}"><label>${said.from} <select name="from">${choices(1)}</select></label><label>${said.to} <select name="to">${choices(0)}</select></label><button class="button">${said.compare}</button></form>`
+}
+
+/** The path of a comparison, behind the page of versions. */
+export function rangePath(from: string, to: string): string {
+  return encodeURIComponent(`${from}...${to}`)
+}
+
+/** The two versions of such a path; undefined for another text. */
+export function readRange(path: string): readonly [string, string] | undefined {
+  const [, from, to] = /^(.+?)\.{3}(.+)$/s.exec(path) ?? []
+  return from === undefined || to === undefined ? undefined : [from, to]
+}
+
+function rangeOf(from: Version, to: Version): string {
+  return rangePath(referenceOf(from), referenceOf(to))
+}
+
+function nameOf({ version, revision }: Version): string {
+  return version ?? `r${revision}`
+}
+
+/** The version where it reads as nothing else, such as a range; else the revision that published it. */
+function referenceOf({ version, revision }: Version): string {
+  const isPlain = version !== null && /^\d[\w.+-]*$/.test(version) && !version.includes('...')
+  return isPlain ? version : `r${revision}`
+}
+
+/** What differs between two versions of an agent, as signs and words beside colours. */
+export function diffPage(entry: EntryDetail, { from, to, differences }: VersionDiff): View {
+  const shown = differences.slice(0, maxDifferences)
+  const here = `${pageOf(entry.package_name)}/versions`
+  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${said.comparison}</h1>
+<p class="lead"><code dir="ltr">${from}</code> → <code dir="ltr">${to}</code> <a class="count" href="${here}/${rangePath(to, from)}">${said.swap}</a></p>
+${differences.length === 0 && html`<p>${said.same}</p>`}
+${shown.map(differenceOf)}
+${differences.length > shown.length && html`<p class="hint">${said.more_differences(differences.length - shown.length)}</p>`}
+<p class="pages"><a class="button" href="${here}">${said.all_versions}</a></p></div>`
+  return { title: `${from} … ${to}: ${entry.name}`, main, place: 'browse' }
+}
+
+function differenceOf({ field, before, after }: Difference): Html {
+  const [old, changed] = [wordsOf(before), wordsOf(after)]
+  const [kept, same] = shared(old, changed)
+  return html`<section class="difference"><h2 class="mono" dir="ltr">${field.slice(0, 300)}</h2>
+${before !== null && html`<p class="del"><span class="sign">−<span class="skip">${said.before}</span></span> ${runs(old, kept).map(([text, isKept]) => (isKept ? html`${text}` : html`<del>${text}</del>`))}</p>`}
+${after !== null && html`<p class="ins"><span class="sign">+<span class="skip">${said.after}</span></span> ${runs(changed, same).map(([text, isKept]) => (isKept ? html`${text}` : html`<ins>${text}</ins>`))}</p>`}</section>`
+}
+
+/** Words, each with the space before it. */
+function wordsOf(value: unknown): string[] {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
+  const shown = text.length > maxSide ? `${text.slice(0, maxSide)} …` : text
+  return shown.match(/\s*\S+|\s+$/g) ?? []
+}
+
+/** The places of the words that both have, in order: a longest common subsequence. */
+function shared(left: readonly string[], right: readonly string[]): readonly [Set<number>, Set<number>] {
+  const [kept, same] = [new Set<number>(), new Set<number>()]
+  if (left.length * right.length > maxPairs) return [kept, same]
+  const width = right.length + 1
+  const lengths = new Uint16Array((left.length + 1) * width)
+  for (let i = left.length - 1; i >= 0; i--) {
+    for (let j = right.length - 1; j >= 0; j--) {
+      const [down, across] = [lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0]
+      const diagonal = lengths[(i + 1) * width + j + 1] ?? 0
+      lengths[i * width + j] = left[i] === right[j] ? diagonal + 1 : Math.max(down, across)
+    }
+  }
+  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+    if (left[i] === right[j]) {
+      kept.add(i++)
+      same.add(j++)
+    } else if ((lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0)) i++
+    else j++
+  }
+  return [kept, same]
+}
+
+/** Words that stand together and are both kept, or both not. */
+function runs(parts: readonly string[], kept: ReadonlySet<number>): (readonly [string, boolean])[] {
+  const all: [string, boolean][] = []
+  for (const [index, part] of parts.entries()) {
+    const last = all.at(-1)
+    if (last && last[1] === kept.has(index)) last[0] += part
+    else all.push([part, kept.has(index)])
+  }
+  return all
+}
+
+function crumbsOf({ package_name, name }: EntryDetail): Html {
+  return html`<nav class="crumbs" aria-label="${said.path}"><a href="/search">${words.browse}</a> / <a href="${pageOf(package_name)}">${name}</a></nav>`
+}
