@@ -156,6 +156,10 @@ function calling(form) {
     const started = performance.now()
     try {
       const { agent, capability } = form.dataset
+      if (form.dataset.token) {
+        await callAsPerson(form, answer, input)
+        return
+      }
       const { output } = await execute({ agent, capability, input })
       const took = `${Math.round(performance.now() - started)} ms`
       answer.replaceChildren(element('p', took, 'hint'), jsonOf(output))
@@ -166,6 +170,24 @@ function calling(form) {
       document.dispatchEvent(new Event('step'))
     }
   })
+}
+
+/**
+ * Calls in the name of the person who is signed in, and shows what the page of the answer shows.
+ * @param {HTMLFormElement} form
+ * @param {HTMLElement} answer
+ * @param {object} input
+ */
+async function callAsPerson(form, answer, input) {
+  const { agent = '', capability = '', token = '' } = form.dataset
+  const body = new URLSearchParams({ token, capability, input: JSON.stringify(input) })
+  const response = await fetch(`/agent/${encodeURIComponent(agent)}/call`, { method: 'POST', body })
+  const page = parse(await response.text())
+  const shown = page.getElementById('answer') ?? page.querySelector('#main > *')
+  if (!shown) return
+  shown.removeAttribute('id')
+  answer.replaceChildren(document.adoptNode(shown))
+  showFaults(form, JSON.parse(/** @type {HTMLElement} */ (shown).dataset.errors ?? '[]'))
 }
 
 /**
@@ -269,17 +291,25 @@ function showFault(control, text) {
 }
 
 /**
+ * @param {HTMLFormElement} form
+ * @param {{ pointer: string, detail: string }[]} errors
+ */
+function showFaults(form, errors) {
+  for (const { pointer, detail } of errors) {
+    const name = pointer.replace(/^\/(?:(?:input|params)\/)?/, '').split('/')[0] ?? ''
+    const control = form.elements.namedItem(name)
+    if (control instanceof HTMLElement) showFault(control, detail)
+  }
+}
+
+/**
  * A problem (RFC 9457): what is wrong at fields stands at the fields.
  * @param {HTMLFormElement} form
  * @param {HTMLElement} answer
  * @param {any} problem
  */
 function showProblem(form, answer, { detail, hint, code, errors = [] }) {
-  for (const error of errors) {
-    const name = error.pointer.replace(/^\/(?:input\/)?/, '').split('/')[0]
-    const control = form.elements.namedItem(name)
-    if (control instanceof HTMLElement) showFault(control, error.detail)
-  }
+  showFaults(form, errors)
   const lines = [element('p', detail), hint && element('p', hint), code && element('code', code)]
   const note = element('div', '', 'note')
   note.append(...lines.filter(Boolean))

@@ -18,7 +18,7 @@ const recent = 5
 /** The pages about one agent. */
 export function agentMounts(context: Pick<TransportContext, 'site'>, { page, form }: Site): Mount[] {
   return [
-    page('/agent/:agent', async ({ request, ask }) => {
+    page('/agent/:agent', async ({ request, ask, token }) => {
       const agent = agentIn(request)
       const entry = await ask<EntryDetail>('get_agent', { agent })
       const [install, history, versions] = await Promise.all([
@@ -27,7 +27,8 @@ export function agentMounts(context: Pick<TransportContext, 'site'>, { page, for
         ask<VersionPage>('list_versions', { agent, limit: recent, changes: true }),
       ])
       const chosen = queryOf(request).get('capability') ?? undefined
-      return agentPage({ entry, install, history, versions, base: context.site().base_url, chosen })
+      const base = context.site().base_url
+      return agentPage({ entry, install, history, versions, base, chosen, token: token() })
     }),
     page('/agent/:agent/versions', async ({ request, ask }) => {
       const agent = agentIn(request)

@@ -7,7 +7,7 @@ import { withoutHidden } from '../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
 import { livenessOf, noticesOf, trustOf } from './evidence.ts'
-import { callForm, inputOf } from './form.ts'
+import { callForm, inputOf, plainForm } from './form.ts'
 import { outside, pageOf, stateOf } from './parts.ts'
 import { samplesOf } from './samples.ts'
 import { versionList } from './versions.ts'
@@ -33,10 +33,12 @@ export interface AgentFacts {
   readonly base: string
   /** The capability that the reader chose for the samples of code. */
   readonly chosen: string | undefined
+  /** The token of the visitor's forms; empty for a visitor who is not signed in. */
+  readonly token: string
 }
 
 /** The page of one agent. */
-export function agentPage({ entry, install, history, versions, base, chosen }: AgentFacts): View {
+export function agentPage({ entry, install, history, versions, base, chosen, token }: AgentFacts): View {
   const { package_name, version, category, tags, verification_level } = entry
   const [name, description] = [withoutHidden(entry.name), withoutHidden(entry.description)]
   const main = html`
@@ -51,7 +53,7 @@ export function agentPage({ entry, install, history, versions, base, chosen }: A
 ${noticesOf(entry)}
 </div>
 ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
-<div class="able-list">${capabilities(entry)}${asCode(entry, base, chosen)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
+<div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
 <div class="known">${trustOf(entry)}${facts(entry)}${badge(package_name, base)}</div>
 </div>`
   return {
@@ -63,24 +65,26 @@ ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
   }
 }
 
-function capabilities(entry: EntryDetail): Html {
+function capabilities(entry: EntryDetail, token: string): Html {
   const { capabilities: all } = entry
   const left = all.length - maxDrawn
   return html`<h2 class="title">${words.capabilities(all.length)}</h2>
-${all.length === 0 && html`<p class="hint">${words.read_later}</p>`}
-${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place))}
+${all.length === 0 && html`<p class="hint">${words.read_later}</p>${token !== '' && entry.callable !== 'no' && plainForm(entry.package_name, token)}`}
+${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place, token))}
 ${left > 0 && html`<p class="hint">${said.more_capabilities(left)}</p>`}`
 }
 
 const calls = new Set(['hosted', 'open', 'needs_key', 'needs_sign_in'])
 
-function able(entry: EntryDetail, capability: Capability, place: number): Html {
+function able(entry: EntryDetail, capability: Capability, place: number, token: string): Html {
   const isOpen = place === 0 && (calls.has(entry.callable) || entry.capabilities.length === 1)
   const { name, description } = capability
-  const body = isOpenToTry(entry) ? callForm(entry.package_name, capability, place) : inputOf(capability)
+  const canCall = isOpenToTry(entry) || (token !== '' && entry.callable !== 'no')
+  const body = canCall ? callForm(entry.package_name, capability, place, token) : inputOf(capability)
+  const signInFirst = !canCall && entry.callable !== 'no'
   const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
   return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
-<div class="body">${body}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${said.as_code_of}</a></p>`}</div></details>`
+<div class="body">${body}${signInFirst && html`<p class="hint"><a href="/sign-in?then=${encodeURIComponent(pageOf(entry.package_name))}">${words.answer.to_call}</a></p>`}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${said.as_code_of}</a></p>`}</div></details>`
 }
 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */

@@ -27,14 +27,26 @@ interface Field {
   readonly inner: readonly Field[]
 }
 
-/** A form that calls a capability, drawn from its input schema. Texts of the schema are the publisher's. */
-export function callForm(agent: string, capability: Capability, place: number): Html {
-  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}" novalidate hidden>
+/**
+ * A form that calls a capability, drawn from its input schema. Texts of the schema are the publisher's. With the token of
+ * a form it calls as the person who is signed in, else in a playground session.
+ */
+export function callForm(agent: string, capability: Capability, place: number, token = ''): Html {
+  const own = token !== '' && html` data-token="${token}"`
+  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} novalidate hidden>
 <div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
 <div class="answer" role="status"></div>
 </form>
-<noscript>${inputOf(capability)}</noscript>`
+<noscript>${inputOf(capability)}${token !== '' && plainForm(agent, token, capability)}</noscript>`
+}
+
+/** Calls without scripts: the input is typed as JSON, and the name too of a capability that is not known here. */
+export function plainForm(agent: string, token: string, capability?: Capability): Html {
+  const name = capability
+    ? html`<input type="hidden" name="capability" value="${capability.name}">`
+    : html`<div><label for="capability">${said.capability_name}</label><input id="capability" name="capability" required autocomplete="off"></div>`
+  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${said.whole_as_json}<textarea name="input" rows="4" spellcheck="false">{}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
 }
 
 /** What a capability takes, to read. */

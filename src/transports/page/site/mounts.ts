@@ -9,6 +9,7 @@ import { routes } from '../../http/routes.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import { agentMounts } from './agent-mounts.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
+import { callMounts } from './call.ts'
 import { changesPage, readChanges } from './changes.ts'
 import { connect } from './connect.ts'
 import { docMounts } from './docs/mounts.ts'
@@ -67,6 +68,7 @@ export function siteMounts(
       const params = { agent: registry, target: 'gateway' }
       return connect(await ask('install_config', params))
     }),
+    ...callMounts(site),
     ...meMounts(site),
     page('/status', async ({ ask }) => statusView(await ask('get_status', {}))),
     ...playMounts(site),

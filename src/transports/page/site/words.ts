@@ -71,6 +71,15 @@ export const words = {
   listed_at: 'Listed',
   changed_at: 'Changed',
   document: 'Document',
+  answer: {
+    title: 'Answer',
+    to_call: 'Sign in to call it here',
+    no_object: 'The input is a JSON object.',
+    cut: (count: number) => `${count} more characters are not shown: call it by code to get all.`,
+    sign_in: 'Sign in there',
+    approve: 'Approve the package',
+    credential: 'Store a credential',
+  },
   me: {
     title: 'Yours',
     agents: 'Your agents',
@@ -459,6 +468,7 @@ export const agentWords = {
     other: 'Something else',
   },
   schema: 'Its schema',
+  capability_name: 'Name of the capability',
   whole_as_json: 'The whole input as JSON',
   more_fields: (count: number) => `${count} more fields: use JSON.`,
   more_capabilities: (count: number) => `${count} more are in the document.`,

@@ -1,0 +1,76 @@
+import { type Code, codes, Failure } from '../../../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../../../schemas/json.ts'
+import { isRecord } from '../../../../schemas/json.ts'
+import type { Mount } from '../../http/app.ts'
+import { type Html, html } from '../html.ts'
+import { colouredJson, pageOf } from './parts.ts'
+import type { Site } from './site.ts'
+import type { View } from './view.ts'
+import { words } from './words.ts'
+
+const text = words.answer
+
+/** Characters of an answer that are shown. */
+const maxAnswer = 100_000
+
+/** The calls of people who are signed in: any agent, in their name. Scripts put the answer below the form. */
+export function callMounts({ form }: Site): Mount[] {
+  return [
+    form('/agent/:agent/call', async ({ request, visitor, call }, fields) => {
+      const agent = String(request.params.agent)
+      if (!visitor.person) return { location: `/sign-in?then=${encodeURIComponent(pageOf(agent))}` }
+      const action = fields.get('capability') ?? ''
+      const began = performance.now()
+      try {
+        const output = await call({ to: agent, action, params: inputIn(fields) })
+        return answerView(
+          agent,
+          action,
+          html`<div id="answer">${answer(output, performance.now() - began)}</div>`,
+        )
+      } catch (thrown) {
+        if (!(thrown instanceof Failure) || thrown.code === 'internal') throw thrown
+        return { ...answerView(agent, action, refusal(agent, thrown)), status: codes[thrown.code].http }
+      }
+    }),
+  ]
+}
+
+function inputIn(fields: URLSearchParams): JsonObject {
+  try {
+    const input: unknown = JSON.parse(fields.get('input') || '{}')
+    if (isRecord(input)) return input as JsonObject
+  } catch {
+    // Said below.
+  }
+  throw new Failure('invalid_request', text.no_object)
+}
+
+function answerView(agent: string, action: string, shown: Html): View {
+  const title = `${action} – ${agent}`
+  const main = html`<div class="plain"><h1>${text.title}</h1><p><code dir="ltr">${action}</code> <a href="${pageOf(agent)}">${agent}</a></p>${shown}</div>`
+  return { title, main, place: 'browse' }
+}
+
+function answer(output: Json, milliseconds: number): Html {
+  const json = JSON.stringify(output, null, 2)
+  const left = json.length - maxAnswer
+  return html`<p class="hint">${Math.round(milliseconds)} ms</p><pre tabindex="0">${colouredJson(json.slice(0, maxAnswer))}</pre>${left > 0 && html`<p class="hint">${text.cut(left)}</p>`}`
+}
+
+/** Why a call failed, with the page that helps. Faults of fields are data for the script, which puts them at the fields. */
+function refusal(agent: string, { code, message, details }: Failure): Html {
+  const { hint, errors = [], sign_in_url } = details
+  const ways = wayOn(code, agent, sign_in_url)
+  return html`<div id="answer" data-errors="${JSON.stringify(errors)}"><div class="note bad"><p>${message}</p>${hint !== undefined && html`<p>${hint}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p>${ways && html`<p><a class="button main" href="${ways.address}">${ways.label}</a></p>`}</div></div>`
+}
+
+function wayOn(code: Code, agent: string, signInUrl: string | undefined) {
+  const named = `?agent=${encodeURIComponent(agent)}`
+  if (signInUrl !== undefined) return { address: signInUrl, label: text.sign_in }
+  if (code === 'approval_required') return { address: `/me/packages${named}`, label: text.approve }
+  if (code === 'upstream_failed' || code === 'unauthenticated') {
+    return { address: `/me/connections${named}`, label: text.credential }
+  }
+  return undefined
+}
