@@ -13,7 +13,7 @@ export default defineConfig({
             'test/conformance/**/*.test.ts',
             'test/{app,store}/postgres.test.ts',
             'test/runner/{hostile,npm,pypi}.test.ts',
-            'test/transports/page/{browser,browser-life}.test.ts',
+            'test/transports/page/browser*.test.ts',
           ],
           sequence: { groupOrder: 0 },
         },

@@ -12,7 +12,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
   const { title, description = words.lead, main, place, script, head } = view
   const current = (name: Place) => name === place && html` aria-current="page"`
   return html`<!DOCTYPE html>
-<html lang="en">
+<html lang="${words.lang}" dir="${words.dir}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

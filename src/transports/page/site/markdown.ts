@@ -108,7 +108,7 @@ class Writer {
       case 'break':
         return html`<br>`
       case 'html':
-        return /^<br ?\/?>$/.test(node.value) ? html`<br>` : html`${node.value}`
+        return isBreak(node) ? html`<br>` : html`${node.value}`
       default:
         return html``
     }
@@ -173,12 +173,16 @@ class Writer {
 function textOf(nodes: readonly Nodes[]): string {
   return nodes
     .map((node) => {
-      if ('value' in node) return node.type === 'html' ? ' ' : node.value
+      if ('value' in node) return isBreak(node) ? ' ' : node.value
       if (!('children' in node)) return ' '
       const inner = textOf(node.children)
       return isInline(node) ? inner : `${inner} `
     })
     .join('')
+}
+
+function isBreak({ type, value }: { readonly type: string; readonly value: string }): boolean {
+  return type === 'html' && /^<br ?\/?>$/.test(value)
 }
 
 const inline = new Set(['emphasis', 'strong', 'delete', 'link'])

@@ -72,7 +72,9 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
     let visitor: Visitor | undefined
 
     async function show(view: View, headers: Record<string, string>): Promise<void> {
-      const isPrivate = visitor === undefined || visitor.person !== null || visitor.expired
+      // What a form asked for is nobody else's.
+      const isForm = request.method === 'POST'
+      const isPrivate = isForm || visitor === undefined || visitor.person !== null || visitor.expired
       const charge = (bytes: number) =>
         context.limits.charge({ principal: visitor?.principal ?? null, client }, bytes * costs.compressedByte)
       const all = {

@@ -4,6 +4,9 @@ import type { LivenessStatus } from '../../../../schemas/liveness.ts'
 
 /** All words of the pages, in English. */
 export const words = {
+  /** The language of the table, and the direction of its script. */
+  lang: 'en',
+  dir: 'ltr',
   product: 'Dragoman',
   skip: 'To the content',
   browse: 'Browse',

@@ -43,9 +43,9 @@ export function docMounts(
     page('/docs/api', async () => api('')),
     page('/docs/api/:tag', async ({ request }) => api(String(request.params.tag))),
     page('/docs/api/schemas/:schema', async ({ request }) => api(`schemas/${request.params.schema}`)),
+    pictures(context, library),
     page('/docs/:name', async ({ request }) => doc(String(request.params.name))),
     page('/docs/:folder/:name', async ({ request: { params } }) => doc(`${params.folder}/${params.name}`)),
-    pictures(context, library),
   ]
 }
 
