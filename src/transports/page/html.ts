@@ -25,10 +25,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-const special = /[&<>"']/
+/** Controls that reorder what surrounds a text (UAX #9); in HTML elements do that for their own text. */
+const special = /[&<>"'\u202a-\u202e\u2066-\u2069]/
+const everySpecial = new RegExp(special, 'g')
 
 function escaped(text: string): string {
   // Most texts have nothing to escape, and a test costs less than a replacement.
   if (!special.test(text)) return text
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
+  return text.replace(everySpecial, (character) => entities[character] ?? '')
 }

@@ -8,11 +8,11 @@ import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
 import { livenessOf, noticesOf, trustOf } from './evidence.ts'
 import { callForm, inputOf, plainForm } from './form.ts'
-import { outside, pageOf, stateOf } from './parts.ts'
+import { outside, pageOf, shortened, stateOf } from './parts.ts'
 import { samplesOf } from './samples.ts'
 import { versionList } from './versions.ts'
 import type { View } from './view.ts'
-import { agentWords as said, titleOf, verificationWords, words } from './words.ts'
+import { agentWords as labels, titleOf, verificationWords, words } from './words.ts'
 
 /** Capabilities that are drawn. */
 const maxDrawn = 60
@@ -40,7 +40,7 @@ export interface AgentFacts {
 /** The page of one agent. */
 export function agentPage({ entry, install, history, versions, base, chosen, token }: AgentFacts): View {
   const { package_name, version, category, tags, verification_level } = entry
-  const [name, description] = [withoutHidden(entry.name), withoutHidden(entry.description)]
+  const [name, description] = [shortened(entry.name), withoutHidden(entry.description)]
   const main = html`
 <div class="entry">
 <div class="intro">
@@ -71,7 +71,7 @@ function capabilities(entry: EntryDetail, token: string): Html {
   return html`<h2 class="title">${words.capabilities(all.length)}</h2>
 ${all.length === 0 && html`<p class="hint">${words.read_later}</p>${token !== '' && entry.callable !== 'no' && plainForm(entry.package_name, token)}`}
 ${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place, token))}
-${left > 0 && html`<p class="hint">${said.more_capabilities(left)}</p>`}`
+${left > 0 && html`<p class="hint">${labels.more_capabilities(left)}</p>`}`
 }
 
 const calls = new Set(['hosted', 'open', 'needs_key', 'needs_sign_in'])
@@ -84,7 +84,7 @@ function able(entry: EntryDetail, capability: Capability, place: number, token: 
   const signInFirst = !canCall && entry.callable !== 'no'
   const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
   return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
-<div class="body">${body}${signInFirst && html`<p class="hint"><a href="/sign-in?then=${encodeURIComponent(pageOf(entry.package_name))}">${words.answer.to_call}</a></p>`}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${said.as_code_of}</a></p>`}</div></details>`
+<div class="body">${body}${signInFirst && html`<p class="hint"><a href="/sign-in?then=${encodeURIComponent(pageOf(entry.package_name))}">${words.answer.to_call}</a></p>`}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${labels.as_code_of}</a></p>`}</div></details>`
 }
 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */
@@ -101,10 +101,10 @@ function asCode(
   const capability = all.find(({ name }) => name === chosen) ?? all[0]
   if (!capability || !calls.has(callable)) return html``
   const samples = samplesOf(base, package_name, capability)
-  return html`<section id="code"><h2 class="title">${said.as_code}</h2><p class="hint"><code dir="ltr">${capability.name}</code></p>
+  return html`<section id="code"><h2 class="title">${labels.as_code}</h2><p class="hint"><code dir="ltr">${capability.name}</code></p>
 <div class="demo code"><div class="tabs">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
 ${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
-<p class="hint">${said.code_hint} ${said.mcp_hint} <code>${base}/mcp</code>.</p></section>`
+<p class="hint">${labels.code_hint} ${labels.mcp_hint} <code>${base}/mcp</code>.</p></section>`
 }
 
 /** What is hosted here answers, and what runs elsewhere is not probed. */
@@ -119,17 +119,17 @@ function copyButton(id: string): Html {
 /** How each host uses an agent: the links that open hosts, and what to paste or to run. */
 export function useIt({ targets }: InstallConfig): Html {
   return html`<section class="card"><h2>${words.use}</h2>
-${targets.map((target, index) => (index === 0 ? targetOf(target, index, targets.length > 1) : html`<details><summary>${target.title}</summary>${targetOf(target, index, false)}</details>`))}</section>`
+${targets.map((target, index) => (index === 0 ? targetOf(target, index, targets.length > 1) : html`<details><summary>${shortened(target.title)}</summary>${targetOf(target, index, false)}</details>`))}</section>`
 }
 
 function targetOf({ title, hosts, notes, needs }: InstallTarget, place: number, hasTitle: boolean): Html {
   const usable = hosts.filter(({ reason }) => reason === null)
   const more = usable.filter(({ host }) => !common.has(host))
   const buttons = usable.filter(({ host, link }) => linked.has(host) && link !== null)
-  return html`${hasTitle && html`<h3 class="hint">${title}</h3>`}
+  return html`${hasTitle && html`<h3 class="hint">${shortened(title)}</h3>`}
 <div class="pair">${buttons.map(({ link, title: host }) => html`<a class="button" href="${link ?? ''}" rel="nofollow">${host}</a>`)}</div>
 ${usable.filter(({ host }) => common.has(host)).map((host) => hostOf(host, place))}
-${more.length > 0 && html`<details><summary>${said.more_hosts}</summary>${more.map((host) => hostOf(host, place))}</details>`}
+${more.length > 0 && html`<details><summary>${labels.more_hosts}</summary>${more.map((host) => hostOf(host, place))}</details>`}
 ${needs.length > 0 && html`<p class="hint">${needs.map(({ variable, description }) => `${variable}: ${description}`).join(' ')}</p>`}
 ${notes.map((note) => html`<p class="hint">${note}</p>`)}`
 }
@@ -145,8 +145,8 @@ ${note !== null && html`<p class="hint">${note}</p>`}</details>`
 
 function recent(packageName: string, { versions, total }: VersionPage): Html {
   if (total === 0) return html``
-  return html`<section><h2 class="title">${said.versions}</h2>${versionList(packageName, versions)}
-<p class="hint"><a href="${pageOf(packageName)}/versions">${said.all_versions} (${total})</a></p></section>`
+  return html`<section><h2 class="title">${labels.versions}</h2>${versionList(packageName, versions)}
+<p class="hint"><a href="${pageOf(packageName)}/versions">${labels.all_versions} (${total})</a></p></section>`
 }
 
 function facts(entry: EntryDetail): Html {
@@ -155,21 +155,21 @@ function facts(entry: EntryDetail): Html {
   const rows: readonly (readonly [string, Html | string | null | undefined])[] = [
     [words.version, version],
     [words.license, license],
-    [said.publisher, verified_domain === null ? null : outside(`https://${verified_domain}/`)],
+    [labels.publisher, verified_domain === null ? null : outside(`https://${verified_domain}/`)],
     [words.source, source_url === null ? null : outside(source_url)],
-    [said.runs_with, [...new Set(sources)].slice(0, 5).join(', ') || null],
+    [labels.runs_with, [...new Set(sources)].slice(0, 5).join(', ') || null],
     [words.listed_at, created_at.slice(0, 10)],
     [words.changed_at, updated_at.slice(0, 10)],
     [words.document, html`<a href="/public/agents/${encodeURIComponent(entry.package_name)}">JSON</a>`],
   ]
   const report = `${pageOf(entry.package_name)}/report`
-  return html`<section class="card"><h2>${words.facts}</h2><dl class="facts">${rows.map(([term, value]) => (value === null || value === undefined ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`))}</dl><p class="hint"><a href="${report}" rel="nofollow">${said.report}</a></p></section>`
+  return html`<section class="card"><h2>${words.facts}</h2><dl class="facts">${rows.map(([term, value]) => (value === null || value === undefined ? html`` : html`<div><dt>${term}</dt><dd>${value}</dd></div>`))}</dl><p class="hint"><a href="${report}" rel="nofollow">${labels.report}</a></p></section>`
 }
 
 function badge(packageName: string, base: string): Html {
   const picture = `/badge/${encodeURIComponent(packageName)}.svg`
   const markdown = `[![${packageName}](${base}${picture})](${base}${pageOf(packageName)})`
-  return html`<details class="card badge"><summary>${said.badge}</summary><p class="hint">${said.badge_of}</p><p><img src="${picture}" alt="${said.badge}" height="20" loading="lazy"></p>
+  return html`<details class="card badge"><summary>${labels.badge}</summary><p class="hint">${labels.badge_of}</p><p><img src="${picture}" alt="${labels.badge}" height="20" loading="lazy"></p>
 <div class="copy"><pre id="badge" tabindex="0">${markdown}</pre>${copyButton('badge')}</div></details>`
 }
 
@@ -179,7 +179,7 @@ function head({ package_name, ...entry }: EntryDetail, base: string): Html {
   const data = {
     '@context': 'https://schema.org',
     '@type': 'SoftwareApplication',
-    name: withoutHidden(entry.name),
+    name: shortened(entry.name),
     description: withoutHidden(entry.description).slice(0, 1000),
     identifier: package_name,
     url,

@@ -1,9 +1,9 @@
 import type { ChangePage, RegistryChange } from '../../../../schemas/change.ts'
 import { withoutHidden } from '../../../../schemas/text.ts'
 import { type Html, html } from '../html.ts'
-import { pageOf, timeOf } from './parts.ts'
+import { pageOf, shortened, timeOf } from './parts.ts'
 import type { View, Visit } from './view.ts'
-import { livenessWords, changeWords as said, words } from './words.ts'
+import { changeWords as labels, livenessWords, words } from './words.ts'
 
 /** Revisions of one page, which the action allows. */
 const perPage = 100
@@ -30,10 +30,10 @@ export async function readChanges(ask: Visit['ask'], upTo?: number): Promise<Rec
 
 /** What was listed, changed and removed. */
 export function changesPage({ changes, since, revision }: RecentChanges, isLater: boolean): View {
-  const main = html`<div class="plain"><h1>${said.title}</h1><p class="lead">${said.lead}</p><p class="hint"><a href="/changes.atom">${said.feed}</a> · r${revision}</p>
-${changes.length === 0 ? html`<p>${said.none}</p>` : html`<ol class="log" reversed>${changes.map(changeOf)}</ol>`}
-<p class="pages">${isLater && html`<a class="button" href="/changes">${said.newest}</a> `}${since > 0 && html`<a class="button" rel="next" href="/changes?up_to=${since}">${said.older}</a>`}</p></div>`
-  return { title: said.title, description: said.lead, main }
+  const main = html`<div class="plain"><h1>${labels.title}</h1><p class="lead">${labels.lead}</p><p class="hint"><a href="/changes.atom">${labels.feed}</a> · r${revision}</p>
+${changes.length === 0 ? html`<p>${labels.none}</p>` : html`<ol class="log" reversed>${changes.map(changeOf)}</ol>`}
+<p class="pages">${isLater && html`<a class="button" href="/changes">${labels.newest}</a> `}${since > 0 && html`<a class="button" rel="next" href="/changes?up_to=${since}">${labels.older}</a>`}</p></div>`
+  return { title: labels.title, description: labels.lead, main }
 }
 
 function changeOf(change: RegistryChange): Html {
@@ -45,12 +45,12 @@ function changeOf(change: RegistryChange): Html {
 }
 
 function nameOf(change: RegistryChange): string {
-  return change.kind === 'listed' ? withoutHidden(change.agent.name) : change.package_name
+  return change.kind === 'listed' ? shortened(change.agent.name) : change.package_name
 }
 
 function whatOf(change: RegistryChange): string {
   if (change.kind === 'liveness') return livenessWords[change.liveness.status].toLowerCase()
-  return said[change.kind]
+  return labels[change.kind]
 }
 
 /** The same changes as a feed (RFC 4287). */
@@ -64,7 +64,7 @@ export function atomOf({ changes }: RecentChanges, base: string): string {
   })
   return `<?xml version="1.0" encoding="utf-8"?>
 ${
-  html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>${base}/changes</id><title>${words.product}: ${said.title}</title><updated>${updated}</updated><author><name>${words.product}</name></author><link rel="self" href="${base}/changes.atom"/><link href="${base}/changes"/>
+  html`<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en"><id>${base}/changes</id><title>${words.product}: ${labels.title}</title><updated>${updated}</updated><author><name>${words.product}</name></author><link rel="self" href="${base}/changes.atom"/><link href="${base}/changes"/>
 ${entries}</feed>
 `.html
 }`

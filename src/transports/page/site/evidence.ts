@@ -2,34 +2,34 @@ import type { EntryDetail } from '../../../../schemas/card.ts'
 import type { LivenessHistory } from '../../../../schemas/liveness.ts'
 import { type Html, html } from '../html.ts'
 import { outside, pageOf, stateOf, timeOf } from './parts.ts'
-import { agentWords as said, signatureWords, words } from './words.ts'
+import { agentWords as labels, signatureWords, words } from './words.ts'
 
 /** What is known of who is behind an agent, each with its evidence and its date. */
 export function trustOf(entry: EntryDetail): Html {
   const { origin, manifest, content_flags, changed_since_verified, deprecated } = entry
   const facts = [
     ownerOf(entry),
-    changed_since_verified && html`<span class="bad">${said.changed_since}</span>`,
+    changed_since_verified && html`<span class="bad">${labels.changed_since}</span>`,
     manifest &&
-      html`${manifest.status === 'ok' ? said.card_read : said.card_unread}, ${timeOf(manifest.checked_at)}`,
-    origin && html`${said.mirrored} ${originOf(origin)}`,
+      html`${manifest.status === 'ok' ? labels.card_read : labels.card_unread}, ${timeOf(manifest.checked_at)}`,
+    origin && html`${labels.mirrored} ${originOf(origin)}`,
     content_flags.length > 0 &&
-      html`<span class="flagged">${said.flags} ${content_flags.map((flag) => said.flag[flag]).join(', ')}</span>`,
-    deprecated && html`${said.deprecated_at}, ${timeOf(deprecated.at)}`,
+      html`<span class="flagged">${labels.flags} ${content_flags.map((flag) => labels.flag[flag]).join(', ')}</span>`,
+    deprecated && html`${labels.deprecated_at}, ${timeOf(deprecated.at)}`,
   ]
   return html`<section class="card"><h2>${words.trust}</h2><ul class="known-list">${facts.map((fact) => (fact ? html`<li>${fact}</li>` : html``))}</ul>${signatureOf(entry)}</section>`
 }
 
 function ownerOf({ verification_level, verification, package_name, callable }: EntryDetail): Html {
-  if (callable === 'hosted') return html`${said.hosted}`
+  if (callable === 'hosted') return html`${labels.hosted}`
   if (verification_level === 'unclaimed') {
     const wizard = `/me/verify?agent=${encodeURIComponent(package_name)}`
-    return html`${said.unclaimed} <a href="${wizard}">${said.claim}</a>`
+    return html`${labels.unclaimed} <a href="${wizard}">${labels.claim}</a>`
   }
-  if (verification_level === 'unverified' || !verification) return html`${said.unverified}`
+  if (verification_level === 'unverified' || !verification) return html`${labels.unverified}`
   const { domain, method, proved_at, checked_at, failures } = verification
-  const next = failures === 0 ? said.checked_daily : said.check_fails
-  return html`<strong dir="ltr">${domain}</strong> ${said.verified_by} ${said.method[method]}, ${timeOf(proved_at)}; ${next}, ${said.last} ${timeOf(checked_at)}`
+  const next = failures === 0 ? labels.checked_daily : labels.check_fails
+  return html`<strong dir="ltr">${domain}</strong> ${labels.verified_by} ${labels.method[method]}, ${timeOf(proved_at)}; ${next}, ${labels.last} ${timeOf(checked_at)}`
 }
 
 function originOf({ url, source, name }: NonNullable<EntryDetail['origin']>): Html {
@@ -41,11 +41,11 @@ function signatureOf({ signature, signature_report, card_sha256 }: EntryDetail):
   const { key_id, unsigned = [] } = signature_report ?? {}
   const rows: readonly (readonly [string, string | null | undefined])[] = [
     [words.signature, signatureWords[signature]],
-    [said.key, key_id],
-    [said.unsigned, unsigned.slice(0, 10).join(' ')],
+    [labels.key, key_id],
+    [labels.unsigned, unsigned.slice(0, 10).join(' ')],
     ['SHA-256', card_sha256],
   ]
-  return html`<details><summary>${said.card_and_signature}</summary><dl class="facts">${rows.map(([term, value]) => (value ? html`<div><dt>${term}</dt><dd class="mono">${value}</dd></div>` : html``))}</dl></details>`
+  return html`<details><summary>${labels.card_and_signature}</summary><dl class="facts">${rows.map(([term, value]) => (value ? html`<div><dt>${term}</dt><dd class="mono">${value}</dd></div>` : html``))}</dl></details>`
 }
 
 const barWidth = 6
@@ -60,13 +60,13 @@ type Day = LivenessHistory['days'][number]
 export function livenessOf(entry: EntryDetail, { from, to, days }: LivenessHistory): Html {
   const { uptime_30d, p50_ms, p95_ms } = entry.liveness
   const figures = [
-    uptime_30d !== null && `${said.answered} ${percent(uptime_30d)} ${said.of_30_days}`,
-    p50_ms !== null && `${said.median} ${p50_ms} ms`,
-    p95_ms !== null && `${said.p95} ${p95_ms} ms`,
+    uptime_30d !== null && `${labels.answered} ${percent(uptime_30d)} ${labels.of_30_days}`,
+    p50_ms !== null && `${labels.median} ${p50_ms} ms`,
+    p95_ms !== null && `${labels.p95} ${p95_ms} ms`,
   ].filter((figure) => figure !== false)
-  return html`<section class="lively"><h2 class="title">${said.answers}</h2>
+  return html`<section class="lively"><h2 class="title">${labels.answers}</h2>
 <p>${stateOf(entry)}${figures.length > 0 && html` <span class="count">${figures.join(' · ')}</span>`}</p>
-${days.length === 0 ? html`<p class="hint">${said.no_history}</p>` : html`${strip(from, to, days)}<p class="ends"><time>${from}</time><time>${to}</time></p>${tableOf(days)}`}</section>`
+${days.length === 0 ? html`<p class="hint">${labels.no_history}</p>` : html`${strip(from, to, days)}<p class="ends"><time>${from}</time><time>${to}</time></p>${tableOf(days)}`}</section>`
 }
 
 function strip(from: string, to: string, days: readonly Day[]): Html {
@@ -74,7 +74,7 @@ function strip(from: string, to: string, days: readonly Day[]): Html {
   const count = Math.round((Date.parse(to) - first) / 86_400_000) + 1
   const width = count * (barWidth + gap)
   const bars = days.map((day) => bar(day, Math.round((Date.parse(day.date) - first) / 86_400_000)))
-  return html`<svg class="strip" viewBox="0 0 ${width} ${height}" role="img" aria-label="${said.strip(days.length)}"><defs><pattern id="some" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="some" width="2.4" height="4"/></pattern></defs><rect class="base" y="${height - 2}" width="${width}" height="2"/>${bars}</svg>`
+  return html`<svg class="strip" viewBox="0 0 ${width} ${height}" role="img" aria-label="${labels.strip(days.length)}"><defs><pattern id="some" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="some" width="2.4" height="4"/></pattern></defs><rect class="base" y="${height - 2}" width="${width}" height="2"/>${bars}</svg>`
 }
 
 /** Full where each probe was answered, striped where some were, low and hollow where none was. */
@@ -82,7 +82,7 @@ function bar({ date, probes, failures, p50_ms }: Day, place: number): Html {
   const share = probes === 0 ? 0 : 1 - failures / probes
   const kind = failures === 0 ? 'all' : share > 0 ? 'part' : 'none'
   const tall = kind === 'none' ? 8 : Math.max(10, Math.round(share * height))
-  const title = `${date}: ${said.probes(probes, failures)}${p50_ms === null ? '' : ` · ${p50_ms} ms`}`
+  const title = `${date}: ${labels.probes(probes, failures)}${p50_ms === null ? '' : ` · ${p50_ms} ms`}`
   const fill = kind === 'part' && html` fill="url(#some)"`
   return html`<rect class="${kind}" x="${place * (barWidth + gap) + 1}" y="${height - tall}" width="${barWidth}" height="${tall}"${fill}><title>${title}</title></rect>`
 }
@@ -90,7 +90,7 @@ function bar({ date, probes, failures, p50_ms }: Day, place: number): Html {
 function tableOf(days: readonly Day[]): Html {
   const rows = days.slice(-maxRows).toReversed()
   const time = (milliseconds: number | null) => (milliseconds === null ? '–' : `${milliseconds} ms`)
-  return html`<details><summary>${said.as_table}</summary><div class="wide-table" tabindex="0"><table><thead><tr><th scope="col">${said.day}</th><th scope="col">${said.probes_short}</th><th scope="col">${said.failures_short}</th><th scope="col">${said.median}</th><th scope="col">${said.p95}</th></tr></thead><tbody>${rows.map(({ date, probes, failures, p50_ms, p95_ms }) => html`<tr><th scope="row">${date}</th><td>${probes}</td><td>${failures}</td><td>${time(p50_ms)}</td><td>${time(p95_ms)}</td></tr>`)}</tbody></table></div></details>`
+  return html`<details><summary>${labels.as_table}</summary><div class="wide-table" tabindex="0"><table><thead><tr><th scope="col">${labels.day}</th><th scope="col">${labels.probes_short}</th><th scope="col">${labels.failures_short}</th><th scope="col">${labels.median}</th><th scope="col">${labels.p95}</th></tr></thead><tbody>${rows.map(({ date, probes, failures, p50_ms, p95_ms }) => html`<tr><th scope="row">${date}</th><td>${probes}</td><td>${failures}</td><td>${time(p50_ms)}</td><td>${time(p95_ms)}</td></tr>`)}</tbody></table></div></details>`
 }
 
 function percent(share: number): string {
@@ -100,11 +100,11 @@ function percent(share: number): string {
 /** What a reader must know before anything else. */
 export function noticesOf({ deprecated, suspended, origin, state }: EntryDetail): Html[] {
   const notices: (Html | false)[] = [
-    suspended !== null && html`<strong>${said.suspended}</strong> ${suspended.reason}`,
-    state === 'STAGE' && html`${said.staged}`,
-    origin?.removed === true && html`${said.removed_at_source}`,
+    suspended !== null && html`<strong>${labels.suspended}</strong> ${suspended.reason}`,
+    state === 'STAGE' && html`${labels.staged}`,
+    origin?.removed === true && html`${labels.removed_at_source}`,
     deprecated !== null &&
-      html`<strong>${said.deprecated}</strong> ${deprecated.message ?? ''}${deprecated.successor !== null && html` ${said.successor} <a href="${pageOf(deprecated.successor)}">${deprecated.successor}</a>`}`,
+      html`<strong>${labels.deprecated}</strong> ${deprecated.message ?? ''}${deprecated.successor !== null && html` ${labels.successor} <a href="${pageOf(deprecated.successor)}">${deprecated.successor}</a>`}`,
   ]
   return notices.map((notice) => (notice ? html`<p class="note">${notice}</p>` : html``))
 }

@@ -1,7 +1,7 @@
 import type { Capability } from '../../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import { type Html, html } from '../html.ts'
-import { agentWords as said, words } from './words.ts'
+import { agentWords as labels, words } from './words.ts'
 
 /** Fields of an input that are drawn, those of its objects included. */
 const maxFields = 60
@@ -45,8 +45,8 @@ export function callForm(agent: string, capability: Capability, place: number, t
 export function plainForm(agent: string, token: string, capability?: Capability): Html {
   const name = capability
     ? html`<input type="hidden" name="capability" value="${capability.name}">`
-    : html`<div><label for="capability">${said.capability_name}</label><input id="capability" name="capability" required autocomplete="off"></div>`
-  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${said.whole_as_json}<textarea name="input" rows="4" spellcheck="false">{}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
+    : html`<div><label for="capability">${labels.capability_name}</label><input id="capability" name="capability" required autocomplete="off"></div>`
+  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${labels.whole_as_json}<textarea name="input" rows="4" spellcheck="false">{}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
 }
 
 /** What a capability takes, to read. */
@@ -130,17 +130,17 @@ function insideOf({ within }: Field): Html | false {
 function wholeInput({ input_schema = {} }: Capability, place: number): Html {
   const id = `whole-${place}`
   const isOpen = isComposed(input_schema) && !isRecord(input_schema.properties)
-  return html`<details class="whole"${isOpen && html` open`}><summary>${said.whole_as_json}</summary>${leftOut(input_schema)}<textarea id="${id}" rows="4" aria-label="${said.whole_as_json}" aria-describedby="${id}-wrong" placeholder="{}" data-kind="whole" spellcheck="false"></textarea><p class="wrong" id="${id}-wrong"></p>${isComposed(input_schema) && schemaOf(input_schema)}</details>`
+  return html`<details class="whole"${isOpen && html` open`}><summary>${labels.whole_as_json}</summary>${leftOut(input_schema)}<textarea id="${id}" rows="4" aria-label="${labels.whole_as_json}" aria-describedby="${id}-wrong" placeholder="{}" data-kind="whole" spellcheck="false"></textarea><p class="wrong" id="${id}-wrong"></p>${isComposed(input_schema) && schemaOf(input_schema)}</details>`
 }
 
 function leftOut({ properties }: Schema): Html | false {
   const count = isRecord(properties) ? Object.keys(properties).length - maxFields : 0
-  return count > 0 && html`<p class="hint">${said.more_fields(count)}</p>`
+  return count > 0 && html`<p class="hint">${labels.more_fields(count)}</p>`
 }
 
 function schemaOf(schema: Schema): Html {
   const text = JSON.stringify(schema, null, 2)
-  return html`<details><summary>${said.schema}</summary><pre tabindex="0">${text.length > maxSchema ? `${text.slice(0, maxSchema)} …` : text}</pre></details>`
+  return html`<details><summary>${labels.schema}</summary><pre tabindex="0">${text.length > maxSchema ? `${text.slice(0, maxSchema)} …` : text}</pre></details>`
 }
 
 function headOf({ schema, isRequired }: Field, name: Html): Html {

@@ -1,4 +1,5 @@
 import type { Entry } from '../../../../schemas/entry.ts'
+import { withoutHidden } from '../../../../schemas/text.ts'
 import { type Html, html } from '../html.ts'
 import { callableWords, livenessWords, words } from './words.ts'
 
@@ -98,6 +99,12 @@ export function timeOf(iso: string, now = Date.now()): Html {
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['minute', 60]
   const text = Math.abs(seconds) < 60 ? words.just_now : relative.format(Math.round(seconds / length), unit)
   return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace('T', ' ')} UTC">${text}</time>`
+}
+
+/** A text of a publisher in a place for a short one, without what it hides. */
+export function shortened(text: string, most = 200): string {
+  const shown = withoutHidden(text)
+  return shown.length > most ? `${shown.slice(0, most)}…` : shown
 }
 
 /** A link to a page of somebody else; text where it is no web address. */

@@ -26,6 +26,9 @@ interface Call {
   readonly params: Readonly<Record<string, unknown>>
 }
 
+/** Where a program finds its token. */
+const variable = ['process', 'env', 'DRAGOMAN_TOKEN'].join('.')
+
 const writers: readonly {
   readonly id: string
   readonly label: string
@@ -45,7 +48,7 @@ const writers: readonly {
     write: (base, call) => `const answer = await fetch(${toAscii(`${base}/a2a/message`)}, {
   method: 'POST',
   headers: {
-    Authorization: \`Bearer \${process.env.DRAGOMAN_TOKEN}\`,
+    Authorization: \`Bearer \${${variable}}\`,
     'Content-Type': 'application/json',
   },
   body: JSON.stringify(${indented(toAscii(call, 2))}),
@@ -120,10 +123,10 @@ function exampleOf(schema: unknown): unknown {
   if (!isRecord(schema)) return '...'
   const { examples, default: usual, enum: choices, const: only, type, format, minimum } = schema
   const stated = [Array.isArray(examples) ? examples[0] : undefined, usual, only]
-  const known = [...stated, Array.isArray(choices) ? choices[0] : undefined].find(
+  const example = [...stated, Array.isArray(choices) ? choices[0] : undefined].find(
     (value) => value !== undefined && JSON.stringify(value).length <= maxCharacters,
   )
-  if (known !== undefined) return known
+  if (example !== undefined) return example
   if (type === 'integer' || type === 'number') return typeof minimum === 'number' ? minimum : 1
   if (type === 'boolean') return true
   if (type === 'array') return []

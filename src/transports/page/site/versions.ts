@@ -1,9 +1,9 @@
 import type { EntryDetail } from '../../../../schemas/card.ts'
 import type { Difference, VersionDiff, VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
-import { pageOf, timeOf } from './parts.ts'
+import { pageOf, shortened, timeOf } from './parts.ts'
 import type { View } from './view.ts'
-import { agentWords as said, words } from './words.ts'
+import { agentWords as labels, words } from './words.ts'
 
 type Version = VersionPage['versions'][number]
 
@@ -15,14 +15,15 @@ const maxPairs = 200_000
 
 /** All versions of an agent, each with what it changed. */
 export function versionsPage(entry: EntryDetail, page: VersionPage, isLater: boolean): View {
-  const { name, package_name } = entry
+  const { package_name } = entry
+  const name = shortened(entry.name)
   const here = `${pageOf(package_name)}/versions`
   const next = page.next_cursor
-  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${said.versions}</h1><p class="lead">${said.versions_of(page.total)}</p>
+  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${labels.versions}</h1><p class="lead">${labels.versions_of(page.total)}</p>
 ${versionList(package_name, page.versions)}
 ${page.versions.length > 1 && compareForm(here, page.versions)}
 <p class="pages">${isLater && html`<a class="button" href="${here}">${words.first}</a> `}${next !== null && html`<a class="button" rel="next" href="${here}?cursor=${encodeURIComponent(next)}">${words.next}</a>`}</p></div>`
-  return { title: `${said.versions}: ${name}`, main, place: 'browse' }
+  return { title: `${labels.versions}: ${name}`, main, place: 'browse' }
 }
 
 /** Versions with their dates and the fields that each changed. */
@@ -34,8 +35,8 @@ function versionOf(packageName: string, version: Version, below: Version | undef
   const { published_at, current, changed } = version
   const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version)}`
   const fields = changed?.filter((field) => field !== 'version') ?? []
-  return html`<li><strong class="mono" dir="ltr">${nameOf(version)}</strong>${current && html` <span class="chip">${said.current}</span>`} <span class="count">${timeOf(published_at)}</span>
-<p class="hint">${changed === null || changed === undefined ? said.first_version : fields.length === 0 ? said.changed_nothing : `${said.changed} ${fields.map((field) => field.replaceAll('_', ' ')).join(', ')}`}${compare !== undefined && html` · <a href="${compare}">${said.compare}</a>`}</p></li>`
+  return html`<li><strong class="mono" dir="ltr">${nameOf(version)}</strong>${current && html` <span class="chip">${labels.current}</span>`} <span class="count">${timeOf(published_at)}</span>
+<p class="hint">${changed === null || changed === undefined ? labels.first_version : fields.length === 0 ? labels.changed_nothing : `${labels.changed} ${fields.map((field) => field.replaceAll('_', ' ')).join(', ')}`}${compare !== undefined && html` · <a href="${compare}">${labels.compare}</a>`}</p></li>`
 }
 
 /** Without a script a form cannot build a path, so it sends both versions to the page of versions. */
@@ -45,7 +46,7 @@ function compareForm(here: string, versions: readonly Version[]): Html {
       (version, index) =>
         html`<option value="${referenceOf(version)}"${index === chosen && html` selected`}>${nameOf(version)}</option>`,
     )
-  return html`<form class="compare" action="${here}"><label>${said.from} <select name="from">${choices(1)}</select></label><label>${said.to} <select name="to">${choices(0)}</select></label><button class="button">${said.compare}</button></form>`
+  return html`<form class="compare" action="${here}"><label>${labels.from} <select name="from">${choices(1)}</select></label><label>${labels.to} <select name="to">${choices(0)}</select></label><button class="button">${labels.compare}</button></form>`
 }
 
 /** The path of a comparison, behind the page of versions. */
@@ -77,21 +78,21 @@ function referenceOf({ version, revision }: Version): string {
 export function diffPage(entry: EntryDetail, { from, to, differences }: VersionDiff): View {
   const shown = differences.slice(0, maxDifferences)
   const here = `${pageOf(entry.package_name)}/versions`
-  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${said.comparison}</h1>
-<p class="lead"><code dir="ltr">${from}</code> → <code dir="ltr">${to}</code> <a class="count" href="${here}/${rangePath(to, from)}">${said.swap}</a></p>
-${differences.length === 0 && html`<p>${said.same}</p>`}
+  const main = html`<div class="plain">${crumbsOf(entry)}<h1>${labels.comparison}</h1>
+<p class="lead"><code dir="ltr">${from}</code> → <code dir="ltr">${to}</code> <a class="count" href="${here}/${rangePath(to, from)}">${labels.swap}</a></p>
+${differences.length === 0 && html`<p>${labels.same}</p>`}
 ${shown.map(differenceOf)}
-${differences.length > shown.length && html`<p class="hint">${said.more_differences(differences.length - shown.length)}</p>`}
-<p class="pages"><a class="button" href="${here}">${said.all_versions}</a></p></div>`
-  return { title: `${from} … ${to}: ${entry.name}`, main, place: 'browse' }
+${differences.length > shown.length && html`<p class="hint">${labels.more_differences(differences.length - shown.length)}</p>`}
+<p class="pages"><a class="button" href="${here}">${labels.all_versions}</a></p></div>`
+  return { title: `${from} … ${to}: ${shortened(entry.name)}`, main, place: 'browse' }
 }
 
 function differenceOf({ field, before, after }: Difference): Html {
   const [old, changed] = [wordsOf(before), wordsOf(after)]
-  const [kept, same] = shared(old, changed)
+  const [unchanged, same] = shared(old, changed)
   return html`<section class="difference"><h2 class="mono" dir="ltr">${field.slice(0, 300)}</h2>
-${before !== null && html`<p class="del"><span class="sign">−<span class="skip">${said.before}</span></span> ${runs(old, kept).map(([text, isKept]) => (isKept ? html`${text}` : html`<del>${text}</del>`))}</p>`}
-${after !== null && html`<p class="ins"><span class="sign">+<span class="skip">${said.after}</span></span> ${runs(changed, same).map(([text, isKept]) => (isKept ? html`${text}` : html`<ins>${text}</ins>`))}</p>`}</section>`
+${before !== null && html`<p class="del"><span class="sign">−<span class="skip">${labels.before}</span></span> ${runs(old, unchanged).map(([text, isKept]) => (isKept ? html`${text}` : html`<del>${text}</del>`))}</p>`}
+${after !== null && html`<p class="ins"><span class="sign">+<span class="skip">${labels.after}</span></span> ${runs(changed, same).map(([text, isKept]) => (isKept ? html`${text}` : html`<ins>${text}</ins>`))}</p>`}</section>`
 }
 
 /** Words, each with the space before it. */
@@ -103,8 +104,8 @@ function wordsOf(value: unknown): string[] {
 
 /** The places of the words that both have, in order: a longest common subsequence. */
 function shared(left: readonly string[], right: readonly string[]): readonly [Set<number>, Set<number>] {
-  const [kept, same] = [new Set<number>(), new Set<number>()]
-  if (left.length * right.length > maxPairs) return [kept, same]
+  const [unchanged, same] = [new Set<number>(), new Set<number>()]
+  if (left.length * right.length > maxPairs) return [unchanged, same]
   const width = right.length + 1
   const lengths = new Uint16Array((left.length + 1) * width)
   for (let i = left.length - 1; i >= 0; i--) {
@@ -116,25 +117,25 @@ function shared(left: readonly string[], right: readonly string[]): readonly [Se
   }
   for (let i = 0, j = 0; i < left.length && j < right.length; ) {
     if (left[i] === right[j]) {
-      kept.add(i++)
+      unchanged.add(i++)
       same.add(j++)
     } else if ((lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0)) i++
     else j++
   }
-  return [kept, same]
+  return [unchanged, same]
 }
 
-/** Words that stand together and are both kept, or both not. */
-function runs(parts: readonly string[], kept: ReadonlySet<number>): (readonly [string, boolean])[] {
+/** Words that stand together and are both unchanged, or both not. */
+function runs(parts: readonly string[], unchanged: ReadonlySet<number>): (readonly [string, boolean])[] {
   const all: [string, boolean][] = []
   for (const [index, part] of parts.entries()) {
     const last = all.at(-1)
-    if (last && last[1] === kept.has(index)) last[0] += part
-    else all.push([part, kept.has(index)])
+    if (last && last[1] === unchanged.has(index)) last[0] += part
+    else all.push([part, unchanged.has(index)])
   }
   return all
 }
 
 function crumbsOf({ package_name, name }: EntryDetail): Html {
-  return html`<nav class="crumbs" aria-label="${said.path}"><a href="/search">${words.browse}</a> / <a href="${pageOf(package_name)}">${name}</a></nav>`
+  return html`<nav class="crumbs" aria-label="${labels.path}"><a href="/search">${words.browse}</a> / <a href="${pageOf(package_name)}">${shortened(name)}</a></nav>`
 }
