@@ -1,31 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve } from '../../net/support.ts'
+import { chromiumPath } from '../../support/chromium.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
-
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((path) => existsSync(path))
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-const views = [
-  '/',
-  '/search?q=paper',
-  '/search?q=zzqqxx&license=mit',
-  '/agent/svc.utility.finance',
-  '/agent/com.example.swans',
-  '/connect',
-  '/agent/none.such',
-]
 
 let home: TestGateway
 let browser: Browser
 let website: string
 let site: Awaited<ReturnType<typeof serve>>
 
-describe.skipIf(!executablePath)('in Chromium, where it is installed', () => {
+describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
   beforeAll(async () => {
     site = await serve((_, response) => {
       const body = `<article><h1>Tides</h1><p>${'Tides come twice a day, and <script>alert(1)</script> the moon brings them. '.repeat(20)}</p></article>`
@@ -46,7 +31,7 @@ describe.skipIf(!executablePath)('in Chromium, where it is installed', () => {
       }
     })
     await follower.caughtUp(revision)
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] })
+    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
   }, 60_000)
 
   afterAll(async () => {
@@ -58,66 +43,29 @@ describe.skipIf(!executablePath)('in Chromium, where it is installed', () => {
   /** A page, and what its console and its policy report. */
   async function openPage(
     path: string,
-    {
-      width = 1280,
-      scheme = 'light',
-      scripts = true,
-    }: { width?: number; scheme?: 'light' | 'dark'; scripts?: boolean } = {},
+    { width = 1280, scripts = true }: { width?: number; scripts?: boolean } = {},
   ) {
     const context = await browser.newContext({
       viewport: { width, height: 860 },
-      colorScheme: scheme,
       javaScriptEnabled: scripts,
     })
     const page = await context.newPage()
     const reports: string[] = []
-    const requests: string[] = []
-    let bytes = 0
     page.on('console', (message) => reports.push(message.text()))
     page.on('pageerror', (error) => reports.push(String(error)))
-    page.on('request', (request) => requests.push(request.url()))
-    page.on('requestfinished', async (request) => {
-      const { responseBodySize, responseHeadersSize } = await request.sizes()
-      bytes += responseBodySize + responseHeadersSize
-    })
     await page.goto(home.url + path)
     await page.evaluate('document.fonts.ready')
-    const sent = () => ({ requests: requests.length, bytes })
-    return { page, reports, sent, [Symbol.asyncDispose]: () => context.close() }
+    return { page, reports, [Symbol.asyncDispose]: () => context.close() }
   }
 
   const found = (page: Page) => page.locator('#results h2 a').allTextContents()
 
-  test.each(
-    views.flatMap((path) =>
-      [1280, 390].flatMap((width) =>
-        (['light', 'dark'] as const).map((scheme) => [path, width, scheme] as const),
-      ),
-    ),
-  )(
-    '%s at %i pixels, %s: no barrier, no overflow, nothing reported, within its budget',
-    async (path, width, scheme) => {
-      await using opened = await openPage(path, { width, scheme })
-      const { page, reports, sent } = opened
-      const { violations } = (await page.evaluate(
-        `${axe};axe.run({ runOnly: ${JSON.stringify(rules)} })`,
-      )) as {
-        violations: { id: string }[]
-      }
-      expect(violations.map(({ id }) => id)).toEqual([])
-      const [overflow, nodes, shift] = (await page.evaluate(`new Promise((resolve) => {
-      let shift = 0
-      new PerformanceObserver((list) => list.getEntries().forEach((entry) => { shift += entry.value }))
-        .observe({ type: 'layout-shift', buffered: true })
-      const { scrollWidth } = document.documentElement
-      setTimeout(() => resolve([scrollWidth - innerWidth, document.querySelectorAll('*').length, shift]), 0)
-    })`)) as number[]
-      expect(overflow).toBeLessThanOrEqual(0)
-      expect(nodes).toBeLessThanOrEqual(600)
-      expect(shift).toBeLessThan(0.01)
-      expect(reports.filter((line) => !line.includes('status of 404'))).toEqual([])
-      expect(sent().requests).toBeLessThanOrEqual(6)
-      expect(sent().bytes).toBeLessThanOrEqual(65_000)
+  test.each(['/search?q=paper', '/agent/com.example.boats'])(
+    'long words of publishers leave %s within a narrow screen',
+    async (path) => {
+      await using opened = await openPage(path, { width: 390 })
+      expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      expect(opened.reports).toEqual([])
     },
     30_000,
   )
