@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { acceptedCodings, type Coding, codedTag, compress, isWorthCoding } from '../shared/coding.ts'
+import {
+  acceptedCodings,
+  type Coding,
+  codedTag,
+  compress,
+  type Effort,
+  isWorthCoding,
+} from '../shared/coding.ts'
 import { matches } from './etag.ts'
 import { type Headers, send } from './respond.ts'
 
@@ -17,11 +24,12 @@ export function sendCoded(
   body: string | Buffer,
   headers: Headers,
   charge: (bytes: number) => void,
+  effort?: Effort,
 ): void | Promise<void> {
   headers.Vary = headers.Vary === undefined ? 'Accept-Encoding' : `${headers.Vary}, Accept-Encoding`
   const coding = isWorthCoding(body) ? acceptedCodings(request)[0] : undefined
   if (coding === undefined) return send(request, response, status, body, headers)
-  return codedBody(body, coding, charge).then((bytes) =>
+  return codedBody(body, coding, charge, effort).then((bytes) =>
     send(request, response, status, bytes, {
       ...headers,
       'Content-Encoding': coding,
@@ -30,7 +38,12 @@ export function sendCoded(
   )
 }
 
-function codedBody(body: string | Buffer, coding: Coding, charge: (bytes: number) => void): Promise<Buffer> {
+function codedBody(
+  body: string | Buffer,
+  coding: Coding,
+  charge: (bytes: number) => void,
+  effort?: Effort,
+): Promise<Buffer> {
   if (typeof body === 'string') {
     charge(body.length)
     return compress(Buffer.from(body), coding)
@@ -40,7 +53,7 @@ function codedBody(body: string | Buffer, coding: Coding, charge: (bytes: number
   const made = forms.get(coding)
   if (made) return made
   charge(body.length)
-  const form = compress(body, coding)
+  const form = compress(body, coding, effort)
   forms.set(coding, form)
   return form
 }

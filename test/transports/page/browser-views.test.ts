@@ -12,14 +12,17 @@ const names = Object.keys(views)
 /** Guides and references hold a text of any length; every other page is bounded. */
 const maxNodes = (name: string) => (/^(docs|api)/.test(name) ? 3_000 : 600)
 
-/** Of a first visit. */
+/** Of a first visit, with the font. */
 const maxRequests = 6
-const maxBytes = (name: string) => (/^(docs|api)/.test(name) ? 90_000 : 65_000)
+const maxBytes = 65_000
+/** A page that somebody reaches first, before anything was done on it. */
+const isFirstVisit = (name: string) => !views[name]?.isOwn && !views[name]?.prepare
 
 const layoutShift = `new Promise((resolve) => {
   let shift = 0
-  new PerformanceObserver((list) => list.getEntries().forEach((entry) => { shift += entry.value }))
-    .observe({ type: 'layout-shift', buffered: true })
+  new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+    if (!entry.hadRecentInput) shift += entry.value
+  })).observe({ type: 'layout-shift', buffered: true })
   setTimeout(() => resolve(shift), 0)
 })`
 const movingParts = `[...document.querySelectorAll('*')].filter((element) => {
@@ -48,7 +51,12 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     before?: (page: Page) => Promise<unknown>,
   ) {
     const view = views[name] ?? { path: '/' }
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options })
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 860 },
+      // Colours that are on their way fail a test of contrast.
+      reducedMotion: 'reduce',
+      ...options,
+    })
     const page = await context.newPage()
     if (view.isOwn) await signInVisitor(page, home)
     const reports: string[] = []
@@ -88,8 +96,10 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     async (name) => {
       await using opened = await open(name)
       const { page, first, unexpected } = opened
-      expect(first.requests).toBeLessThanOrEqual(maxRequests)
-      expect(first.bytes).toBeLessThanOrEqual(maxBytes(name))
+      if (isFirstVisit(name)) {
+        expect(first.requests).toBeLessThanOrEqual(maxRequests)
+        expect(first.bytes).toBeLessThanOrEqual(maxBytes)
+      }
       expect(await page.evaluate(layoutShift)).toBeLessThan(0.01)
       expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(maxNodes(name))
       expect(await page.locator('h1').count()).toBe(1)

@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -173,5 +174,20 @@ describe('every page', () => {
     const { status, headers } = await open('/-/older/style.css')
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
     expect((await open('/-/older/none.css')).json.code).toBe('not_found')
+  })
+
+  test('shares one style sheet of 6 KB and scripts of 8 KB in all, compressed', async () => {
+    const { text } = await open('/')
+    const [, folder = ''] = /href="(\/-\/[^/]+\/)style\.css"/.exec(text) ?? []
+    const scripts = globSync('*.js', { cwd: new URL('../../../assets/', import.meta.url) })
+    const sizes = new Map<string, number>()
+    for (const file of ['style.css', ...scripts]) {
+      const { status, headers } = await open(`${folder}${file}`, { 'Accept-Encoding': 'br' })
+      expect([file, status]).toEqual([file, 200])
+      sizes.set(file, Number(headers.get('content-length')))
+    }
+    const { 'style.css': css = 0, ...others } = Object.fromEntries(sizes)
+    expect(css).toBeLessThanOrEqual(6_000)
+    expect(Object.values(others).reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(8_000)
   })
 })

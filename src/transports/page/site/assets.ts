@@ -87,7 +87,7 @@ export function openAssets(
         }
         const body = content ?? ''
         if (type === 'font/woff2') return send(request, response, 200, body, headers)
-        await sendCoded(request, response, 200, body, headers, () => {})
+        await sendCoded(request, response, 200, body, headers, () => {}, 'best')
       },
     },
   }

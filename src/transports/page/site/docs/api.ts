@@ -103,7 +103,7 @@ ${description !== undefined && html`<p>${withCode(description)}</p>`}
 <p class="hint">${accessOf(row)}</p>
 ${(example !== undefined || method === 'GET') && copyable(`${operationId}-curl`, curl(method, base + filledIn(path), example, needsNoToken(row)))}
 ${parametersOf(document, row)}
-${content?.schema !== undefined && html`<h3>${words.api.body}</h3><details><summary>${typeOf(content.schema)} <span class="hint">${type}</span></summary>${fieldsOf(byName(document, content.schema))}</details>`}
+${content?.schema !== undefined && html`<h3>${words.api.body}</h3><p>${typeOf(content.schema)} <span class="kind-of">${type}</span></p><details><summary>${words.api.fields}</summary>${fieldsOf(byName(document, content.schema))}</details>`}
 ${answersOf(document, row)}
 </section>`
 }
@@ -134,7 +134,7 @@ function answersOf(document: ApiDocument, { responses }: ApiRow): Html {
   const good = answers.filter(({ status }) => status < '4')
   const bad = answers.filter(({ status }) => status >= '4')
   return html`<h3>${words.api.answers}</h3>
-<ul class="answers">${good.map(({ status, answer }) => html`<li><code>${status}</code> ${Object.entries(answer?.content ?? {}).map(([type, { schema = {} }]) => html`${typeOf(schema)} <span class="hint">${type}</span> `)}${answer?.content === undefined && (answer?.description ?? '')}</li>`)}</ul>
+<ul class="answers">${good.map(({ status, answer }) => html`<li><code>${status}</code> ${Object.entries(answer?.content ?? {}).map(([type, { schema = {} }]) => html`${typeOf(schema)} <span class="kind-of">${type}</span> `)}${answer?.content === undefined && (answer?.description ?? '')}</li>`)}</ul>
 ${bad.length > 0 && html`<p class="codes">${words.api.errors}: ${bad.map(({ status }) => html`${status} ${codesOf(Number(status)).map((code) => html`<a href="/docs/errors#${code}"><code>${code}</code></a> `)}`)}</p>`}`
 }
 
