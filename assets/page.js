@@ -145,7 +145,6 @@ export async function read(response) {
 
 /** @param {HTMLFormElement} form */
 function calling(form) {
-  form.hidden = false
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     const answer = /** @type {HTMLElement} */ (form.querySelector('.answer'))

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { sampleEntry } from './entries.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
+import { listHostileAgent, listSampleAgent } from './sample-agent.ts'
 import { instantLogin } from './sign-in.ts'
 
 interface SampleView {
@@ -18,7 +19,18 @@ export const views: Readonly<Record<string, SampleView>> = {
   search: { path: '/search?q=fold+paper' },
   'search-nothing': { path: '/search?q=zzqqxx&license=mit' },
   agent: { path: '/agent/svc.utility.finance' },
-  'agent-listed': { path: '/agent/com.example.swans' },
+  'agent-listed': { path: '/agent/com.example.kites' },
+  'agent-unknown': { path: '/agent/com.example.swans' },
+  versions: { path: '/agent/com.example.kites/versions' },
+  'versions-diff': { path: '/agent/com.example.kites/versions/1.3.0...1.4.0' },
+  report: { path: '/agent/com.example.kites/report' },
+  changes: { path: '/changes' },
+  'agent-kites': { path: '/agent/com.example.kites' },
+  'agent-hostile': { path: '/agent/com.example.hostile' },
+  'agent-versions': { path: '/agent/com.example.kites/versions' },
+  'agent-diff': { path: '/agent/com.example.kites/versions/1.3.0...1.4.0' },
+  'agent-report': { path: '/agent/com.example.kites/report', isOwn: true },
+  changes: { path: '/changes' },
   connect: { path: '/connect' },
   docs: { path: '/docs' },
   'docs-guide': { path: '/docs/calling' },
@@ -110,6 +122,8 @@ export async function sampleGateway(
     }
   })
   await follower.caughtUp(revision)
+  await listSampleAgent(home)
+  await listHostileAgent(home)
   for (; behind > 0; behind--) {
     if (behind === 17) continue
     const calls = 40 + ((behind * 37) % 90)

@@ -52,7 +52,7 @@ const barWidth = 6
 const gap = 2
 const height = 36
 /** Days with a row of their own in the table. */
-const maxRows = 30
+const maxRows = 14
 
 type Day = LivenessHistory['days'][number]
 

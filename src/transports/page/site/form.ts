@@ -33,7 +33,7 @@ interface Field {
  */
 export function callForm(agent: string, capability: Capability, place: number, token = ''): Html {
   const own = token !== '' && html` data-token="${token}"`
-  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} novalidate hidden>
+  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} novalidate>
 <div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
 <div class="answer" role="status"></div>

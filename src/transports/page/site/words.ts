@@ -423,7 +423,7 @@ export const agentWords = {
     `Probes by day: ${days} of the last 90 days have one. The table below has the numbers.`,
   probes: (probes: number, failures: number) =>
     `${probes} ${probes === 1 ? 'probe' : 'probes'}, ${failures === 0 ? 'all answered' : failures === probes ? 'none answered' : `${failures} without an answer`}`,
-  as_table: 'The last days as a table',
+  as_table: 'The last two weeks as a table',
   day: 'Day',
   probes_short: 'Probes',
   failures_short: 'No answer',
