@@ -23,7 +23,6 @@ function all(selector) {
 function themes() {
   const root = document.documentElement
   for (const button of all('[data-theme-switch]')) {
-    button.hidden = false
     button.addEventListener('click', () => {
       const isDark = root.dataset.theme
         ? root.dataset.theme === 'dark'
@@ -40,7 +39,6 @@ function themes() {
  */
 export function activate(part) {
   for (const button of /** @type {Iterable<HTMLElement>} */ (part.querySelectorAll('[data-copy]'))) {
-    button.hidden = false
     const label = button.textContent ?? ''
     button.addEventListener('click', async () => {
       const source = document.getElementById(button.dataset.copy ?? '')

@@ -64,7 +64,7 @@ describe('the guides', () => {
     expect(text).toContain('<h2 id="which-protocol"><a href="#which-protocol">Which protocol</a></h2>')
     expect(text).toContain('<li><a href="#which-protocol">Which protocol</a></li>')
     expect(text).toContain('href="/docs/calling-mcp"')
-    expect(text).toMatch(/<pre id="code-1" tabindex="0">curl .*<button[^>]* data-copy="code-1"/s)
+    expect(text).toMatch(/<pre id="code-1" tabindex="0"><code>curl .*<button[^>]* data-copy="code-1"/s)
   })
 
   test.each([
@@ -195,7 +195,8 @@ describe('the reference of the API', () => {
 
   test('has examples that run as they stand', async () => {
     const { text } = await open('/docs/api/search')
-    const [, line = ''] = /<pre id="searchAgentsByIntent-curl" tabindex="0">([^<]*)<\/pre>/.exec(text) ?? []
+    const [, line = ''] =
+      /<pre id="searchAgentsByIntent-curl" tabindex="0"><code>([^<]*)<\/code>/.exec(text) ?? []
     const command = line.replaceAll('&#39;', "'").replaceAll('&quot;', '"')
     const { stdout } = await run('bash', ['-c', command.replace('curl', 'curl -s')])
     expect(JSON.parse(stdout)).toMatchObject({ agents: [], total: 0 })

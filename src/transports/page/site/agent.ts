@@ -113,7 +113,7 @@ function isProbed({ callable, liveness }: EntryDetail, { days }: LivenessHistory
 }
 
 function copyButton(id: string): Html {
-  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button>`
+  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button>`
 }
 
 /** How each host uses an agent: the links that open hosts, and what to paste or to run. */

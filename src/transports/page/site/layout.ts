@@ -39,7 +39,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <li class="wide"><a href="/docs"${current('docs')}>${words.docs.title}</a></li>
 </ul></nav>
 ${account(visitor, current('account'))}
-<button class="round" type="button" data-theme-switch hidden aria-label="${words.theme}">${half}</button>
+<button class="round" type="button" data-theme-switch aria-label="${words.theme}">${half}</button>
 </div></header>
 <main id="main" class="wrap">
 ${main}

@@ -67,7 +67,7 @@ export function colouredJson(text: string): Html[] {
 
 /** A text with a button that copies it. */
 export function copyable(id: string, text: Html | readonly Html[] | string): Html {
-  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}" hidden>${words.copy}</button></div>`
+  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button></div>`
 }
 
 /** A secret that is shown this one time. */
