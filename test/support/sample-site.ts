@@ -25,12 +25,8 @@ export const views: Readonly<Record<string, SampleView>> = {
   'versions-diff': { path: '/agent/com.example.kites/versions/1.3.0...1.4.0' },
   report: { path: '/agent/com.example.kites/report' },
   changes: { path: '/changes' },
-  'agent-kites': { path: '/agent/com.example.kites' },
   'agent-hostile': { path: '/agent/com.example.hostile' },
-  'agent-versions': { path: '/agent/com.example.kites/versions' },
-  'agent-diff': { path: '/agent/com.example.kites/versions/1.3.0...1.4.0' },
-  'agent-report': { path: '/agent/com.example.kites/report', isOwn: true },
-  changes: { path: '/changes' },
+  'report-own': { path: '/agent/com.example.kites/report', isOwn: true },
   connect: { path: '/connect' },
   docs: { path: '/docs' },
   'docs-guide': { path: '/docs/calling' },
@@ -147,9 +143,12 @@ export async function signInVisitor(page: Page, home: TestGateway): Promise<void
   await page.fill('#f-description', 'Keeps the minutes of meetings.')
   await page.fill('[name=endpoint]', 'https://mine.example.com/mcp')
   await page.click('button[value=publish]')
+  await page.waitForURL(/\/me\/agents\//)
   await page.goto(`${home.url}/me/keys`)
-  await page.click('.mine form button')
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  await page.waitForSelector('#secret')
   await page.goto(`${home.url}/me/webhooks`)
   await page.fill('[name=url]', 'https://hooks.example.com/dragoman')
-  await page.click('.mine form button')
+  await page.getByRole('button', { name: 'Create a webhook' }).click()
+  await page.waitForSelector('#secret')
 }
