@@ -12,7 +12,7 @@ export default defineConfig({
       'test/soak/**',
       'test/conformance/**',
       'test/{app,store}/postgres.test.ts',
-      'test/runner/{hostile,npm,pypi}.test.ts',
+      'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
       'test/transports/page/browser*.test.ts',
     ],
     globalSetup: 'test/support/memory-folder.ts',

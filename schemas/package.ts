@@ -111,18 +111,19 @@ export function isPackageUrl(url: string): boolean {
   return url.startsWith('pkg:')
 }
 
-const runnable: ReadonlySet<string> = new Set(['npm', 'pypi'])
+/** Kinds of packages that can be run here; the first one is preferred, whose sandbox starts fastest. */
+const runnable = ['npm', 'pypi', 'mcpb', 'oci']
 
-/** The package of an entry that can be run here: the first that speaks over its standard streams. */
+/** The package of an entry that can be run here: it speaks over its standard streams. */
 export function runnablePackage({
   packages,
 }: {
   readonly packages: readonly Package[]
 }): Package | undefined {
-  return packages.find(
-    ({ registry_type, transport }) =>
-      runnable.has(registry_type.toLowerCase()) && (transport?.type ?? 'stdio') === 'stdio',
-  )
+  const spoken = packages.filter(({ transport }) => (transport?.type ?? 'stdio') === 'stdio')
+  const rank = ({ registry_type }: Package) => Math.max(0, runnable.indexOf(registry_type.toLowerCase()) - 1)
+  const candidates = spoken.filter(({ registry_type }) => runnable.includes(registry_type.toLowerCase()))
+  return candidates.sort((left, right) => rank(left) - rank(right))[0]
 }
 
 const braces = /\{([^{}]+)\}/g

@@ -66,21 +66,32 @@ function openRunner({ stack, config, log }: Runtime, outbound: Outbound): Runner
     else log.info(event, `package ${type}`)
   }
   const allowed = [config.DRAGOMAN_NPM_REGISTRY, config.DRAGOMAN_PYPI_INDEX, ...config.DRAGOMAN_ALLOW_ORIGINS]
-  return stack.use(createRunner({ ...runnerSettings(config), dial: dialBy(outbound, allowed), onEvent }))
+  const dial = dialBy(outbound, allowed)
+  return stack.use(createRunner({ ...runnerSettings(config), dial, download: downloadBy(outbound), onEvent }))
 }
 
 /** The sandbox in which packages would start here. */
 export async function sandboxOf(config: Config): Promise<SandboxReport> {
-  const dial = () => Promise.reject(new Failure('internal', 'Nothing is installed here.'))
-  await using runner = createRunner({ ...runnerSettings(config), dial, onEvent() {} })
+  const refuse = () => Promise.reject(new Failure('internal', 'Nothing is installed here.'))
+  await using runner = createRunner({
+    ...runnerSettings(config),
+    dial: refuse,
+    download: refuse,
+    onEvent() {},
+  })
   return await runner.sandbox()
 }
 
-function runnerSettings(config: Config): Omit<RunnerOptions, 'dial' | 'onEvent'> {
+function runnerSettings(config: Config): Omit<RunnerOptions, 'dial' | 'download' | 'onEvent'> {
   const { path, certificates } = readRunnerPrograms()
   return {
     folder: join(config.data, 'packages'),
-    registries: { npm: config.DRAGOMAN_NPM_REGISTRY, pypi: config.DRAGOMAN_PYPI_INDEX },
+    registries: {
+      npm: config.DRAGOMAN_NPM_REGISTRY,
+      pypi: config.DRAGOMAN_PYPI_INDEX,
+      images: config.DRAGOMAN_IMAGE_REGISTRIES,
+      bundles: config.DRAGOMAN_BUNDLE_ORIGINS,
+    },
     unsandboxed: config.DRAGOMAN_RUN_UNSANDBOXED === '1',
     limits: {
       ...standardLimits,
@@ -89,6 +100,20 @@ function runnerSettings(config: Config): Omit<RunnerOptions, 'dial' | 'onEvent'>
     },
     path,
     ...(certificates !== undefined && { certificates }),
+  }
+}
+
+const download_ms = 10 * 60_000
+
+/** Downloads under the address rule, which counts for each redirect. */
+function downloadBy(outbound: Outbound): RunnerOptions['download'] {
+  return async (url, max_bytes, signal) => {
+    const { status, body } = await outbound.public.fetch({ url, max_bytes, signal, timeout_ms: download_ms })
+    if (status === 200) return body
+    const { host } = new URL(url)
+    if (status === 404 || status === 410)
+      throw new Failure('not_found', `${host} has no bundle at this address.`)
+    throw new Failure('upstream_failed', `${host} answered ${status} for the bundle.`)
   }
 }
 

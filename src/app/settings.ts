@@ -252,6 +252,19 @@ export const settings = {
     origin.default('https://pypi.org/simple'),
     'Index from which approved packages of PyPI are installed.',
   ],
+  DRAGOMAN_IMAGE_REGISTRIES: [
+    list.default(['docker.io', 'ghcr.io', 'quay.io', 'mcr.microsoft.com']),
+    'Hosts from which approved images (oci) are fetched, comma-separated.',
+  ],
+  DRAGOMAN_BUNDLE_ORIGINS: [
+    list
+      .refine((origins) => origins.every(isOrigin), {
+        error: 'Give origins alone, without a path, such as https://github.com, comma-separated.',
+      })
+      .transform((origins) => origins.map((origin) => new URL(origin).origin))
+      .default(['https://github.com', 'https://gitlab.com']),
+    'Origins from which approved bundles (mcpb) are fetched, comma-separated.',
+  ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),
     "Check our own agents' outputs against their schemas.",

@@ -388,7 +388,7 @@ function notCallable(entry: EntryDetail): Failure {
       ? `${package_name} states no endpoint at which it could be called.`
       : `${package_name} speaks no protocol that this gateway supports.`
   return new Failure('not_callable', message, {
-    hint: 'Read its card, or install it from its packages. The gateway runs packages of npm and PyPI that dragoman allow approves.',
+    hint: 'Read its card, or install it from its packages. The gateway runs packages of npm, PyPI, oci and mcpb that dragoman allow approves.',
     manifest_url,
     endpoints,
   })

@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import { controlsProcess, isVariableName } from '../common/variable-names.ts'
+import { relay } from './inside-scripts.ts'
 import { startEgressProxy } from './network/egress-proxy.ts'
 import { createTail, pace } from './output.ts'
-import type { Ecosystem, Registry } from './packages/ecosystem.ts'
-import { openWorkspace, relay, runJob, type Workspace } from './packages/jobs.ts'
+import { fillBundle } from './packages/bundle-launch.ts'
+import type { Ecosystem, InstalledProgram, Registry } from './packages/ecosystem.ts'
+import { openWorkspace, runJob, type Workspace } from './packages/jobs.ts'
+import { createMcpb } from './packages/mcpb.ts'
 import { npm } from './packages/npm.ts'
+import { createOci } from './packages/oci.ts'
 import { pypi } from './packages/pypi.ts'
 import { openPackageStore } from './packages/store.ts'
-import { nodeProgram, type Program } from './programs.ts'
+import { nodeProgram } from './programs.ts'
 import type {
   PackageProcess,
   PackageSource,
@@ -20,7 +24,8 @@ import type {
   RunnerOptions,
   RunRequest,
 } from './runner.ts'
-import { findSandbox } from './sandbox/find-sandbox.ts'
+import { findImages, findSandbox } from './sandbox/find-sandbox.ts'
+import { type Images, proxyVariables } from './sandbox/images.ts'
 import { inside, type Sandbox, type SandboxedProcess } from './sandbox/sandbox.ts'
 import { diskUsage } from './sandbox/usage.ts'
 
@@ -43,12 +48,26 @@ export function createRunner(options: RunnerOptions): Runner {
   const running = new Set<AsyncDisposable>()
   const cache = join(options.folder, 'cache')
   let found: Promise<Sandbox> | undefined
+  let foundImages: Promise<Images> | undefined
   let cleaned: Promise<void> | undefined
 
   function anySandbox(): Promise<Sandbox> {
     found ??= findSandbox(options)
     return found
   }
+
+  function images(): Promise<Images> {
+    foundImages ??= findImages(options)
+    return foundImages
+  }
+
+  const ecosystems: Readonly<Record<PackageSource['registry_type'], Ecosystem>> = {
+    npm,
+    pypi,
+    oci: createOci({ hosts: options.registries.images, images }),
+    mcpb: createMcpb({ origins: options.registries.bundles, download: options.download }),
+  }
+  const ecosystemOf = ({ registry_type }: PackageSource) => ecosystems[registry_type]
 
   async function usableSandbox(): Promise<Sandbox> {
     const sandbox = await anySandbox()
@@ -58,16 +77,15 @@ export function createRunner(options: RunnerOptions): Runner {
 
   async function registryOf(source: PackageSource, work: Workspace, signal: AbortSignal): Promise<Registry> {
     const sandbox = await usableSandbox()
-    const base = options.registries[source.registry_type === 'pypi' ? 'pypi' : 'npm'].replace(/\/+$/, '')
+    const type = source.registry_type
+    const base = type === 'npm' || type === 'pypi' ? options.registries[type].replace(/\/+$/, '') : undefined
+    const hosts = base === undefined ? [] : hostsOf(base)
     return {
-      base,
+      base: base ?? '',
       path: options.path,
+      signal,
       run: (program, args, env = {}) =>
-        runJob(
-          sandbox,
-          { program, args, env, work, hosts: hostsOf(base), certificates: options.certificates },
-          signal,
-        ),
+        runJob(sandbox, { program, args, env, work, hosts, certificates: options.certificates }, signal),
     }
   }
 
@@ -79,11 +97,11 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   return {
-    sandbox: async () => (await anySandbox()).report,
+    sandbox: async (type) => (await (type === 'oci' ? images() : anySandbox())).report,
     resolve: (source, signal) =>
       asFailure(() =>
         inWorkspace(false, async (work) =>
-          ecosystemOf(source).resolve(source, await registryOf(source, work, signal)),
+          ecosystemOf(source).resolve(source, await registryOf(source, work, signal), work),
         ),
       ),
     install: (resolved, { scripts, lock }, signal, progress = () => {}) =>
@@ -120,11 +138,11 @@ export function createRunner(options: RunnerOptions): Runner {
           )
         }
         const sandbox = await usableSandbox()
-        if (sandbox.report.kind === 'none') {
+        if (sandbox.report.kind === 'none' && installed.program.image === undefined) {
           const detail = `${name} starts without a sandbox. ${sandbox.report.not_limited.join(' ')}`
           options.onEvent({ type: 'unsandboxed', package: name, detail })
         }
-        const started = await startPackage(sandbox, options, request, {
+        const started = await startPackage({ sandbox, images }, options, request, {
           name,
           folder: store.folderOf(request.lock, request.scripts),
           program: installed.program,
@@ -139,11 +157,22 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 }
 
+interface Installed {
+  readonly name: string
+  readonly folder: string
+  readonly program: InstalledProgram
+}
+
+interface Sandboxes {
+  readonly sandbox: Sandbox
+  readonly images: () => Promise<Images>
+}
+
 async function startPackage(
-  sandbox: Sandbox,
+  sandboxes: Sandboxes,
   { folder, limits, dial, onEvent }: RunnerOptions,
   request: RunRequest,
-  installed: { readonly name: string; readonly folder: string; readonly program: Program },
+  installed: Installed,
 ): Promise<PackageProcess> {
   const home = join(folder, 'homes', request.home)
   // bubblewrap enters it without the rights of root; the folder above it is private.
@@ -151,34 +180,49 @@ async function startPackage(
   await chmod(home, 0o755)
   const { name } = installed
   await using resources = new AsyncDisposableStack()
-  let socket: string | undefined
+  let egress: string | undefined
   if (request.hosts.length > 0) {
     const own = await mkdtemp(join(tmpdir(), 'dragoman-egress-'))
     resources.defer(() => rm(own, { recursive: true, force: true }))
     const onRefused = (host: string) => onEvent({ type: 'refused_host', package: name, host })
-    socket = resources.use(
+    egress = resources.use(
       await startEgressProxy({ socket: join(own, 'socket'), hosts: request.hosts, dial, onRefused }),
     ).socket
   }
-  const child = await sandbox.start({
-    command: [
-      ...(socket === undefined ? [] : [...nodeProgram.command, relay.path, inside.egress]),
-      ...installed.program.command,
-      ...request.args,
-    ],
-    env: { ...request.env, ...environment },
-    package: { folder: installed.folder, writable: false },
-    home,
-    identity: request.home,
-    reads: { ...nodeProgram.reads, ...installed.program.reads, ...(socket !== undefined && relay.reads) },
-    ...(socket !== undefined && { egress: socket }),
-    limits,
-  })
+  const child = await startIn(sandboxes, request, installed, { home, limits, egress })
   onEvent({ type: 'started', package: name, pid: child.pid })
   const held = resources.move()
   return packageProcess(child, request, limits, async (exit) => {
     await held[Symbol.asyncDispose]()
     onEvent({ type: 'ended', package: name, pid: child.pid, exit })
+  })
+}
+
+/** Starts the program of an image, or of an installation in the sandbox of packages. */
+async function startIn(
+  { sandbox, images }: Sandboxes,
+  request: RunRequest,
+  { program, folder }: Installed,
+  place: { readonly home: string; readonly limits: RunLimits; readonly egress: string | undefined },
+): Promise<SandboxedProcess> {
+  const { home, limits, egress } = place
+  const common = { home, limits, identity: request.home, ...(egress !== undefined && { egress }) }
+  if (program.image !== undefined) {
+    const proxies = egress === undefined ? {} : proxyVariables()
+    const env = { ...request.env, ...proxies, HOME: inside.home, TMPDIR: '/tmp' }
+    return await (await images()).start({ ...common, image: program.image, args: request.args, env })
+  }
+  const { args, env } = program.bundle === undefined ? request : fillBundle(program.bundle, request)
+  return await sandbox.start({
+    ...common,
+    command: [
+      ...(egress === undefined ? [] : [...nodeProgram.command, relay.path, inside.egress]),
+      ...program.command,
+      ...args,
+    ],
+    env: { ...env, ...environment },
+    package: { folder, writable: false },
+    reads: { ...nodeProgram.reads, ...program.reads, ...(egress !== undefined && relay.reads) },
   })
 }
 
@@ -221,12 +265,6 @@ const environment = {
   NODE_USE_SYSTEM_CA: '1',
   PYTHONDONTWRITEBYTECODE: '1',
   NO_UPDATE_NOTIFIER: '1',
-}
-
-function ecosystemOf({ registry_type }: PackageSource): Ecosystem {
-  if (registry_type === 'npm') return npm
-  if (registry_type === 'pypi') return pypi
-  throw new Failure('not_installable', `Packages of the kind ${registry_type} cannot be run by this gateway.`)
 }
 
 function checkRequest({ home, args, env }: RunRequest): void {

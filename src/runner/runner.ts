@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { NamedInput } from '../../schemas/package.ts'
 
 /** Where a package comes from. `identifier` and `version` are those of an entry's `packages[]`. */
 export interface PackageSource {
@@ -21,6 +22,8 @@ export interface ResolvedPackage {
   readonly published_at: string | null
   /** What the registry says against its use, such as a deprecation. */
   readonly warning: string | null
+  /** Values that the package itself asks for, by the names of variables; `start` takes them in `env`. */
+  readonly inputs?: readonly NamedInput[]
 }
 
 export interface InstalledPackage {
@@ -104,16 +107,29 @@ export type RunnerEvent =
   /** A connection that the egress proxy refused. */
   | { readonly type: 'refused_host'; readonly package: string; readonly host: string }
 
+/** Where packages may come from. */
+export interface Registries {
+  /** Base address, such as https://registry.npmjs.org. */
+  readonly npm: string
+  /** Base address, such as https://pypi.org/simple. */
+  readonly pypi: string
+  /** Hosts of image registries, such as docker.io. */
+  readonly images: readonly string[]
+  /** Origins of bundles, such as https://github.com. */
+  readonly bundles: readonly string[]
+}
+
 export interface RunnerOptions {
   /** Installations, locks and homes. Only the runner writes here. */
   readonly folder: string
-  /** Base addresses, such as https://registry.npmjs.org and https://pypi.org/simple. */
-  readonly registries: { readonly npm: string; readonly pypi: string }
+  readonly registries: Registries
   /** Where no sandbox is found, packages start without it. */
   readonly unsandboxed: boolean
   readonly limits: RunLimits
   /** Connects to a host that was granted; refuses addresses that are not public. */
   readonly dial: (host: string, port: number, signal: AbortSignal) => Promise<Socket>
+  /** Downloads a bundle of at most so many bytes; refuses addresses that are not public. Throws Failure. */
+  readonly download: (url: string, max_bytes: number, signal: AbortSignal) => Promise<Uint8Array>
   readonly onEvent: (event: RunnerEvent) => void
   /** `PATH` of the host, where npm, uv, bubblewrap, podman and docker are looked for. */
   readonly path: string
@@ -125,8 +141,8 @@ export interface RunnerOptions {
 
 /** Installs packages of registries and runs them in a sandbox. Every method throws Failure only. */
 export interface Runner extends AsyncDisposable {
-  /** The sandbox that starts use here, found once. */
-  sandbox(): Promise<SandboxReport>
+  /** The sandbox that starts of a kind of package use here, found once; images need podman or docker. */
+  sandbox(type?: PackageSource['registry_type']): Promise<SandboxReport>
   /** Failures: `not_found`, `not_installable` (yanked, or for another Node or Python), `upstream_failed`, `not_configured`. */
   resolve(source: PackageSource, signal: AbortSignal): Promise<ResolvedPackage>
   /** Downloads, locks and installs in a sandbox that reaches the registry alone. An installation that exists is used. */

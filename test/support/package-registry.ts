@@ -162,8 +162,8 @@ function wheel({ name, version, files, scripts = {}, requires = [], python }: Wh
   return zip({ ...all, [`${info}/RECORD`]: `${record}\n` })
 }
 
-/** An archive without compression. */
-function zip(files: Files): Buffer {
+/** A ZIP archive without compression. `modes`: Unix modes by path, of a link for example. */
+export function zip(files: Files, modes: Readonly<Record<string, number>> = {}): Buffer {
   const locals: Buffer[] = []
   const directory: Buffer[] = []
   let offset = 0
@@ -179,7 +179,7 @@ function zip(files: Files): Buffer {
     sizes.writeUInt16LE(name.length, 22)
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), sizes, name, content])
     const place = Buffer.alloc(14)
-    place.writeUInt32LE((0o100644 << 16) >>> 0, 6)
+    place.writeUInt32LE(((modes[path] ?? 0o100644) << 16) >>> 0, 6)
     place.writeUInt32LE(offset, 10)
     directory.push(Buffer.from('PK\x01\x02'), Buffer.from([20, 3]), sizes, place, name)
     locals.push(local)

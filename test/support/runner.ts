@@ -4,8 +4,15 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Failure } from '../../schemas/failure.ts'
 import { createRunner, standardLimits } from '../../src/runner/create-runner.ts'
-import type { PackageProcess, Runner, RunnerEvent, RunnerOptions } from '../../src/runner/runner.ts'
+import type {
+  PackageProcess,
+  Registries,
+  Runner,
+  RunnerEvent,
+  RunnerOptions,
+} from '../../src/runner/runner.ts'
 import { findProgram } from '../../src/runner/sandbox/find-program.ts'
 import type { PackageRegistry } from './package-registry.ts'
 
@@ -40,18 +47,23 @@ export interface StartOptions {
 const never = new AbortController().signal
 
 export async function openTestRunner(
-  registry: Pick<PackageRegistry, 'npm' | 'pypi'>,
+  registry: Pick<PackageRegistry, 'npm' | 'pypi'> & Partial<Registries>,
   options: Partial<RunnerOptions> = {},
 ): Promise<TestRunner> {
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-runner-'))
   const events: RunnerEvent[] = []
   const runner = createRunner({
     folder,
-    registries: registry,
+    registries: { images: ['localhost'], bundles: [], ...registry },
     unsandboxed: false,
     limits: standardLimits,
     path: hostPath,
     onEvent: (event) => events.push(event),
+    async download(url, max_bytes) {
+      const body = new Uint8Array(await (await fetch(url)).arrayBuffer())
+      if (body.length > max_bytes) throw new Failure('too_large', 'The bundle is too large.')
+      return body
+    },
     async dial(host, port) {
       const socket = connect({ host, port })
       await once(socket, 'connect')

@@ -76,8 +76,15 @@ export interface CheckedPackage {
 
 const versionGrammar = /^[A-Za-z0-9][A-Za-z0-9._+!-]*$/
 
-/** Throws Failure `not_installable` for a package that cannot be run by a public registry's name. */
-export function checkPackage(stated: Package, pointer: string): CheckedPackage {
+/**
+ * Throws Failure `not_installable` for a package that cannot be run by a public registry's name. `any`: for images the
+ * caller checks the host by a list of its own.
+ */
+export function checkPackage(
+  stated: Package,
+  pointer: string,
+  imageHosts: 'public' | 'any' = 'public',
+): CheckedPackage {
   const { registry_type, identifier, version, registry_base_url: base, runtime_hint } = stated
   const type = registry_type.toLowerCase()
   const kind = Object.hasOwn(kinds, type) ? kinds[type] : undefined
@@ -88,7 +95,7 @@ export function checkPackage(stated: Package, pointer: string): CheckedPackage {
   if (version !== undefined && !versionGrammar.test(version)) {
     throw refuse(`${pointer}/version`, 'This is not one version.', askPublisher)
   }
-  checkRegistry(type, kind, stated, pointer)
+  if (type !== 'oci' || imageHosts === 'public') checkRegistry(type, kind, stated, pointer)
   const hint = runtime_hint?.trim().toLowerCase() ?? ''
   const [first] = Object.values(kind.runtimes)
   const runtime = (Object.hasOwn(kind.runtimes, hint) ? kind.runtimes[hint] : undefined) ?? first
@@ -146,7 +153,7 @@ function hostOfImage(identifier: string): string | undefined {
 }
 
 function imageReference(identifier: string, version: string | undefined, base: string | undefined): string {
-  const host = base === undefined ? undefined : new URL(base).host
+  const host = base === undefined ? undefined : URL.parse(base)?.host
   const isBare = hostOfImage(identifier) === undefined
   const image = isBare && host !== undefined && !dockerHub.test(host) ? `${host}/${identifier}` : identifier
   const last = image.slice(image.lastIndexOf('/') + 1)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Approval, ApprovalInput, ApprovedPackage, ApprovedValue } from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import type { NamedInput } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { Actor } from '../../../schemas/trust.ts'
 import { upTo } from '../../common/lru.ts'
@@ -130,22 +131,27 @@ function activeOf(row: {
   return { ...Document.parse(JSON.parse(row.document)), id, scope, entry_id, approved_at }
 }
 
-function differenceNow({ pinned, chosen }: ActiveApproval, entry: EntryDetail): string | null {
+function differenceNow(approval: ActiveApproval, entry: EntryDetail): string | null {
   try {
-    return differenceOf(pinned, pinnedOf(demandOf(entry, chosen)))
+    return differenceOf(approval.pinned, pinnedOf(demandOfApproval(approval, entry)))
   } catch (thrown) {
     return Failure.from(thrown).message
   }
+}
+
+/** What the package of an entry wants, with the values that the approved package itself asks for. */
+export function demandOfApproval({ chosen, resolved }: ActiveApproval, entry: EntryDetail): Demand {
+  return demandOf(entry, chosen, resolved.inputs)
 }
 
 export function valueKey({ part, name }: Pick<ApprovedValue, 'part' | 'name'>): string {
   return `${part} ${name}`
 }
 
-/** Throws Failure `invalid_request`, `not_callable` and `not_installable`. */
-export function prepare(entry: EntryDetail, input: ApprovalInput): Prepared {
+/** `inputs` as in `demandOf`. Throws Failure `invalid_request`, `not_callable` and `not_installable`. */
+export function prepare(entry: EntryDetail, input: ApprovalInput, inputs?: readonly NamedInput[]): Prepared {
   const chosen = { variables: Object.keys(input.variables), arguments: Object.keys(input.arguments) }
-  const demand = demandOf(entry, chosen)
+  const demand = demandOf(entry, chosen, inputs)
   if (input.hosts.length > maxHosts) throw invalid('/hosts', `At most ${maxHosts} hosts.`)
   const secrets = new Map<string, string>()
   const values: Record<string, string> = {}

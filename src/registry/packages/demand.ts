@@ -23,6 +23,8 @@ export interface GivenNames {
 export interface Demand {
   readonly registry_type: RegistryType
   readonly identifier: string
+  /** As its registry names it: the identifier, for an image with the host of its registry. */
+  readonly reference: string
   /** As the entry states it; undefined for none and for `latest`. */
   readonly version: string | undefined
   readonly file_sha256: string | undefined
@@ -34,22 +36,29 @@ export interface Demand {
 }
 
 /**
- * What the package of an entry is started with. Variables that the package does not state are taken too, as secrets.
+ * What the package of an entry is started with; `inputs`: the values that the package itself asks for. Variables that
+ * nobody states are taken too, as secrets.
  * Throws Failure `not_callable` for an entry without a package that can be run here, `not_installable` for a package
  * that states what it must not, and `invalid_request` for a name that it does not take.
  */
-export function demandOf(entry: Pick<EntryDetail, 'package_name' | 'packages'>, chosen: GivenNames): Demand {
-  const stated = runnablePackage(entry)
-  if (!stated) {
+export function demandOf(
+  entry: Pick<EntryDetail, 'package_name' | 'packages'>,
+  chosen: GivenNames,
+  inputs: readonly NamedInput[] = [],
+): Demand {
+  const found = runnablePackage(entry)
+  if (!found) {
     throw new Failure('not_callable', `${entry.package_name} has no package that can be run here.`, {
-      hint: 'Packages of npm and pypi that speak over their standard streams can be run.',
+      hint: 'Packages of npm, pypi, oci and mcpb that speak over their standard streams can be run.',
     })
   }
-  const pointer = `/packages/${entry.packages.indexOf(stated)}`
+  const stated = withInputs(found, inputs)
+  const pointer = `/packages/${entry.packages.indexOf(found)}`
   const registry_type = stated.registry_type.toLowerCase() as RegistryType
   const opened = withGiven(stated, chosen)
   const needs = new Needs('package')
-  const checked = registry_type === 'mcpb' ? { reference: stated.identifier } : checkPackage(stated, pointer)
+  const isBundle = registry_type === 'mcpb'
+  const checked = isBundle ? { reference: stated.identifier } : checkPackage(stated, pointer, 'any')
   const { runtime, args, env } = packageContent(opened, checked, pointer, needs)
   if (runtime.length > 0) {
     throw refuse(`${pointer}/runtime_arguments`, 'Its program wants options that a sandbox does not give.')
@@ -61,6 +70,7 @@ export function demandOf(entry: Pick<EntryDetail, 'package_name' | 'packages'>, 
   return {
     registry_type,
     identifier: stated.identifier,
+    reference: registry_type === 'oci' ? checked.reference : stated.identifier,
     version: stated.version === 'latest' ? undefined : stated.version,
     file_sha256: stated.file_sha256,
     args,
@@ -73,6 +83,12 @@ export function demandOf(entry: Pick<EntryDetail, 'package_name' | 'packages'>, 
     })),
     needs: needs.needs,
   }
+}
+
+function withInputs(stated: Package, inputs: readonly NamedInput[]): Package {
+  const { environment_variables = [] } = stated
+  const more = inputs.filter(({ name }) => !environment_variables.some((variable) => variable.name === name))
+  return { ...stated, environment_variables: [...environment_variables, ...more] }
 }
 
 /** The package with places for the chosen values and for every secret: a caller may have stored it. */

@@ -10,8 +10,7 @@ import type { PackageProcess, Runner, RunRequest } from '../../runner/runner.ts'
 import type { Store } from '../../store/store.ts'
 import type { ServerStatement } from '../capabilities/server-statement.ts'
 import type { Template } from '../install/template.ts'
-import { type ActiveApproval, type Approvals, actorOf, valueKey } from './approvals.ts'
-import { demandOf } from './demand.ts'
+import { type ActiveApproval, type Approvals, actorOf, demandOfApproval, valueKey } from './approvals.ts'
 
 /** Values of variables that somebody stored; `key` differs for each set of values. */
 interface StoredVariables {
@@ -115,7 +114,7 @@ export class Launches {
     signal: AbortSignal,
   ): Promise<PackageProcess> {
     const { runner, onEnded } = this.#options
-    const { kind } = await runner.sandbox()
+    const { kind } = await runner.sandbox(request.resolved.source.registry_type)
     const { registry_type, identifier, version } = request.resolved.source
     const network = request.hosts.length > 0 ? `network to ${request.hosts.join(', ')}` : 'no network'
     const how = kind === 'none' ? 'without a sandbox' : `in ${kind}`
@@ -150,7 +149,7 @@ function filled(
   approval: ActiveApproval,
   secrets: ReadonlyMap<string, string>,
 ): Pick<RunRequest, 'args' | 'env'> {
-  const { args, env } = demandOf(entry, approval.chosen)
+  const { args, env } = demandOfApproval(approval, entry)
   const missing = new Map<string, boolean>()
   const text = (template: Template): string | undefined => {
     const pieces = template.map((piece) => {

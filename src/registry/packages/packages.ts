@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../schemas/json.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
-import type { ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
+import type { PackageSource, ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
 import { lookalikeKey } from '../../store/entries/confusables.ts'
 import type { Store } from '../../store/store.ts'
 import type { ServerStatement } from '../capabilities/server-statement.ts'
@@ -85,13 +85,13 @@ export function createPackages(options: PackagesOptions): Packages {
   const declined = new Set<string>()
 
   async function plan(entry: EntryDetail, input: ApprovalInput, signal: AbortSignal): Promise<Plan> {
-    const prepared = prepare(entry, input)
-    const sandbox = await requireSandbox(runner)
-    const { demand } = prepared
-    const { registry_type, identifier, file_sha256 } = demand
-    const version = chosenVersion(entry, demand.version, input.version)
+    const stated = prepare(entry, input)
+    const { registry_type, reference: identifier, file_sha256 } = stated.demand
+    const sandbox = await requireSandbox(runner, registry_type)
+    const version = chosenVersion(entry, stated.demand.version, input.version)
     const source = { registry_type, identifier, version, ...(file_sha256 !== undefined && { file_sha256 }) }
     const resolved = await runner.resolve(source, signal)
+    const prepared = resolved.inputs === undefined ? stated : prepare(entry, input, resolved.inputs)
     if (input.integrity !== undefined && input.integrity !== resolved.integrity) {
       throw new Failure('precondition_failed', `The package has the digest ${resolved.integrity} now.`, {
         hint: 'Look at it again before you approve it.',
@@ -297,8 +297,11 @@ interface Plan {
 const askTime_ms = 60_000
 const installTime_ms = 10 * 60_000
 
-async function requireSandbox(runner: Pick<Runner, 'sandbox'>): Promise<SandboxReport> {
-  const report = await runner.sandbox()
+async function requireSandbox(
+  runner: Pick<Runner, 'sandbox'>,
+  type: PackageSource['registry_type'],
+): Promise<SandboxReport> {
+  const report = await runner.sandbox(type)
   if (report.kind !== null) return report
   throw new Failure('not_configured', report.problem ?? 'There is no sandbox here.', {
     hint: 'docs/running.md names the sandboxes; dragoman doctor shows what is missing.',

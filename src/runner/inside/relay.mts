@@ -2,12 +2,15 @@
  * Runs in the sandbox: gives a command the egress proxy as an HTTP proxy on loopback.
  *
  *     node relay.mjs SOCKET COMMAND ARGUMENT…
+ *     node relay.mjs SOCKET                    listens for other containers and prints a line
  */
 import { spawn } from 'node:child_process'
 import { writeSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { constants } from 'node:os'
 
+/** `relayPort` of the runner. */
+const sharedPort = 3128
 const [socket = '', command = '', ...args] = process.argv.slice(2)
 
 // Sockets look at these; opening them would make standard output and error non-blocking for the command too.
@@ -25,7 +28,10 @@ const server = createServer((client) => {
   }
 })
 
-server.listen(0, '127.0.0.1', () => {
+if (command === '') server.listen(sharedPort, '127.0.0.1', () => writeSync(1, 'ready\n'))
+else server.listen(0, '127.0.0.1', startCommand)
+
+function startCommand(): void {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const names = [
     'HTTP_PROXY',
@@ -45,4 +51,4 @@ server.listen(0, '127.0.0.1', () => {
     process.exit(127)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal ?? 'SIGHUP']))
-})
+}

@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Program } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
+import type { BundleLaunch } from './bundle-launch.ts'
 import type { JobResult, Workspace } from './jobs.ts'
 
 /** A registry, as seen from a workspace. */
@@ -8,6 +9,7 @@ export interface Registry {
   readonly base: string
   /** `PATH` of the host. */
   readonly path: string
+  readonly signal: AbortSignal
   /** Runs a tool in a sandbox that reaches the registry alone. */
   run(program: Program, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<JobResult>
 }
@@ -18,11 +20,18 @@ export interface Installation {
   readonly scripts: boolean
 }
 
+/** How an installation starts. */
+export interface InstalledProgram extends Program {
+  /** Id of the image whose files it sees instead of those of the host; the command is its own. */
+  readonly image?: string
+  readonly bundle?: BundleLaunch
+}
+
 /** How packages of a kind are found, locked, installed and started. */
 export interface Ecosystem {
   /** Name of the lock file in the workspace. */
   readonly lockFile: string
-  resolve(source: PackageSource, registry: Registry): Promise<ResolvedPackage>
+  resolve(source: PackageSource, registry: Registry, work: Workspace): Promise<ResolvedPackage>
   /** Writes the lock file with the dependencies as of `before` (RFC 3339), or says what is in the way. */
   lock(
     resolved: ResolvedPackage,
@@ -32,7 +41,9 @@ export interface Ecosystem {
   /** Installs what the lock file in the workspace states. */
   install(resolved: ResolvedPackage, installation: Installation): Promise<void>
   /** The program of the package that is installed in `folder`. `path` is the `PATH` of the host. */
-  program(resolved: ResolvedPackage, folder: string, path: string): Promise<Program>
+  program(resolved: ResolvedPackage, folder: string, path: string): Promise<InstalledProgram>
+  /** False if something outside of the installation is gone. */
+  isPresent?(program: InstalledProgram): Promise<boolean>
 }
 
 export function registryFailure({ base }: Registry, reason: string): Failure {

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Failure } from '../../../schemas/failure.ts'
+import { relay } from '../inside-scripts.ts'
 import { type EgressProxy, startEgressProxy } from '../network/egress-proxy.ts'
 import { nodeProgram, type Program } from '../programs.ts'
 import type { RunLimits } from '../runner.ts'
@@ -36,11 +36,6 @@ export interface Workspace extends AsyncDisposable {
   readonly home: string
 }
 
-/** Files that run in the sandbox have the extension of this file: .mts in the sources, .mjs in the build. */
-const extension = import.meta.url.endsWith('.ts') ? 'mts' : 'mjs'
-export const relay = scriptIn('relay')
-export const lookUp = scriptIn('look-up')
-
 /** Installations compile and link more than what they install needs to run. */
 const limits: RunLimits = {
   memory_bytes: 3 * 1024 ** 3,
@@ -52,12 +47,6 @@ const limits: RunLimits = {
 }
 const maxOutput = 4 * 1024 * 1024
 const maxTime_ms = 10 * 60_000
-
-/** Writes a file that the sandbox reads without the rights of root, whatever the umask of this process. */
-export async function writeShared(path: string, text: string): Promise<void> {
-  await writeFile(path, text)
-  await chmod(path, 0o644)
-}
 
 /** `cache` is a HOME that installations share; those that run scripts of packages have one of their own. */
 export async function openWorkspace(folder: string, cache: string | undefined): Promise<Workspace> {
@@ -156,12 +145,4 @@ async function read(stream: AsyncIterable<Buffer>): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function scriptIn(name: string) {
-  const path = `${inside.scripts}/${name}.${extension}`
-  return {
-    path,
-    reads: { [path]: fileURLToPath(new URL(`../inside/${name}.${extension}`, import.meta.url)) },
-  }
 }

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import semver from 'semver'
 import { Failure } from '../../../schemas/failure.ts'
+import { lookUp } from '../inside-scripts.ts'
 import { findNpm, nodeProgram, type Program } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
 import { type Ecosystem, type Installation, lastLines, type Registry, registryFailure } from './ecosystem.ts'
-import { lookUp, writeShared } from './jobs.ts'
+import { firstLine, readInstalledJson, writeShared } from './files.ts'
 
 interface LookUp {
   readonly missing?: 'package' | 'version'
@@ -25,6 +25,12 @@ interface Lock {
   readonly packages?: Readonly<Record<string, { readonly integrity?: string }>>
 }
 
+interface Manifest {
+  readonly bin?: string | Readonly<Record<string, string>>
+}
+
+const maxLock = 32 * 1024 ** 2
+const maxManifest = 4 * 1024 ** 2
 const lockFile = 'package-lock.json'
 const namePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i
 
@@ -90,7 +96,7 @@ async function lock(
   const time = before === null ? [] : [`--before=${before}`]
   const result = await runNpm(['install', '--package-lock-only', ...time], scripts, registry)
   if (result.code !== 0) return { problem: lastLines(result.stderr) }
-  const { packages = {} } = JSON.parse(await readFile(join(work.package, lockFile), 'utf8')) as Lock
+  const { packages = {} } = (await readInstalledJson(work.package, lockFile, maxLock)) as Lock
   if (packages[`node_modules/${source.identifier}`]?.integrity !== integrity) {
     throw new Failure(
       'precondition_failed',
@@ -137,9 +143,7 @@ function runNpm(args: readonly string[], scripts: boolean, registry: Registry) {
 /** The package's `bin`: of several, the one named like the package. */
 async function programOf({ source }: ResolvedPackage, folder: string): Promise<Program> {
   const root = join('node_modules', source.identifier)
-  const { bin } = JSON.parse(await readFile(join(folder, root, 'package.json'), 'utf8')) as {
-    bin?: string | Record<string, string>
-  }
+  const { bin } = (await readInstalledJson(folder, join(root, 'package.json'), maxManifest)) as Manifest
   const programs = typeof bin === 'string' ? { [source.identifier]: bin } : (bin ?? {})
   const unscoped = source.identifier.replace(/^@[^/]*\//, '')
   const file =
@@ -152,7 +156,7 @@ async function programOf({ source }: ResolvedPackage, folder: string): Promise<P
   const path = normalize(join(root, file))
   if (!path.startsWith(`${root}/`))
     throw new Failure('not_installable', `${source.identifier} names a program outside of itself.`)
-  const first = (await readFile(join(folder, path), 'utf8').catch(() => '')).split('\n', 1)[0] ?? ''
+  const first = await firstLine(folder, path)
   const script = `${inside.package}/${path}`
   if (first.startsWith('#!') && !/\bnode\b/.test(first)) return { command: [script], reads: {} }
   const flags = /^#!.*\s-S\s+node\s+(.*)$/.exec(first)?.[1]?.trim().split(/\s+/) ?? []

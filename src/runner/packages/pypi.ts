@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { globSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Failure } from '../../../schemas/failure.ts'
+import { lookUp } from '../inside-scripts.ts'
 import { findPython, findUv, nodeProgram, type Program, type Python } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
 import { type Ecosystem, type Installation, lastLines, type Registry, registryFailure } from './ecosystem.ts'
-import { lookUp, writeShared } from './jobs.ts'
+import { readInstalled, writeShared } from './files.ts'
 import { compareReleases, normalVersion, parseVersion, satisfiesPython } from './python-versions.ts'
 
 interface ReleaseFile {
@@ -24,6 +24,8 @@ interface LookUp {
   readonly files?: readonly ReleaseFile[]
 }
 
+const maxLock = 32 * 1024 ** 2
+const maxEntryPoints = 1024 ** 2
 const lockFile = 'requirements.txt'
 const virtualEnvironment = `${inside.package}/venv`
 const settings = {
@@ -164,7 +166,7 @@ async function lock(
   )
   if (result.code !== 0) return { problem: lastLines(result.stderr) }
   const path = join(work.package, lockFile)
-  const requirements = (await readFile(path, 'utf8')).split(/\n(?=\S)/)
+  const requirements = (await readInstalled(work.package, lockFile, maxLock)).split(/\n(?=\S)/)
   const own = requirements.findIndex(
     (text) => normalName(text.split('==')[0] ?? '') === normalName(identifier),
   )
@@ -222,7 +224,9 @@ async function programOf({ source }: ResolvedPackage, folder: string, path: stri
     (name) => normalName(basename(name).split('-')[0] ?? '') === normalName(source.identifier),
   )
   const text =
-    own === undefined ? '' : await readFile(join(folder, own, 'entry_points.txt'), 'utf8').catch(() => '')
+    own === undefined
+      ? ''
+      : await readInstalled(folder, join(own, 'entry_points.txt'), maxEntryPoints).catch(() => '')
   const section = /^\[console_scripts\]\s*$([^[]*)/m.exec(text)?.[1] ?? ''
   const names = section.split('\n').flatMap((line) => /^\s*([\w.-]+)\s*=/.exec(line)?.[1] ?? [])
   const name =

@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Program } from '../programs.ts'
 import type { InstalledPackage, InstallOptions, ResolvedPackage } from '../runner.ts'
 import { diskUsage } from '../sandbox/usage.ts'
-import type { Ecosystem, Installation } from './ecosystem.ts'
-import { writeShared } from './jobs.ts'
+import type { Ecosystem, Installation, InstalledProgram } from './ecosystem.ts'
+import { readInstalled, writeShared } from './files.ts'
 
 /** An installation and how it starts. */
 export interface StoredPackage extends InstalledPackage {
-  readonly program: Program
+  readonly program: InstalledProgram
 }
 
 interface StoredLock {
@@ -21,6 +20,7 @@ interface StoredLock {
 
 /** Publishers release the packages of one release within a day. */
 const release_ms = 24 * 3600_000
+const maxLock = 32 * 1024 ** 2
 
 /** Locks and installations below a folder, by their hashes. */
 export interface PackageStore {
@@ -81,12 +81,16 @@ export function openPackageStore(folder: string): PackageStore {
     find,
     folderOf: (lock, scripts) => join(entryOf(lock, scripts), 'files'),
     async install(ecosystem, resolved, options, installation, progress) {
-      const present = options.lock === undefined ? undefined : await find(options.lock, options.scripts)
+      const usable = async (lock: string): Promise<StoredPackage | undefined> => {
+        const found = await find(lock, options.scripts)
+        return found && (await (ecosystem.isPresent?.(found.program) ?? true)) ? found : undefined
+      }
+      const present = options.lock === undefined ? undefined : await usable(options.lock)
       if (present) return present
       progress('Locks the dependencies')
       const lock = await lockOf(ecosystem, resolved, options, installation)
       const hash = hashOf(lock.text)
-      const same = await find(hash, options.scripts)
+      const same = await usable(hash)
       if (same) return same
       progress(`Installs ${lock.dependencies + 1} packages`)
       const { work } = installation
@@ -126,7 +130,7 @@ async function makeLock(
   for (const as_of of times) {
     const result = await ecosystem.lock(resolved, as_of, installation)
     if (!('problem' in result)) {
-      const text = await readFile(join(installation.work.package, ecosystem.lockFile), 'utf8')
+      const text = await readInstalled(installation.work.package, ecosystem.lockFile, maxLock)
       return { text, dependencies: result.dependencies, as_of }
     }
     problem ||= result.problem

@@ -23,8 +23,9 @@ import { spawnSandboxed } from './spawn.ts'
 const execute = promisify(execFile)
 
 /** How an engine for containers is used by this user. */
-interface Engine {
+export interface Engine {
   readonly name: 'podman' | 'docker'
+  readonly version: string | null
   readonly program: string
   /** Options before `run`. */
   readonly options: readonly string[]
@@ -39,7 +40,7 @@ const startInside = '/run/start'
 const timeout = 60_000
 
 /** Finds out how podman or docker works here; throws an Error with the reason if it does not. */
-export async function openContainers(name: 'podman' | 'docker', path: string): Promise<Sandbox> {
+export async function openEngine(name: Engine['name'], path: string): Promise<Engine> {
   if (process.platform !== 'linux')
     throw new Error(`${name} is used on Linux alone: it mounts the programs of the host`)
   const program = findProgram(name, path)
@@ -47,11 +48,15 @@ export async function openContainers(name: 'podman' | 'docker', path: string): P
   const version = (
     await execute(program, ['version', '--format', '{{.Client.Version}}'], { timeout }).catch(() => undefined)
   )?.stdout.trim()
-  const engine = await firstThatWorks(name, program, path)
+  return await firstThatWorks({ name, version: version || null, program }, path)
+}
+
+/** Containers that see the system folders of the host, as bubblewrap shows them. */
+export function containersOf(engine: Engine): Sandbox {
   return {
     report: {
-      kind: name,
-      version: version ?? null,
+      kind: engine.name,
+      version: engine.version,
       problem: null,
       limited: [
         'Namespaces of its own for files, processes, network, IPC and the host name.',
@@ -71,11 +76,15 @@ export async function openContainers(name: 'podman' | 'docker', path: string): P
         'It ends when its standard input closes only if it listens to that: one may outlive a gateway that was killed.',
       ],
     },
-    start: (command) => startIn(engine, command),
+    start: (command) => startContainer(engine, command, newName()),
   }
 }
 
-async function firstThatWorks(name: Engine['name'], program: string, path: string): Promise<Engine> {
+async function firstThatWorks(
+  found: Pick<Engine, 'name' | 'version' | 'program'>,
+  path: string,
+): Promise<Engine> {
+  const { name } = found
   const tries: readonly (readonly string[])[] =
     name === 'docker'
       ? [[]]
@@ -85,7 +94,7 @@ async function firstThatWorks(name: Engine['name'], program: string, path: strin
   const userOptions = name === 'podman' && uid !== 0 ? ['--userns=keep-id'] : []
   let problem = ''
   for (const options of tries) {
-    const engine = { name, program, options, userOptions, env }
+    const engine = { ...found, options, userOptions, env }
     try {
       await importImage(engine)
       const mounts = mountWords(
@@ -94,6 +103,7 @@ async function firstThatWorks(name: Engine['name'], program: string, path: strin
       await run(engine, [
         'run',
         '--rm',
+        '--network=none',
         ...fixedOptions,
         ...limitOptions(trialLimits),
         ...userOptions,
@@ -120,12 +130,19 @@ const trialLimits: RunLimits = {
   output_bytes_per_s: 0,
 }
 
+/** Kills and removes a container, if it is there. */
+export async function removeContainer(engine: Engine, name: string): Promise<void> {
+  // podman would first wait ten seconds for a polite end.
+  const atOnce = engine.name === 'podman' ? ['--time=0'] : []
+  await run(engine, ['rm', '--force', ...atOnce, name]).catch(() => {})
+}
+
 /** Removes the containers of gateways that were killed. */
 async function removeAbandoned(engine: Engine): Promise<void> {
   const names = await run(engine, ['ps', '--all', '--filter', `name=^${prefix}`, '--format', '{{.Names}}'])
   for (const name of names.split('\n')) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
-    if (pid > 0 && !existsSync(`/proc/${pid}`)) await run(engine, ['rm', '--force', name])
+    if (pid > 0 && !existsSync(`/proc/${pid}`)) await removeContainer(engine, name)
   }
 }
 
@@ -145,18 +162,22 @@ async function importImage(engine: Engine): Promise<void> {
   }
 }
 
-const fixedOptions = [
+export const fixedOptions = [
   '--interactive',
-  '--network=none',
   '--read-only',
   '--cap-drop=all',
   '--security-opt=no-new-privileges',
   '--security-opt=label=disable',
-  '--hostname=package',
   '--pull=never',
 ]
 
-function limitOptions({ memory_bytes, disk_bytes, processes, processors, open_files }: RunLimits): string[] {
+export function limitOptions({
+  memory_bytes,
+  disk_bytes,
+  processes,
+  processors,
+  open_files,
+}: RunLimits): string[] {
   return [
     `--memory=${memory_bytes}`,
     `--memory-swap=${memory_bytes}`,
@@ -171,7 +192,11 @@ function limitOptions({ memory_bytes, disk_bytes, processes, processors, open_fi
   ]
 }
 
-async function startIn(engine: Engine, command: SandboxCommand) {
+export function newName(): string {
+  return `${prefix}${process.pid}-${randomUUID()}`
+}
+
+export async function startContainer(engine: Engine, command: SandboxCommand, name: string) {
   const uid = userIdOf(command.identity)
   const own = await mkdtemp(join(tmpdir(), 'dragoman-run-'))
   const mounts = [...mountsOf(command), ...(await writeOwnFiles(own, uid))]
@@ -179,10 +204,10 @@ async function startIn(engine: Engine, command: SandboxCommand) {
   const start = join(own, 'start')
   await writeFile(start, startScript(command.env), { mode: 0o400 })
   await chown(start, uid, uid)
-  const name = `${prefix}${process.pid}-${randomUUID()}`
   return await spawnSandboxed({
     command: [
-      ...[engine.program, ...engine.options, 'run', `--name=${name}`, ...fixedOptions],
+      ...[engine.program, ...engine.options, 'run', `--name=${name}`],
+      ...['--network=none', '--hostname=package', ...fixedOptions],
       ...limitOptions(command.limits),
       ...[`--user=${uid}:${uid}`, ...engine.userOptions, `--workdir=${startFolder(command)}`],
       ...mountWords([...mounts, { from: start, to: startInside, writable: false }]),
@@ -194,7 +219,7 @@ async function startIn(engine: Engine, command: SandboxCommand) {
     // The engine does not always notice; nothing else kills the first process of a container.
     ranOutOfMemory: (code) => code === 137,
     release: async () => {
-      await run(engine, ['rm', '--force', name]).catch(() => {})
+      await removeContainer(engine, name)
       await rm(own, { recursive: true, force: true })
     },
   })
@@ -207,10 +232,14 @@ function startScript(env: Readonly<Record<string, string>>): string {
   return [...lines, 'exec "$@"', ''].join('\n')
 }
 
-function mountWords(mounts: readonly Mount[]): string[] {
+export function mountWords(mounts: readonly Mount[]): string[] {
   return mounts.map(({ from, to, writable }) => `--volume=${from}:${to}:${writable ? 'rw' : 'ro'}`)
 }
 
-async function run({ program, options, env }: Engine, args: readonly string[]): Promise<string> {
-  return (await execute(program, [...options, ...args], { env, timeout })).stdout
+export async function run(
+  { program, options, env }: Engine,
+  args: readonly string[],
+  limits: { readonly timeout: number; readonly signal?: AbortSignal } = { timeout },
+): Promise<string> {
+  return (await execute(program, [...options, ...args], { env, ...limits, maxBuffer: 4 * 1024 ** 2 })).stdout
 }

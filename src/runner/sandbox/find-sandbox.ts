@@ -1,7 +1,9 @@
+import { Failure } from '../../../schemas/failure.ts'
 import type { RunnerOptions } from '../runner.ts'
 import { openBubblewrap } from './bubblewrap.ts'
-import { openContainers } from './container.ts'
+import { containersOf, openEngine } from './container.ts'
 import { findControlGroups } from './control-groups.ts'
+import { type Images, imagesOf } from './images.ts'
 import type { Sandbox } from './sandbox.ts'
 import { unsandboxed } from './unsandboxed.ts'
 
@@ -25,11 +27,32 @@ export async function findSandbox(options: RunnerOptions): Promise<Sandbox> {
   }
 }
 
+/** What runs images: podman or docker. */
+export async function findImages({ path, sandboxes }: RunnerOptions): Promise<Images> {
+  const problems: string[] = []
+  for (const name of ['podman', 'docker'] as const) {
+    if (sandboxes && !sandboxes.includes(name)) continue
+    try {
+      return imagesOf(await openEngine(name, path))
+    } catch (thrown) {
+      problems.push((thrown as Error).message)
+    }
+  }
+  const problem = `Images need podman or docker (${problems.join('; ')}).`
+  const fail = () => Promise.reject(new Failure('not_configured', problem))
+  return {
+    report: { kind: null, version: null, problem, limited: [], not_limited: [] },
+    pull: fail,
+    inspect: fail,
+    start: fail,
+  }
+}
+
 const openers: Record<Kind, (options: RunnerOptions) => Promise<Sandbox>> = {
   bubblewrap: ({ path }) => {
     if (process.platform !== 'linux') return Promise.reject(new Error('bubblewrap is for Linux'))
     return openBubblewrap(path, findControlGroups())
   },
-  podman: ({ path }) => openContainers('podman', path),
-  docker: ({ path }) => openContainers('docker', path),
+  podman: async ({ path }) => containersOf(await openEngine('podman', path)),
+  docker: async ({ path }) => containersOf(await openEngine('docker', path)),
 }

@@ -57,7 +57,10 @@ export function mountsOf(command: SandboxCommand): Mount[] {
 }
 
 /** The folders that a command may fill. */
-function writableFolders({ package: { folder, writable }, home }: SandboxCommand): string[] {
+function writableFolders({
+  package: { folder, writable },
+  home,
+}: Pick<SandboxCommand, 'package' | 'home'>): string[] {
   return writable ? [home, folder] : [home]
 }
 
@@ -95,7 +98,10 @@ export function userIdOf(identity: string): number {
 }
 
 /** Gives a user the folders that its command writes. */
-export async function handOver(command: SandboxCommand, uid: number): Promise<void> {
+export async function handOver(
+  command: Pick<SandboxCommand, 'package' | 'home'>,
+  uid: number,
+): Promise<void> {
   if (process.getuid?.() === uid) return
   for (const folder of writableFolders(command)) await chown(folder, uid, uid)
 }
