@@ -52,7 +52,7 @@ export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
         throw new Failure('upstream_timeout', `It did not answer within ${limit_s} s.`, {}, thrown)
       }
     },
-    endProcesses: (prefix) => remotes.processes.dropAll(prefix),
+    endProcesses: (prefix, inUse) => remotes.processes.dropAll(prefix, inUse),
     person: person && principalKey(person),
     onError: onError('packages'),
     onEnded: (agent, exit, stderr) => log.info({ agent, exit, stderr }, 'package ended'),

@@ -165,6 +165,54 @@ describe('an agent that is a package', () => {
     expect((await home.request('DELETE', path, { token: admin })).status).toBe(404)
   })
 
+  test('is ended by the end of its approval even during a call and during its start', async () => {
+    const { admin, list, send, approve, home, runner } = opened
+    await list('com.example/ended', well)
+    await approve('com.example/ended')
+    const path = '/api/agents/com.example%2Fended/approval'
+    const revoke = async () => expect((await home.request('DELETE', path, { token: admin })).status).toBe(204)
+    const count = runner.running()
+    await send('com.example/ended', 'echo', { text: 'a' })
+    expect(runner.running()).toBe(count + 1)
+    const hanging = send('com.example/ended', 'hang')
+    await send('com.example/ended', 'echo', { text: 'the other call has begun' })
+    await revoke()
+    expect((await hanging).code).toBe('upstream_failed')
+    await expect.poll(() => runner.running()).toBe(count)
+
+    await approve('com.example/ended')
+    await expect.poll(() => runner.running()).toBe(count)
+    const begun = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
+    runner.beforeStart = () => {
+      begun.resolve()
+      return gate.promise
+    }
+    const starting = send('com.example/ended', 'echo', { text: 'a' })
+    await begun.promise
+    await revoke()
+    gate.resolve()
+    runner.beforeStart = async () => {}
+    expect((await starting).code).toBe('approval_required')
+    await expect.poll(() => runner.running()).toBe(count)
+  })
+
+  test('of a name that looks like that of an approved one is told from it', async () => {
+    const { list, approve, runner } = opened
+    for (const identifier of ['paypal-server', 'paypaI-server']) {
+      runner.versions.set(identifier, ['1.0.0'])
+      await list(`com.example/${identifier.toLowerCase()}-${identifier.length}${identifier.charCodeAt(5)}`, {
+        ...well,
+        identifier,
+      })
+    }
+    expect((await approve(`com.example/paypal-server-13108`)).warnings).toEqual([])
+    const { warnings } = await approve(`com.example/paypai-server-1373`, { dry_run: true })
+    expect(warnings).toContainEqual(
+      'Its name looks like paypal-server, which is approved and is another package.',
+    )
+  })
+
   test.each(['NODE_OPTIONS', 'LD_PRELOAD', 'PATH', 'PYTHONPATH', 'npm_config_registry'])(
     'never gets %s',
     async (name) => {

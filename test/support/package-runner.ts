@@ -18,6 +18,8 @@ export interface TestRunner extends Runner {
   readonly versions: Map<string, string[]>
   /** Replaces the digests of a package. */
   readonly digests: Map<string, string>
+  /** Called before each start. */
+  beforeStart: () => Promise<void>
 }
 
 /** A runner without a sandbox, whose packages all are the server of tests. The registry of packages is the table. */
@@ -27,7 +29,8 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
   const digests = new Map<string, string>()
   const children = new Set<ChildProcess>()
   const table = new Map(Object.entries(versions))
-  return {
+  const runner: TestRunner = {
+    beforeStart: async () => {},
     starts,
     installs,
     digests,
@@ -69,6 +72,7 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
     },
     async start(request) {
       starts.push(request)
+      await runner.beforeStart()
       const child = spawn(process.execPath, [server, ...request.args], {
         env: { ...request.env },
         stdio: ['pipe', 'pipe', 'pipe'],
@@ -81,6 +85,7 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
       for (const child of children) child.kill('SIGKILL')
     },
   }
+  return runner
 }
 
 function processOf(child: ChildProcess): PackageProcess {

@@ -82,7 +82,7 @@ export class Launches {
     }
     return {
       key: `${approval.id} ${hash('sha256', `${approval.approved_at} ${shared.key} ${identity}`, 'hex')}`,
-      start: (signal) => this.#start(entry, request, caller, signal),
+      start: (signal) => this.#start(entry, approval, request, caller, signal),
       ...(!isRead && {
         onDescribed: (statement: ServerStatement) => {
           noteRun(entry.id, statement, version).catch(onError)
@@ -109,11 +109,12 @@ export class Launches {
 
   async #start(
     entry: EntryDetail,
+    approval: ActiveApproval,
     request: RunRequest,
     caller: Principal | null,
     signal: AbortSignal,
   ): Promise<PackageProcess> {
-    const { runner, onEnded } = this.#options
+    const { runner, onEnded, approvals } = this.#options
     const { kind } = await runner.sandbox(request.resolved.source.registry_type)
     const { registry_type, identifier, version } = request.resolved.source
     const network = request.hosts.length > 0 ? `network to ${request.hosts.join(', ')}` : 'no network'
@@ -125,6 +126,12 @@ export class Launches {
       `${registry_type} ${identifier} ${version} ${how}, ${network}`,
     )
     const process = await this.#started(request, signal)
+    // An installation and a start take time, in which the approval may have ended.
+    const now = await approvals.find(approval.scope, entry.id)
+    if (now?.approved_at !== approval.approved_at) {
+      await process[Symbol.asyncDispose]()
+      throw new Failure('approval_required', `The approval of ${entry.package_name} has ended.`)
+    }
     void process.exited.then((exit) => onEnded(entry.package_name, exit, process.stderrTail()))
     return process
   }

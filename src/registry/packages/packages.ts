@@ -47,8 +47,8 @@ export interface PackagesOptions
   readonly createId: () => string
   /** Starts a process for itself, reads what it states, and ends it. */
   readonly readServer: (url: string, launch: PackageLaunch, signal: AbortSignal) => Promise<ServerStatement>
-  /** Ends the processes whose keys begin with a text. */
-  readonly endProcesses: (prefix: string) => void
+  /** Ends the processes whose keys begin with a text, those in use when their calls have ended unless `inUse`. */
+  readonly endProcesses: (prefix: string, inUse?: boolean) => void
   /** The key of the person whose host this process serves: it may be asked to approve. */
   readonly person?: string | undefined
 }
@@ -264,8 +264,8 @@ export function createPackages(options: PackagesOptions): Packages {
       if (!approval || !(await approvals.remove(operatorScope, id))) {
         throw new Failure('not_found', `${agent} has no approval.`, { hint: 'dragoman allowed lists them.' })
       }
+      endProcesses(approval.id, true)
       await secrets.removeAll(id, operatorScope)
-      endProcesses(approval.id)
       await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
     },
     async permit(entry, caller, ask) {

@@ -71,10 +71,12 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
     if (entry) this.#remove(entry)
   }
 
-  /** Takes the items whose keys begin with a text out of the pool. */
-  dropAll(prefix: string): void {
+  /** Takes the items whose keys begin with a text out of the pool. `inUse`: closes even those that are in use. */
+  dropAll(prefix: string, inUse = false): void {
     for (const entry of [...this.#entries.values()]) {
-      if (entry.key.startsWith(prefix)) this.#remove(entry)
+      if (!entry.key.startsWith(prefix)) continue
+      this.#remove(entry)
+      if (inUse && entry.users > 0) this.#close(entry)
     }
   }
 
