@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { createSemaphore } from '../../src/common/semaphore.ts'
+import type { Runner } from '../../src/runner/runner.ts'
+import { startGateway } from '../support/gateway.ts'
 import { configuredRegistries, type Trial, tryPackage, unreachable } from '../support/real-packages.ts'
 import { lackingUv, openTestRunner } from '../support/runner.ts'
+import { openTransports } from '../support/transports.ts'
 
 const everyday: readonly Trial[] = [
   { type: 'npm', name: '@wonderwhy-er/desktop-commander', version: '0.2.52', call: ['get_config', {}] },
@@ -76,6 +79,38 @@ const isNightly = process.env.DRAGOMAN_CI_NIGHTLY === '1'
 const reason = isNightly ? lackingUv || (await unreachable(registries)) : 'DRAGOMAN_CI_NIGHTLY=1'
 if (reason !== '') console.log(`Real packages are not tried: ${reason} is missing or cannot be reached.`)
 
+/** What the servers that need nothing outside answer to callers of the gateway, where that is no output. */
+async function answersThroughGateway(runner: Runner): Promise<unknown[]> {
+  await using home = await startGateway({ DRAGOMAN_RUN_MAX: '20' }, { runner })
+  const token = await home.token('root', { scopes: ['admin', 'a2a:call'] })
+  const send = (action: string, params: object) =>
+    home.request('POST', '/a2a/message', { body: { to: 'svc.registry', action, params }, token })
+  const transports = openTransports(home).filter(({ name }) => /^(envelope|MCP over HTTP|A2A.*)$/.test(name))
+  const problems: unknown[] = []
+  for (const [index, { type, name, version, args = [], call }] of everyday.entries()) {
+    if (!call) continue
+    const agent = `com.example/real-${index}`
+    const packageArguments = args.map((value) => ({ type: 'positional', value }))
+    const source = {
+      registryType: type,
+      identifier: name,
+      version,
+      transport: { type: 'stdio' },
+      packageArguments,
+    }
+    const server = { name: agent, description: name, version: '1.0.0', packages: [source] }
+    await send('import_entries', { lines: [JSON.stringify({ server })] })
+    const { json } = await send('approve_package', { agent })
+    if (json.problem !== null) problems.push([name, json])
+    const [action, params] = call
+    for (const transport of transports) {
+      const outcome = await transport.call({ to: agent, action, params }, token)
+      if (!('output' in outcome)) problems.push([name, transport.name, outcome])
+    }
+  }
+  return problems
+}
+
 describe.skipIf(reason)('twenty real servers', () => {
   test('start in the sandbox without network, list their tools, and answer where they need nothing outside', async () => {
     const certificates = process.env.NODE_EXTRA_CA_CERTS
@@ -102,6 +137,7 @@ describe.skipIf(reason)('twenty real servers', () => {
     console.table(
       results.map(({ answer: _, ...row }: (typeof results)[number] & { answer?: unknown }) => row),
     )
+    expect(await answersThroughGateway(world.runner)).toEqual([])
     expect(results.filter(({ tools }) => tools === 0)).toEqual([])
     expect(results.filter((result) => 'answered' in result && result.answered === false)).toEqual([])
     expect(
