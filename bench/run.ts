@@ -1,8 +1,16 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { PackageProcess } from '../src/runner/runner.ts'
 import { startGateway } from '../test/support/gateway.ts'
+import { startPackageRegistry } from '../test/support/package-registry.ts'
 import { createTestRunner } from '../test/support/package-runner.ts'
+import { puppet } from '../test/support/puppet.ts'
+import { lacking, openTestRunner } from '../test/support/runner.ts'
 import { median, type Row } from './support/measure.ts'
 
 const server = join(import.meta.dirname, '../test/support/package-server.ts')
@@ -11,12 +19,17 @@ const rounds = 9
 const calls = 300
 const params = { text: 'hello' }
 
+/** Warm calls of a package, and its cold start, each beside the same without the gateway. */
+export async function run(): Promise<Row[]> {
+  return [...(await warmCalls()), ...(await coldStarts())]
+}
+
 /**
  * CPU time of a warm call of a stdio server: through the router of the gateway, and over HTTP, against the same call by
  * the client of the MCP SDK; without the server's own time. In microseconds a call. Without a sandbox, which costs at
  * the start alone.
  */
-export async function run(): Promise<Row[]> {
+async function warmCalls(): Promise<Row[]> {
   const runner = createTestRunner({ '@example/well': ['1.0.0'] })
   await using home = await startGateway({ DRAGOMAN_CHECK_OUTPUTS: 'off' }, { runner })
   const admin = await home.token('root', { scopes: ['admin', 'a2a:call'] })
@@ -65,4 +78,60 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   for (let index = 0; index < calls; index++) await work()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / calls
+}
+
+const coldRounds = 5
+
+/** Milliseconds from the start of an installed package to its first answer: in the sandbox, beside npx with a warm cache. */
+async function coldStarts(): Promise<Row[]> {
+  if (lacking) return []
+  await using registry = await startPackageRegistry()
+  registry.publish(puppet)
+  await using world = await openTestRunner(registry)
+  const cache = await mkdtemp(join(tmpdir(), 'dragoman-npx-'))
+  const times = { npx: [] as number[], sandbox: [] as number[] }
+  for (let round = -1; round < coldRounds; round++) {
+    const [npx, sandbox] = [
+      await timeToAnswer(() => startByNpx(registry.npm, cache)),
+      await timeToAnswer(() => world.run({ name: 'puppet' })),
+    ]
+    if (round >= 0) times.npx.push(npx)
+    if (round >= 0) times.sandbox.push(sandbox)
+  }
+  await rm(cache, { recursive: true, force: true })
+  const [value, baseline] = [Math.round(median(times.sandbox)), Math.round(median(times.npx))]
+  return [
+    {
+      name: 'cold start in the sandbox, resolved anew, to npx',
+      value,
+      unit: 'ms',
+      baseline,
+      ratio: value / baseline,
+    },
+  ]
+}
+
+type Started = Pick<PackageProcess, 'stdin' | 'stdout'> & AsyncDisposable
+
+async function timeToAnswer(start: () => Promise<Started>): Promise<number> {
+  const begun = performance.now()
+  await using process = await start()
+  process.stdin.write('{"code": "return 1"}\n')
+  await once(process.stdout, 'data')
+  return performance.now() - begun
+}
+
+async function startByNpx(registry: string, cache: string): Promise<Started> {
+  const env = { ...process.env, npm_config_cache: cache, npm_config_registry: registry }
+  const child = spawn('npx', ['-y', 'puppet@1.0.0'], { env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const { stdin, stdout } = child
+  return {
+    stdin,
+    stdout,
+    async [Symbol.asyncDispose]() {
+      stdin.end()
+      child.kill()
+      await once(child, 'exit')
+    },
+  }
 }
