@@ -77,6 +77,8 @@ const maxPerOwner = 100
 const maxStaleMilliseconds = 2_000
 const maxCached = 10_000
 
+const noVariables: StoredVariables = { key: '', values: new Map() }
+
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, vault, tokens: upstream, get, namesOf, urlOf, clock } = options
   const cache = new LRUCache<string, { readonly until: number; readonly rows: readonly StoredCredential[] }>(
@@ -208,6 +210,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     async variablesFor(entryId, url, owner) {
       const rows = await find(owner, entryId)
       const own = rows.filter(({ variable, origin }) => variable !== '' && origin === originOf(url))
+      if (own.length === 0) return noVariables
       return {
         key: hash('sha256', JSON.stringify(own.map(({ variable, sealed }) => [variable, sealed])), 'hex'),
         values: new Map(own.map((row) => [row.variable, open(row, url)])),

