@@ -47,9 +47,9 @@ const agent = {
 
 test('whoever is not signed in signs in first, and comes back to the same page', async () => {
   const browser = new Browser(home.url)
-  const asked = await browser.open(`${home.url}/me/keys`)
-  expect(asked.url).toBe(`${home.url}/sign-in?then=%2Fme%2Fkeys`)
-  const back = await signIn(browser, asked)
+  const first = await browser.open(`${home.url}/me/keys`)
+  expect(first.url).toBe(`${home.url}/sign-in?then=%2Fme%2Fkeys`)
+  const back = await signIn(browser, first)
   expect([back.status, back.url]).toEqual([200, `${home.url}/me/keys`])
   expect(back.headers.get('cache-control')).toBe('private, no-store')
 })
@@ -62,8 +62,8 @@ test.each([
   '/oauth/authorize?x',
 ])('a sign-in does not lead back to %s', async (then) => {
   const browser = new Browser(home.url)
-  const asked = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
-  expect(new URL((await signIn(browser, asked)).url).pathname).toBe('/me')
+  const first = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
+  expect(new URL((await signIn(browser, first)).url).pathname).toBe('/me')
 })
 
 test('a person takes an agent through its whole life by forms alone', async () => {
@@ -118,8 +118,8 @@ test('an agent is published from a pasted card, and what is wrong with the card 
   const broken = await browser.submit(page, { card: '{"name": ', do: 'publish' })
   expect([broken.status, broken.text.includes('This is not valid JSON.')]).toEqual([400, true])
   expect(broken.text).toContain('{&quot;name&quot;:')
-  const unfit = await browser.submit(page, { card: '{"name": "Tides"}', do: 'publish' })
-  expect(unfit.text).toContain('It cannot be listed yet.')
+  const incomplete = await browser.submit(page, { card: '{"name": "Tides"}', do: 'publish' })
+  expect(incomplete.text).toContain('It cannot be listed yet.')
   const card = {
     name: 'Tides',
     description: 'When the water comes.',
@@ -172,8 +172,8 @@ test('what is stored of a person is downloaded, and deleted after a word', async
   expect(JSON.parse(copy.text).entries).toHaveLength(1)
   expect(copy.text).toContain('com.example.eva')
   const data = await browser.open(`${home.url}/me/data`)
-  const kept = await browser.submit(data, { confirm: 'no' })
-  expect([kept.status, kept.text.includes('Nothing was deleted.')]).toEqual([400, true])
+  const resend = await browser.submit(data, { confirm: 'no' })
+  expect([resend.status, resend.text.includes('Nothing was deleted.')]).toEqual([400, true])
   await browser.submit(data, { confirm: 'delete' })
   const { browser: later } = await visitor('eva')
   expect((await later.open(`${home.url}/me`)).text).toContain('You have no agents here yet.')
@@ -205,11 +205,11 @@ describe('a form', () => {
     const filled = { ...page.forms[0]!.fields, ...agent, package_name: 'com.example.hal', do: 'publish' }
     browser.forget()
     const own = { 'Sec-Fetch-Site': 'same-origin' }
-    const kept = await browser.post(`${home.url}/publish`, filled, own)
-    expect([kept.status, kept.text.includes('com.example.hal')]).toEqual([403, true])
-    expect(kept.text).toContain('nothing that you typed is lost')
+    const resend = await browser.post(`${home.url}/publish`, filled, own)
+    expect([resend.status, resend.text.includes('com.example.hal')]).toEqual([403, true])
+    expect(resend.text).toContain('nothing that you typed is lost')
     await signIn(browser, await browser.open(`${home.url}/sign-in`))
-    const offered = await browser.post(`${home.url}/publish`, kept.forms[0]!.fields, own)
+    const offered = await browser.post(`${home.url}/publish`, resend.forms[0]!.fields, own)
     expect(offered.text).toContain('You are signed in as <strong>hal</strong>')
     const staged = await browser.post(`${home.url}/publish`, offered.forms[0]!.fields, own)
     expect(staged.url).toContain('/me/agents/com.example.hal')

@@ -39,14 +39,14 @@ export function connectionsMounts(site: Site): Mount[] {
 
 async function show(visit: Visit, typed: Typed) {
   const { credentials } = await visit.ask<{ credentials: readonly Credential[] }>('list_credentials', {})
-  const asked = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
   const content = html`<p class="lead">${text.connections_lead}</p>
 ${credentials.length > 0 && html`<ul class="rows">${credentials.map((credential) => row(visit, credential))}</ul>`}
 <h2 class="title">${text.connect_agent}</h2><p class="hint">${text.connect_hint}</p>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'connect' })}<div class="fields">${field({ name: 'agent', label: text.package_name, value: asked, required: true }, typed)}</div><p><button class="button main">${text.connect_agent}</button></p></form>
+<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'connect' })}<div class="fields">${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}</div><p><button class="button main">${text.connect_agent}</button></p></form>
 <h2 class="title">${text.store}</h2><p class="hint">${text.store_hint}</p>
 <form method="post" action="${path}">${hidden({ token: visit.token(), do: 'store' })}<div class="fields">
-${agentField(asked, typed)}
+${agentField(requested, typed)}
 ${field({ name: 'header', label: text.header, hint: text.header_hint }, typed)}
 ${field({ name: 'variable', label: text.variable, hint: text.variable_hint }, typed)}
 ${field({ name: 'value', label: text.value, type: 'password', required: true, autocomplete: 'new-password' }, withoutSecret(typed))}
@@ -55,15 +55,15 @@ ${field({ name: 'value', label: text.value, type: 'password', required: true, au
 }
 
 /** The page has two fields for an agent, so the second one has another id. */
-function agentField(asked: string, { values }: Typed): Html {
-  return html`<div><label for="store-agent">${text.package_name}</label> <span class="required">${words.required}</span><input id="store-agent" name="agent" value="${values.get('agent') ?? asked}" required></div>`
+function agentField(requested: string, { values }: Typed): Html {
+  return html`<div><label for="store-agent">${text.package_name}</label> <span class="required">${words.required}</span><input id="store-agent" name="agent" value="${values.get('agent') ?? requested}" required></div>`
 }
 
 /** A secret is never sent back. */
 function withoutSecret({ values, ...rest }: Typed): Typed {
-  const kept = new URLSearchParams(values)
-  kept.delete('value')
-  return { values: kept, ...rest }
+  const shown = new URLSearchParams(values)
+  shown.delete('value')
+  return { values: shown, ...rest }
 }
 
 function row(visit: Visit, { agent, kind, header, variable, sign_in, origin, created_at }: Credential): Html {

@@ -44,12 +44,12 @@ export function manageMounts(site: Site): Mount[] {
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
       const name = form.get('do') ?? ''
-      const known = acts[name]
-      if (!known) return { location: managePath(agent) }
+      const row = acts[name]
+      if (!row) return { location: managePath(agent) }
       const revision = Number(form.get('revision'))
-      await visit.ask(known.action, {
+      await visit.ask(row.action, {
         agent,
-        ...known.input?.(form),
+        ...row.input?.(form),
         ...(revised.has(name) && revision > 0 && { expected_revision: revision }),
       })
       return { location: name === 'delete' ? '/me?done=delete' : `${managePath(agent)}?done=${name}` }

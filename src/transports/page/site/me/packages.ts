@@ -54,13 +54,13 @@ dragoman allow PACKAGE</pre>`
     return memberView(visit, path, typed, content)
   }
   const { approvals } = await visit.ask<{ approvals: readonly Approval[] }>('list_approvals', {})
-  const asked = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
   const content = html`<p class="lead">${text.packages_lead}</p>
 ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
 ${report && reportOf(visit, typed, report, isDryRun)}
 <h2 class="title">${text.approve}</h2>
 <form method="post" action="${path}">${hidden({ token: visit.token(), do: 'look' })}<div class="fields">
-${field({ name: 'agent', label: text.package_name, value: asked, required: true }, typed)}
+${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}
 ${field({ name: 'version', label: words.version, hint: text.package_version_hint }, typed)}
 ${field({ name: 'hosts', label: text.hosts, hint: text.hosts_hint }, typed)}
 ${field({ name: 'variables', label: text.variables, hint: text.variables_hint, rows: 3 }, typed)}

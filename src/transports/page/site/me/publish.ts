@@ -41,8 +41,8 @@ export function publishMounts(site: Site): Mount[] {
 }
 
 function show(visit: Visit, typed: Typed, validation?: Validation) {
-  const asked = new URL(visit.request.url ?? '', 'http://page').searchParams
-  const way = wayOf(typed.values.has('way') ? typed.values : asked)
+  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams
+  const way = wayOf(typed.values.has('way') ? typed.values : requested)
   const content = html`<p class="lead">${text.publish_lead}</p>
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>
 <form method="post" action="/publish"><input type="hidden" name="token" value="${visit.token()}">${hidden({ way })}<div class="fields">${fieldsOf(way, typed)}</div>

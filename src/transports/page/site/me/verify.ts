@@ -40,12 +40,12 @@ async function read({ ask, visitor }: Visit, agent: string) {
 }
 
 async function show(visit: Visit, typed: Typed, outcome?: VerificationOutcome) {
-  const asked = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
-  const agent = typed.values.get('agent') ?? asked
-  const known = agent === '' || typed.failure ? undefined : await read(visit, agent)
+  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const agent = typed.values.get('agent') ?? requested
+  const target = agent === '' || typed.failure ? undefined : await read(visit, agent)
   const content = html`
-<p class="lead">${known && !known.isOwn ? text.claim_lead : text.verify_lead}</p>
-${known && html`<p><span class="chip">${verificationWords[known.entry.verification_level]}</span> ${known.entry.verification && html`<span class="hint">${known.entry.verification.domain} · ${known.entry.verification.method} · ${time(known.entry.verification.checked_at)}</span>`}</p>`}
+<p class="lead">${target && !target.isOwn ? text.claim_lead : text.verify_lead}</p>
+${target && html`<p><span class="chip">${verificationWords[target.entry.verification_level]}</span> ${target.entry.verification && html`<span class="hint">${target.entry.verification.domain} · ${target.entry.verification.method} · ${time(target.entry.verification.checked_at)}</span>`}</p>`}
 ${outcome && records(outcome)}
 <form method="post" action="${path}">${hidden({ token: visit.token() })}<div class="fields">
 ${field({ name: 'agent', label: text.package_name, value: agent, required: true }, typed)}
