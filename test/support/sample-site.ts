@@ -50,9 +50,9 @@ export const views: Readonly<Record<string, SampleView>> = {
   failure: { path: '/agent/none.such' },
   'agent-signed-in': { path: '/agent/com.example.swans', isOwn: true },
   me: { path: '/me', isOwn: true },
-  'me-agent': { path: '/me/agents/com.example.mine', isOwn: true },
+  'me-agent': { path: '/me/agents/com.ada.minutes', isOwn: true },
   'me-verify': {
-    path: '/me/verify?agent=com.example.mine',
+    path: '/me/verify?agent=com.ada.minutes',
     isOwn: true,
     async prepare(page) {
       await page.click('.mine form button')
@@ -138,10 +138,10 @@ export async function signInVisitor(page: Page, home: TestGateway): Promise<void
   const isNew = await page.getByText('You have no agents here yet.').count()
   if (isNew === 0) return
   await page.goto(`${home.url}/publish?way=form`)
-  await page.fill('[name=package_name]', 'com.example.mine')
+  await page.fill('[name=package_name]', 'com.ada.minutes')
   await page.fill('[name=name]', 'My agent')
   await page.fill('#f-description', 'Keeps the minutes of meetings.')
-  await page.fill('[name=endpoint]', 'https://mine.example.com/mcp')
+  await page.fill('[name=endpoint]', 'https://ada.com/mcp')
   await page.click('button[value=publish]')
   await page.waitForURL(/\/me\/agents\//)
   await page.goto(`${home.url}/me/keys`)
