@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       }
     }
     transports = openTransports(home)
-  }, 30_000)
+  }, 120_000)
   afterAll(async () => {
     for (const transport of transports) await transport[Symbol.asyncDispose]()
     await home[Symbol.asyncDispose]()
