@@ -8,7 +8,7 @@ import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
 import { livenessOf, noticesOf, trustOf } from './evidence.ts'
 import { callForm, inputOf, plainForm } from './form.ts'
-import { outside, pageOf, shortened, stateOf } from './parts.ts'
+import { copyable, copyButton, outside, pageOf, shortened, stateOf } from './parts.ts'
 import { samplesOf } from './samples.ts'
 import { versionList } from './versions.ts'
 import type { View } from './view.ts'
@@ -112,10 +112,6 @@ function isProbed({ callable, liveness }: EntryDetail, { days }: LivenessHistory
   return callable !== 'hosted' && (days.length > 0 || liveness.status !== 'unknown')
 }
 
-function copyButton(id: string): Html {
-  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button>`
-}
-
 /** How each host uses an agent: the links that open hosts, and what to paste or to run. */
 export function useIt({ targets }: InstallConfig): Html {
   return html`<section class="card"><h2>${words.use}</h2>
@@ -139,7 +135,7 @@ function hostOf({ host, title, command, text, note, files }: HostInstall, place:
   const file = command === null && files[0] ? files[0].path : undefined
   return html`<details name="use-${place}"><summary>${title}</summary>
 ${file !== undefined && html`<p class="hint"><code>${file}</code></p>`}
-<div class="copy"><pre id="${id}" tabindex="0">${command ?? text ?? ''}</pre>${copyButton(id)}</div>
+${copyable(id, command ?? text ?? '')}
 ${note !== null && html`<p class="hint">${note}</p>`}</details>`
 }
 
@@ -170,7 +166,7 @@ function badge(packageName: string, base: string): Html {
   const picture = `/badge/${encodeURIComponent(packageName)}.svg`
   const markdown = `[![${packageName}](${base}${picture})](${base}${pageOf(packageName)})`
   return html`<details class="card badge"><summary>${labels.badge}</summary><p class="hint">${labels.badge_of}</p><p><img src="${picture}" alt="${labels.badge}" height="20" loading="lazy"></p>
-<div class="copy"><pre id="badge" tabindex="0">${markdown}</pre>${copyButton('badge')}</div></details>`
+${copyable('badge', markdown)}</details>`
 }
 
 /** What search engines read: the address of the page, and the agent as data. */

@@ -67,7 +67,12 @@ export function colouredJson(text: string): Html[] {
 
 /** A text with a button that copies it. */
 export function copyable(id: string, text: Html | readonly Html[] | string): Html {
-  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre><button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button></div>`
+  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre>${copyButton(id)}</div>`
+}
+
+/** Copies the text of the element with this id. */
+export function copyButton(id: string): Html {
+  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button>`
 }
 
 /** A secret that is shown this one time. */
