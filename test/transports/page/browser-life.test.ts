@@ -80,108 +80,109 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
     dns.txt(name, value ?? '')
   }
 
-  test(
-    'takes an agent through its whole life with the mouse',
-    async () => {
+  /** How a person operates a page. */
+  interface Hand {
+    press(name: string): Promise<void>
+    type(label: string, text: string): Promise<void>
+    choose(label: string, option: string): Promise<void>
+  }
+
+  const mouse = (page: Page): Hand => ({
+    async press(name) {
+      const [links, buttons, details] = [
+        page.getByRole('link', { name, exact: true }),
+        page.getByRole('button', { name, exact: true }),
+        page.locator('summary', { hasText: name }),
+      ]
+      await links.or(buttons).or(details).first().click()
+    },
+    type: (label, text) => page.getByLabel(label, { exact: true }).fill(text),
+    async choose(label, option) {
+      await page.getByLabel(label).selectOption({ label: option })
+    },
+  })
+
+  const keyboard = (page: Page): Hand => {
+    /** Walks with Tab until the element that has the focus is the one of this name. */
+    async function walkTo(name: string) {
+      for (let step = 0; step < 120; step++) {
+        await page.keyboard.press('Tab')
+        const focused = page.evaluate(`(() => {
+          const focused = document.activeElement
+          return (focused.labels?.[0]?.textContent ?? focused.ariaLabel ?? focused.textContent).trim()
+        })()`)
+        // Enter before may have led to another page meanwhile.
+        const at = await focused.catch(() => page.waitForLoadState())
+        if (at === name) return
+      }
+      throw new Error(`The focus never reaches ${name}.`)
+    }
+    async function type(label: string, text: string) {
+      await walkTo(label)
+      await page.keyboard.type(text)
+    }
+    return {
+      async press(name) {
+        await walkTo(name)
+        await page.keyboard.press('Enter')
+      },
+      type,
+      choose: type,
+    }
+  }
+
+  test.each([
+    ['mouse', mouse],
+    ['keyboard', keyboard],
+  ] as const)(
+    'takes an agent through its whole life with the %s alone',
+    { timeout },
+    async (kind, handOf) => {
       await using opened = await openPage('/')
       const { page, reports } = opened
-      await page.getByRole('link', { name: 'Publish' }).click()
-      await page.getByRole('link', { name: 'Continue with Example' }).click()
-      await page.getByRole('link', { name: 'By hand' }).click()
-      const name = 'com.ada-echo.echo'
-      await page.getByLabel('Package name').fill(name)
-      await page.getByLabel('Name', { exact: true }).fill('Echo')
-      await page.getByLabel('What it does').fill('Repeats what it is told.')
-      await page.getByLabel('Address at which it is called').fill(echo.url)
-      await page.getByLabel('Protocol').selectOption('envelope')
+      const { press, type, choose } = handOf(page)
+      await press('Publish')
+      await press('Continue with Example')
+      await press('By hand')
+      await type('Package name', `com.ada-${kind}.echo`)
+      await type('Name', `Echo by ${kind}`)
+      await type('What it does', `Repeats what it is told, by ${kind}.`)
+      await type('Address at which it is called', echo.url)
+      await choose('Protocol', 'Envelope')
       // What is to be corrected is shown while one types.
       await page.locator('#findings .note').waitFor()
-      await page.getByRole('button', { name: 'Publish to STAGE' }).click()
+      await press('Publish to STAGE')
       await saysDone(page, 'It is listed in STAGE')
 
-      await page.getByRole('link', { name: 'Verify the domain' }).click()
-      await page.getByRole('button', { name: 'Show the record' }).click()
+      await press('Verify the domain')
+      await press('Show the record')
       await page.locator('#proof-dns').waitFor()
       await publishRecord(page)
-      await page.getByRole('button', { name: 'Check now' }).click()
+      await press('Check now')
       await saysDone(page, 'The domain is proved.')
-      await page.getByRole('button', { name: 'Go live' }).click()
+      await press('Go live')
       await saysDone(page, 'It is live')
 
-      await page.goto(`${home.url}/search`)
-      await page.getByRole('searchbox').fill('repeats what it is told')
-      await page.waitForURL(/q=repeats/)
-      await page.getByRole('link', { name: 'Echo', exact: true }).click()
-      expect(await page.getByText('Domain verified').first().isVisible()).toBe(true)
-
-      await page.goto(`${home.url}/me/agents/${name}`)
-      await page.getByLabel('What callers should know').fill('It goes away.')
-      await page.getByRole('button', { name: 'Deprecate' }).click()
-      await saysDone(page, 'It is deprecated.')
-      await page.getByText('Delete', { exact: true }).last().click()
-      await page.getByRole('button', { name: 'Delete it now' }).click()
-      await saysDone(page, 'The agent is deleted.')
-      expect(reports).toEqual([])
-    },
-    timeout,
-  )
-
-  test(
-    'publishes, calls and deletes an agent with the keyboard alone',
-    async () => {
-      await using opened = await openPage('/sign-in/with/example')
-      const { page, reports } = opened
-      const { keyboard } = page
-
-      /** Walks with Tab until the element that has the focus is the one of this name. */
-      async function tabTo(name: string) {
-        for (let step = 0; step < 120; step++) {
-          await keyboard.press('Tab')
-          const at = await page.evaluate(`(() => {
-          const focused = document.activeElement
-          const label = focused.labels?.[0]?.textContent ?? focused.ariaLabel ?? focused.textContent
-          return label.trim()
-        })()`)
-          if (at === name) return
-        }
-        throw new Error(`The focus never reaches ${name}.`)
-      }
-
-      await page.goto(`${home.url}/publish?way=form`)
-      await tabTo('Package name')
-      await keyboard.type('com.example.keys')
-      await tabTo('Name')
-      await keyboard.type('Keys')
-      await tabTo('What it does')
-      await keyboard.type('Is found and called by keys.')
-      await tabTo('Address at which it is called')
-      await keyboard.type(echo.url)
-      await tabTo('Protocol')
-      await keyboard.type('Envelope')
-      await tabTo('Publish to STAGE')
-      await keyboard.press('Enter')
-      await saysDone(page, 'It is listed in STAGE')
-      await tabTo('Go live')
-      await keyboard.press('Enter')
-      await saysDone(page, 'It is live')
-      await tabTo('Public page')
-      await keyboard.press('Enter')
-      await page.waitForURL(/\/agent\//)
-      await tabTo('Name of the capability')
-      await keyboard.type('repeat')
-      await tabTo('Call it')
-      await keyboard.press('Enter')
+      await press('Browse')
+      await type('What do you need done?', `repeats what it is told by ${kind}`)
+      await page.waitForURL(/q=repeats.*(mouse|keyboard)/)
+      await press(`Echo by ${kind}`)
+      await page.getByText('Domain verified').first().waitFor()
+      await type('Name of the capability', 'repeat')
+      await press('Call it')
       await page.getByRole('heading', { name: 'Answer' }).waitFor()
       expect(await page.locator('#answer pre').textContent()).toContain('"action": "repeat"')
-      await page.goto(`${home.url}/me/agents/com.example.keys`)
-      await tabTo('Delete')
-      await keyboard.press('Enter')
-      await tabTo('Delete it now')
-      await keyboard.press('Enter')
+
+      await press('Ada')
+      await press(`Echo by ${kind}`)
+      await type('What callers should know', 'It goes away.')
+      await press('Deprecate')
+      await saysDone(page, 'It is deprecated.')
+      await press('Delete')
+      await press('Delete it now')
       await saysDone(page, 'The agent is deleted.')
       expect(reports).toEqual([])
     },
-    timeout,
   )
 
   test(
