@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../../schemas/json.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import type { Mount } from '../../http/app.ts'
 import { type Html, html } from '../html.ts'
+import { plainForm } from './form.ts'
 import { colouredJson, pageOf } from './parts.ts'
 import type { Site } from './site.ts'
 import type { View } from './view.ts'
@@ -16,7 +17,7 @@ const maxAnswer = 100_000
 /** The calls of people who are signed in: any agent, in their name. Scripts put the answer below the form. */
 export function callMounts({ form }: Site): Mount[] {
   return [
-    form('/agent/:agent/call', async ({ request, visitor, call }, fields) => {
+    form('/agent/:agent/call', async ({ request, visitor, call, token }, fields) => {
       const agent = String(request.params.agent)
       if (!visitor.person) return { location: `/sign-in?then=${encodeURIComponent(pageOf(agent))}` }
       const action = fields.get('capability') ?? ''
@@ -30,7 +31,9 @@ export function callMounts({ form }: Site): Mount[] {
         )
       } catch (thrown) {
         if (!(thrown instanceof Failure) || thrown.code === 'internal') throw thrown
-        return { ...answerView(agent, action, refusal(agent, thrown)), status: codes[thrown.code].http }
+        const again = plainForm(agent, token(), action, fields.get('input') ?? '{}')
+        const shown = html`${refusal(agent, thrown)}${again}`
+        return { ...answerView(agent, action, shown), status: codes[thrown.code].http }
       }
     }),
   ]

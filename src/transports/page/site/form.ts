@@ -38,15 +38,15 @@ export function callForm(agent: string, capability: Capability, place: number, t
 <p><button class="button main">${words.call}</button></p>
 <div class="answer" role="status"></div>
 </form>
-<noscript>${inputOf(capability)}${token !== '' && plainForm(agent, token, capability)}</noscript>`
+<noscript>${inputOf(capability)}${token !== '' && plainForm(agent, token, capability.name)}</noscript>`
 }
 
 /** Calls without scripts: the input is typed as JSON, and the name too of a capability that is not known here. */
-export function plainForm(agent: string, token: string, capability?: Capability): Html {
+export function plainForm(agent: string, token: string, capability?: string, typed = '{}'): Html {
   const name = capability
-    ? html`<input type="hidden" name="capability" value="${capability.name}">`
+    ? html`<input type="hidden" name="capability" value="${capability}">`
     : html`<div><label for="capability">${labels.capability_name}</label><input id="capability" name="capability" required autocomplete="off"></div>`
-  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${labels.whole_as_json}<textarea name="input" rows="4" spellcheck="false">{}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
+  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${labels.whole_as_json}<textarea name="input" rows="4" spellcheck="false">${typed}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
 }
 
 /** What a capability takes, to read. */
