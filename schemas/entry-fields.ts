@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { Capability, Endpoint, Protocol, State } from './entry-parts.ts'
+import { Capability, Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { Package, PublishedPackage } from './package.ts'
 import { mixesScripts, visible } from './text.ts'
@@ -192,9 +192,31 @@ export const entryFields = {
       facet: 'publishers',
     },
   },
+  package_types: {
+    filter: {
+      compare: 'any',
+      name: 'package_type',
+      schema: z
+        .array(z.string().toLowerCase().min(1).max(40))
+        .max(20)
+        .describe('Agents with a package of one of these registries, such as npm or pypi.'),
+      facet: 'package_types',
+      option: ['--package <registry...>', 'a package of one of these registries, such as npm'],
+    },
+  },
+  verification_level: {
+    filter: {
+      compare: 'any',
+      name: 'verification',
+      schema: z.array(VerificationLevel).max(20).describe('Agents of one of these verification levels.'),
+      facet: 'verifications',
+      option: ['--verification <level...>', 'one of these levels, such as domain_verified'],
+    },
+  },
   live: {
     filter: {
       compare: 'equals',
+      facet: 'live',
       schema: z
         .boolean()
         .describe(

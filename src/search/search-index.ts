@@ -1,7 +1,7 @@
 import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
 import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
-import type { Protocol, State } from '../../schemas/entry-parts.ts'
+import type { Protocol, State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Parts } from '../common/sections.ts'
 
@@ -19,6 +19,10 @@ export interface SearchDocument extends ListedValues {
   readonly callable?: Callable
   readonly protocol?: Protocol | null
   readonly publisher?: string | null
+  /** Registries of its packages, in lower case. */
+  readonly package_types?: readonly string[]
+  /** `unclaimed` when absent. */
+  readonly verification_level?: VerificationLevel
   /** False when absent. */
   readonly deprecated?: boolean
   /** The name imitates that of another agent; false when absent. */

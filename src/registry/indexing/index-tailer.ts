@@ -184,6 +184,8 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     callable: callableOf(entry, liveness).callable,
     protocol: protocolOf(entry),
     publisher: publisherIn(identified(entry)),
+    package_types: [...new Set(entry.packages.map(({ registry_type }) => registry_type.toLowerCase()))],
+    verification_level: entry.verification_level,
     deprecated: entry.deprecated !== null,
     imitates_name: entry.content_flags.includes('imitates_name'),
     source: sourceOf(entry),

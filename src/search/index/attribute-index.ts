@@ -20,7 +20,16 @@ import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 /** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  ListedField | 'state' | 'owner' | 'liveness' | 'callable' | 'protocol' | 'publisher' | 'deprecated'
+  | ListedField
+  | 'state'
+  | 'owner'
+  | 'liveness'
+  | 'callable'
+  | 'protocol'
+  | 'publisher'
+  | 'package_types'
+  | 'verification_level'
+  | 'deprecated'
 >
 
 type Value = AttributeValue<keyof Filter>
@@ -54,6 +63,14 @@ const values: {
   publisher: {
     ofDocument: ({ publisher }) => [publisher ?? 'none'],
     ofFilter: (domains) => distinct(domains).map((domain) => domain?.toLowerCase()),
+  },
+  package_types: {
+    ofDocument: ({ package_types = [] }) => distinct(package_types),
+    ofFilter: distinct,
+  },
+  verification_level: {
+    ofDocument: ({ verification_level = 'unclaimed' }) => [verification_level],
+    ofFilter: distinct,
   },
   live: {
     ofDocument: ({ liveness = 'unknown' }) => [isLive(liveness)?.toString()],

@@ -171,6 +171,7 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 function toStored(document: SearchDocument): StoredDocument {
   const { id, name, created_at, state, owner, capabilities } = document
   const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
+  const { package_types = [], verification_level } = document
   const { source, agent_keys = [] } = document
   return {
     id,
@@ -183,6 +184,8 @@ function toStored(document: SearchDocument): StoredDocument {
     ...(callable && { callable }),
     ...(protocol && { protocol }),
     ...(publisher && { publisher }),
+    ...(package_types.length > 0 && { package_types }),
+    ...(verification_level && { verification_level }),
     ...(deprecated && { deprecated }),
     ...(imitates_name && { imitates_name }),
     ...(source !== undefined && agent_keys.length > 0 && { source, agent_keys }),

@@ -214,6 +214,8 @@ function toVectorFilter({
   labels: ____,
   protocol: _____,
   publisher: ______,
+  package_types: _______,
+  verification_level: ________,
   ...filter
 }: Filter): AttributeFilter {
   return filter satisfies {

@@ -128,6 +128,16 @@ beforeAll(async () => {
   await store.write(async (writer) =>
     writer.put({ ...hostile, version: `${attack}2`, description: `${attack} now` }),
   )
+  const packages = [['npm'], ['npm', 'PyPI'], ['pypi']]
+  for (const [index, types] of packages.entries()) {
+    const tool = sampleEntry({
+      package_name: `com.example.tool${index + 1}`,
+      name: `Tool ${index + 1}`,
+      category: 'search-data-extraction',
+      packages: types.map((registry_type) => ({ registry_type, identifier: 'tool' })),
+    })
+    await store.write(async (writer) => writer.put(tool))
+  }
   await store.liveness.watch([{ entry_id: weather.id, place: '[]', active: false }])
   const today = Math.floor(Date.now() / 86_400_000)
   for (const [day, failures] of [
@@ -377,6 +387,47 @@ describe('a report', () => {
       await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(`${weatherPage}/report`)}`),
     )
     expect((await browser.submit(form, { reason: '', detail: 'x' }, form.forms.at(-1))).status).toBe(400)
+  })
+})
+
+describe('the filters of a search', () => {
+  test('are what is counted, with their words, and one that takes several values adds the next', async () => {
+    const { text } = await open('/search')
+    for (const link of [
+      '/search?verification=domain_verified">Domain verified',
+      '/search?package_type=npm">NPM',
+      '/search?live=true">Answers now',
+      '/search?category=search-data-extraction">Search and data extraction',
+    ]) {
+      expect(text).toContain(`<a href="${link}`)
+    }
+    const { text: chosen } = await open('/search?package_type=npm')
+    expect(chosen).toContain('<a href="/search?package_type=npm,pypi">Pypi')
+    const { text: both } = await open('/search?package_type=npm,pypi')
+    expect(both).toContain('<a href="/search?package_type=pypi" aria-current="true">NPM')
+    expect(both).toMatch(/<strong>3<\/strong> agents/)
+  })
+
+  test.each([
+    ['package_type=npm', ['com.example.tool1', 'com.example.tool2']],
+    ['package_type=PYPI', ['com.example.tool2', 'com.example.tool3']],
+    ['verification=domain_verified', ['com.example.weather']],
+    ['live=true&verification=domain_verified,unverified', ['com.example.weather']],
+  ])('select agents in lists and searches: %s', async (query, names) => {
+    for (const search of ['', '&q=tool+weather']) {
+      const { json } = await home.request('GET', `/public/agents?${query}&sort=name${search}&limit=100`)
+      const found = json.agents.map((agent: { package_name: string }) => agent.package_name)
+      expect(found.filter((name: string) => !name.startsWith('svc.'))).toEqual(names)
+    }
+  })
+
+  test('where nothing fits with them, what fits without them is shown, and each can be lifted', async () => {
+    const { text } = await open('/search?q=weather&package_type=oci&license=mit')
+    expect(text).toContain('Nothing here does that.')
+    expect(text).toMatch(/fits? without the filters:/)
+    expect(text).toContain('<a href="/agent/com.example.weather">')
+    expect(text).toContain('<a class="chip" href="/search?q=weather&amp;license=mit">Lift: Package</a>')
+    expect((await open('/search?q=weather')).text).not.toContain('without the filters')
   })
 })
 

@@ -17,7 +17,7 @@ import { feedMounts } from './feeds.ts'
 import { home } from './home.ts'
 import { meMounts } from './me/mounts.ts'
 import { playMounts } from './play.ts'
-import { results } from './results.ts'
+import { maxNearby, results } from './results.ts'
 import { openSite } from './site.ts'
 import { statusView } from './status.ts'
 import type { VisitorPort } from './visitor.ts'
@@ -56,7 +56,11 @@ export function siteMounts(
       const search = searchOf(request)
       const params = readQuery(String(search), fields, searchInput(context))
       const limits = { limit: 20, facets: true, federation: 'none' }
-      return results(await ask('search_agents', { ...limits, ...params } as JsonObject), search)
+      const found = await ask<SearchOutput>('search_agents', { ...limits, ...params } as JsonObject)
+      const query = search.get('q')
+      if (found.total > 0 || query === null || search.size === 1) return results(found, search)
+      const wider = { query, limit: maxNearby, federation: 'none' }
+      return results(found, search, await ask<SearchOutput>('search_agents', wider))
     }),
     ...agentMounts(context, site),
     page('/changes', async ({ request, ask }) => {

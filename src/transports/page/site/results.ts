@@ -1,18 +1,20 @@
-import type { Callable } from '../../../../schemas/callable.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
 import { pageOf, searchField, stateOf } from './parts.ts'
 import type { View } from './view.ts'
-import { callableWords, countOf, railFilters, titleOf, words } from './words.ts'
+import { countOf, railFilters, titleOf, words } from './words.ts'
 
-/** Values of one filter that are shown at first. */
-const maxValues = 14
+type RailFilter = (typeof railFilters)[number]
 
-type FilterName = (typeof railFilters)[number]['name']
+/** Agents that are shown where none fits with the filters. */
+export const maxNearby = 3
 
-/** The page of a search. `search` holds the parameters of its address. */
-export function results(found: SearchOutput, search: URLSearchParams): View {
+/**
+ * The page of a search. `search` holds the parameters of its address; `nearby` is what fits without its filters, where
+ * nothing fits with them.
+ */
+export function results(found: SearchOutput, search: URLSearchParams, nearby?: SearchOutput): View {
   const query = search.get('q') ?? ''
   const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor')
   const main = html`
@@ -23,7 +25,7 @@ ${searchField(query, inForce)}
 <div>
 <div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
-${found.agents.length === 0 ? empty(query, inForce.length > 0) : html`<div class="hits">${hits(found)}</div>`}
+${found.agents.length === 0 ? empty(search, nearby) : html`<div class="hits">${hits(found)}</div>`}
 ${pages(found, search)}
 </div>
 </div>`
@@ -70,44 +72,65 @@ function marked(text: string, mark: RegExp | undefined): Html | Html[] {
   return text.split(mark).map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))
 }
 
-function rail({ facets }: SearchOutput, search: URLSearchParams): Html[] {
+function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] {
   if (!facets) return []
-  return railFilters.map(({ name, facet, title }) => {
-    const counts = Object.entries(facets[facet]).slice(0, maxValues)
+  return railFilters.map((filter) => {
+    const { name, facet, title, most } = filter
+    const counts = Object.entries(facets[facet]).slice(0, most)
     const current = search.get(name)
-    if (counts.length === 0 || (counts.length === 1 && current === null)) return html``
-    const without = addressOf(search, name, null)
+    // A value that all agents have narrows nothing.
+    const isIdle = counts.length === 1 && counts[0]?.[1] === total
+    if (counts.length === 0 || (isIdle && current === null)) return html``
     const isAny = current === null && html` aria-current="true"`
-    const any = html`<li><a href="${without}"${isAny}>${words.any}</a></li>`
-    const chosen = (current ?? '').split(',')
-    const choices = counts.map(([value, count]) =>
-      choice(name, value, count, chosen.includes(value), without),
-    )
+    const any = html`<li><a href="${addressOf(search, name, null)}"${isAny}>${words.any}</a></li>`
+    const chosen = current === null ? [] : current.split(',')
+    // All values of a filter share the rest of the address.
+    const prefix = addressOf(search, name, '')
     return html`<h2>${title}</h2>
-<ul>${any}${choices}</ul>`
+<ul>${any}${counts.map(([value, count]) => choice(filter, value, count, chosen, prefix))}</ul>`
   })
 }
 
-/** A value of a filter; the link of the value in force lifts the filter. */
-function choice(name: FilterName, value: string, count: number, isCurrent: boolean, without: string): Html {
-  const text = name === 'callable' ? callableWords[value as Callable] : titleOf(value)
-  const sign = without.includes('?') ? '&' : '?'
-  const address = isCurrent ? without : `${without}${sign}${name}=${encodeURIComponent(value)}`
+/** A value of a filter: its link chooses it, beside those that are chosen if the filter takes several, or lifts it. */
+function choice(
+  { isList, values }: RailFilter,
+  value: string,
+  count: number,
+  chosen: readonly string[],
+  prefix: string,
+): Html {
+  const isCurrent = chosen.includes(value)
+  const others = isList ? chosen.filter((each) => each !== value) : []
+  const next = isCurrent ? others : [...others, value]
+  const address =
+    next.length === 0 ? prefix.replace(/[?&]\w+=$/, '') : `${prefix}${next.map(encodeURIComponent).join(',')}`
   const current = isCurrent && html` aria-current="true"`
-  return html`<li><a href="${address}"${current}>${text} <span class="count">${countOf(count)}</span></a></li>`
+  return html`<li><a href="${address}"${current}>${values?.[value] ?? titleOf(value)} <span class="count">${countOf(count)}</span></a></li>`
 }
 
+/** The address with another value of a parameter, which comes last; without the parameter for null. */
 function addressOf(search: URLSearchParams, name: string, value: string | null): string {
   const next = new URLSearchParams(search)
   next.delete('cursor')
   next.delete(name)
-  if (value !== null) next.set(name, value)
+  if (value !== null) next.append(name, value)
   return next.size === 0 ? '/search' : `/search?${next}`
 }
 
-function empty(query: string, isFiltered: boolean): Html {
+/** What to do where nothing fits: lift a filter, or all of them, or say it in other words. */
+function empty(search: URLSearchParams, nearby: SearchOutput | undefined): Html {
+  const query = search.get('q') ?? ''
+  const isFiltered = [...search.keys()].some((name) => name !== 'q' && name !== 'cursor')
   const path = isFiltered ? `/search?q=${encodeURIComponent(query)}` : '/search'
-  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p><a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a></div>`
+  const inForce = railFilters.filter(({ name }) => search.has(name))
+  const lifts =
+    inForce.length > 1 &&
+    html`<div class="chips">${inForce.map(({ name, title }) => html`<a class="chip" href="${addressOf(search, name, null)}">${words.lift(title)}</a>`)}</div>`
+  const tries =
+    !isFiltered &&
+    html`<p class="tries">${words.tries} ${words.examples.map((example) => html`<a class="chip" href="/search?q=${encodeURIComponent(example)}">${example}</a> `)}</p>`
+  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p>${lifts}${tries}<a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a></div>
+${nearby !== undefined && nearby.total > 0 && html`<p class="bar">${words.without(nearby.total)}</p><div class="hits">${hits(nearby)}</div>`}`
 }
 
 function pages({ next_cursor }: SearchOutput, search: URLSearchParams): Html | false {

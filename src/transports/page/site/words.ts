@@ -1,5 +1,6 @@
 import type { Callable } from '../../../../schemas/callable.ts'
 import type { Entry } from '../../../../schemas/entry.ts'
+import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../../schemas/liveness.ts'
 
 /** All words of the pages, in English. */
@@ -38,6 +39,9 @@ export const words = {
   nothing: 'Nothing here does that.',
   fewer: 'Search without the filters',
   other: 'Say it in other words, or browse all agents.',
+  without: (count: number) =>
+    count === 1 ? 'One agent fits without the filters:' : `${count} agents fit without the filters:`,
+  lift: (filter: string) => `Lift: ${filter}`,
   all: 'Browse all agents',
   next: 'Next page',
   first: 'Back to the first page',
@@ -523,18 +527,56 @@ export const livenessWords: Readonly<Record<LivenessStatus, string>> = {
   unknown: 'Not looked at yet',
 }
 
-/** The filters beside the results, with their titles. */
-export const railFilters = [
-  { name: 'callable', facet: 'callable', title: 'Use' },
-  { name: 'protocol', facet: 'protocols', title: 'Protocol' },
-  { name: 'category', facet: 'categories', title: 'Category' },
-  { name: 'license', facet: 'licenses', title: 'Licence' },
-] as const
+/** The filters beside the results: their titles, how many values they show, and what the values are called. */
+export const railFilters: readonly {
+  readonly name: string
+  readonly facet: FacetName
+  readonly title: string
+  readonly most: number
+  /** The filter takes several values. */
+  readonly isList: boolean
+  readonly values?: Readonly<Record<string, string>>
+}[] = [
+  { name: 'callable', facet: 'callable', title: 'Use', most: 7, isList: true, values: callableWords },
+  {
+    name: 'live',
+    facet: 'live',
+    title: 'State',
+    most: 2,
+    isList: false,
+    values: { true: 'Answers now', false: 'Does not answer' },
+  },
+  {
+    name: 'verification',
+    facet: 'verifications',
+    title: 'Publisher',
+    most: 3,
+    isList: true,
+    values: verificationWords,
+  },
+  { name: 'protocol', facet: 'protocols', title: 'Protocol', most: 4, isList: true },
+  { name: 'package_type', facet: 'package_types', title: 'Package', most: 5, isList: true },
+  { name: 'category', facet: 'categories', title: 'Category', most: 14, isList: false },
+  { name: 'tags', facet: 'tags', title: 'Tag', most: 8, isList: true },
+  { name: 'license', facet: 'licenses', title: 'Licence', most: 6, isList: false },
+]
 
-const short = new Set(['a2a', 'mcp', 'ai', 'api', 'iot', 'os', 'rag', 'sql', 'mit'])
+/** The titles of categories whose slugs leave words out. */
+const categoryTitles: Readonly<Record<string, string>> = {
+  'search-data-extraction': 'Search and data extraction',
+  'finance-fintech': 'Finance and fintech',
+  'knowledge-memory': 'Knowledge and memory',
+  'support-service-management': 'Support and service management',
+  'travel-transportation': 'Travel and transportation',
+  'embedded-system': 'Embedded systems',
+}
+
+const short = new Set(['a2a', 'mcp', 'ai', 'api', 'iot', 'os', 'rag', 'sql', 'mit', 'npm', 'oci', 'mcpb'])
 
 /** A slug in words: `search-data-extraction` becomes `Search data extraction`. */
 export function titleOf(slug: string): string {
+  const title = Object.hasOwn(categoryTitles, slug) ? categoryTitles[slug] : undefined
+  if (title !== undefined) return title
   const parts = slug.split('-').filter(Boolean)
   const spelled = parts.map((part) => (short.has(part) ? part.toUpperCase() : part)).join(' ')
   return spelled.charAt(0).toUpperCase() + spelled.slice(1)
