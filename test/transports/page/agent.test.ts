@@ -395,16 +395,16 @@ describe('the filters of a search', () => {
     const { text } = await open('/search')
     for (const link of [
       '/search?verification=domain_verified">Domain verified',
-      '/search?package_type=npm">NPM',
+      '/search?package_type=npm">npm',
       '/search?live=true">Answers now',
       '/search?category=search-data-extraction">Search and data extraction',
     ]) {
       expect(text).toContain(`<a href="${link}`)
     }
     const { text: chosen } = await open('/search?package_type=npm')
-    expect(chosen).toContain('<a href="/search?package_type=npm,pypi">Pypi')
+    expect(chosen).toContain('<a href="/search?package_type=npm,pypi">pypi')
     const { text: both } = await open('/search?package_type=npm,pypi')
-    expect(both).toContain('<a href="/search?package_type=pypi" aria-current="true">NPM')
+    expect(both).toContain('<a href="/search?package_type=pypi" aria-current="true">npm')
     expect(both).toMatch(/<strong>3<\/strong> agents/)
   })
 

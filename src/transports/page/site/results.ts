@@ -3,7 +3,7 @@ import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
 import { pageOf, searchField, stateOf } from './parts.ts'
 import type { View } from './view.ts'
-import { countOf, railFilters, titleOf, words } from './words.ts'
+import { countOf, railFilters, words } from './words.ts'
 
 type RailFilter = (typeof railFilters)[number]
 
@@ -81,39 +81,38 @@ function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] 
     // A value that all agents have narrows nothing.
     const isIdle = counts.length === 1 && counts[0]?.[1] === total
     if (counts.length === 0 || (isIdle && current === null)) return html``
+    const without = addressOf(search, name, null)
     const isAny = current === null && html` aria-current="true"`
-    const any = html`<li><a href="${addressOf(search, name, null)}"${isAny}>${words.any}</a></li>`
+    const any = html`<li><a href="${without}"${isAny}>${words.any}</a></li>`
     const chosen = current === null ? [] : current.split(',')
-    // All values of a filter share the rest of the address.
-    const prefix = addressOf(search, name, '')
     return html`<h2>${title}</h2>
-<ul>${any}${counts.map(([value, count]) => choice(filter, value, count, chosen, prefix))}</ul>`
+<ul>${any}${counts.map(([value, count]) => choice(filter, value, count, chosen, without))}</ul>`
   })
 }
 
 /** A value of a filter: its link chooses it, beside those that are chosen if the filter takes several, or lifts it. */
 function choice(
-  { isList, values }: RailFilter,
+  { name, isList, values, textOf }: RailFilter,
   value: string,
   count: number,
   chosen: readonly string[],
-  prefix: string,
+  without: string,
 ): Html {
   const isCurrent = chosen.includes(value)
-  const others = isList ? chosen.filter((each) => each !== value) : []
+  const others = isList && chosen.length > 0 ? chosen.filter((each) => each !== value) : []
   const next = isCurrent ? others : [...others, value]
+  const sign = without.includes('?') ? '&' : '?'
   const address =
-    next.length === 0 ? prefix.replace(/[?&]\w+=$/, '') : `${prefix}${next.map(encodeURIComponent).join(',')}`
+    next.length === 0 ? without : `${without}${sign}${name}=${next.map(encodeURIComponent).join(',')}`
   const current = isCurrent && html` aria-current="true"`
-  return html`<li><a href="${address}"${current}>${values?.[value] ?? titleOf(value)} <span class="count">${countOf(count)}</span></a></li>`
+  return html`<li><a href="${address}"${current}>${values?.[value] ?? textOf?.(value) ?? value} <span class="count">${countOf(count)}</span></a></li>`
 }
 
-/** The address with another value of a parameter, which comes last; without the parameter for null. */
 function addressOf(search: URLSearchParams, name: string, value: string | null): string {
   const next = new URLSearchParams(search)
   next.delete('cursor')
   next.delete(name)
-  if (value !== null) next.append(name, value)
+  if (value !== null) next.set(name, value)
   return next.size === 0 ? '/search' : `/search?${next}`
 }
 

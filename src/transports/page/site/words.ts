@@ -536,6 +536,8 @@ export const railFilters: readonly {
   /** The filter takes several values. */
   readonly isList: boolean
   readonly values?: Readonly<Record<string, string>>
+  /** What a value is called that `values` lacks; the value itself when absent. */
+  readonly textOf?: (value: string) => string
 }[] = [
   { name: 'callable', facet: 'callable', title: 'Use', most: 7, isList: true, values: callableWords },
   {
@@ -554,11 +556,11 @@ export const railFilters: readonly {
     isList: true,
     values: verificationWords,
   },
-  { name: 'protocol', facet: 'protocols', title: 'Protocol', most: 4, isList: true },
+  { name: 'protocol', facet: 'protocols', title: 'Protocol', most: 4, isList: true, textOf: titleOf },
   { name: 'package_type', facet: 'package_types', title: 'Package', most: 5, isList: true },
-  { name: 'category', facet: 'categories', title: 'Category', most: 14, isList: false },
+  { name: 'category', facet: 'categories', title: 'Category', most: 14, isList: false, textOf: titleOf },
   { name: 'tags', facet: 'tags', title: 'Tag', most: 8, isList: true },
-  { name: 'license', facet: 'licenses', title: 'Licence', most: 6, isList: false },
+  { name: 'license', facet: 'licenses', title: 'Licence', most: 6, isList: false, textOf: licenseOf },
 ]
 
 /** The titles of categories whose slugs leave words out. */
@@ -579,6 +581,14 @@ export function titleOf(slug: string): string {
   if (title !== undefined) return title
   const parts = slug.split('-').filter(Boolean)
   const spelled = parts.map((part) => (short.has(part) ? part.toUpperCase() : part)).join(' ')
+  return spelled.charAt(0).toUpperCase() + spelled.slice(1)
+}
+
+/** A licence in the letters of SPDX, which counts of them lack. */
+function licenseOf(license: string): string {
+  const spelled = license.replace(/^(?:mit|isc|bsd|[al]?gpl|mpl|epl|cc0?|bsl)(?=-|$)/, (name) =>
+    name.toUpperCase(),
+  )
   return spelled.charAt(0).toUpperCase() + spelled.slice(1)
 }
 
