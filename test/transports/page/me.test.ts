@@ -236,3 +236,11 @@ test("the cookie of the page counts at no other transport, and the page of someb
   await other.submit(page, { ...agent, package_name: 'com.example.lea', do: 'publish' })
   expect((await browser.open(`${home.url}/me/agents/com.example.lea`)).status).toBe(404)
 })
+
+test('the forms of one page share one cookie, and all of them are valid', async () => {
+  const { browser } = await visitor('mia', '/sign-in?then=/search')
+  const before = browser.setCookies.length
+  const page = await browser.open(`${home.url}/me/connections`)
+  const own = page.forms.map(({ fields }) => fields.token)
+  expect([own.length, new Set(own).size, browser.setCookies.length - before]).toEqual([2, 1, 1])
+})
