@@ -38,8 +38,9 @@ export function paramOf({ request }: Exchange, name: string): string {
   return String(request.params[name] ?? '')
 }
 
-/** Pages to which a sign-in leads back. */
-const own = /^(?!.*\.\.)\/(?:me|publish|agent|search|connect|play|docs|status)(?:[/?][\w.~%/?=&+:@,-]*)?$/
+/** Pages to which a sign-in leads back. Browsers read `%2e` in a path as a dot. */
+const own =
+  /^(?!.*(?:\.|%2[eE]){2})\/(?:me|publish|agent|search|connect|play|docs|status)(?:[/?][\w.~%/?=&+:@,-]*)?$/
 const thenSeconds = 900
 
 /** Remembers the page to which the sign-in leads back; an address elsewhere is ignored. */

@@ -244,3 +244,9 @@ test('the forms of one page share one cookie, and all of them are valid', async 
   const own = page.forms.map(({ fields }) => fields.token)
   expect([own.length, new Set(own).size, browser.setCookies.length - before]).toEqual([2, 1, 1])
 })
+
+test.each(['/me/%2e%2e/evil', '/docs/.%2E/%2e./evil'])('a sign-in does not lead back to %s', async (then) => {
+  const browser = new Browser(home.url)
+  const first = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
+  expect((await signIn(browser, first)).url).toBe(`${home.url}/me`)
+})
