@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
@@ -249,4 +251,52 @@ test.each(['/me/%2e%2e/evil', '/docs/.%2E/%2e./evil'])('a sign-in does not lead 
   const browser = new Browser(home.url)
   const first = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
   expect((await signIn(browser, first)).url).toBe(`${home.url}/me`)
+})
+
+describe('a form that is shown again', () => {
+  const own = { 'Sec-Fetch-Site': 'same-origin' }
+
+  test('does not show a secret that was typed', async () => {
+    const answer = await new Browser(home.url).post(
+      `${home.url}/me/connections`,
+      { token: 'old', do: 'store', agent: 'com.example.mail', value: 'hunter2' },
+      own,
+    )
+    expect(answer.forms[0]?.fields.value).toBe('hunter2')
+    expect(answer.text).not.toContain('<dd>hunter2</dd>')
+  })
+
+  test('has no more fields than a form of ours', async () => {
+    const answer = await home.request('POST', '/publish', {
+      body: `token=old${'&a'.repeat(100_000)}`,
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...own },
+    })
+    expect(answer.status).toBe(413)
+    expect(answer.text.length).toBeLessThan(10_000)
+  })
+})
+
+test('a form does nothing in a session that ends while its body arrives', async () => {
+  const { browser, page } = await visitor('nia', '/me/keys')
+  const names = ['dragoman-session', 'dragoman-form']
+  const body = new URLSearchParams({
+    ...page.forms[0]?.fields,
+    label: 'late',
+    scopes: 'agents:read',
+  }).toString()
+  const request = httpRequest(`${home.url}/me/keys`, {
+    method: 'POST',
+    headers: {
+      Cookie: names.map((name) => `${name}=${browser.cookie(name)}`).join('; '),
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Content-Length': body.length,
+    },
+  })
+  const [first, rest] = [body.slice(0, 10), body.slice(10)]
+  await new Promise<void>((resolve) => request.write(first, () => resolve()))
+  await browser.submit(await browser.open(`${home.url}/sign-in`))
+  const answer = once(request, 'response')
+  request.end(rest)
+  const [{ statusCode }] = (await answer) as [IncomingMessage]
+  expect(statusCode).toBe(403)
 })

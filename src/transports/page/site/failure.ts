@@ -12,6 +12,9 @@ ${details.hint !== undefined && html`<p>${details.hint}</p>`}
   return { title: words.wrong, description: message, main }
 }
 
+/** Fields with a secret, which is kept and not shown. */
+const secrets = new Set(['value'])
+
 /** Shows a form again that was shown to another session, with all that was typed. */
 export function resendView({ request, visitor, token }: Visit, form: URLSearchParams): View {
   const fields = [...form].filter(([name]) => name !== 'token')
@@ -24,6 +27,6 @@ ${
 <form method="post" action="${request.url ?? ''}"><input type="hidden" name="token" value="${token() || 'none'}">
 ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p><button class="button main">${words.send}</button></p></form>
-<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value.slice(0, 200)}</dd></div>`)}</dl></div>`
+<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.has(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
   return { title: words.resend, main, status: 403 }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Envelope } from '../../../../schemas/envelope.ts'
-import { codes } from '../../../../schemas/failure.ts'
+import { codes, Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName } from '../../../../schemas/names.ts'
 import { costs } from '../../../router/limiter.ts'
@@ -39,6 +39,8 @@ export interface Site {
 
 /** Cards are pasted into forms. */
 const maxFormBytes = 512 * 1024
+/** A form that is shown again shows every field. */
+const maxFormFields = 200
 
 /** Scripts, styles and pictures come from here alone, and nobody may put a page in a frame. */
 const securityPolicy = [
@@ -66,7 +68,15 @@ const fixed = {
 export function openSite(context: TransportContext, port: VisitorPort, paths: AssetPaths): Site {
   const forms = createForms(port.isSecure)
 
-  async function serve(request: ReadRequest, response: ServerResponse, render: Render): Promise<void> {
+  async function serve<Fields>(
+    request: ReadRequest,
+    response: ServerResponse,
+    read: (request: ReadRequest) => Fields,
+    render: (
+      visit: Visit,
+      fields: Awaited<Fields>,
+    ) => Promise<View | Download | { readonly location: string }>,
+  ): Promise<void> {
     const client = clientOf(context, request)
     const id = requestId(request)
     let visitor: Visitor | undefined
@@ -90,11 +100,13 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
     try {
       const refused = overCost(context, request)
       if (refused) throw refused
+      // The session may end while a slow body arrives.
+      const fields = await read(request)
       visitor = await visitorOf(port, request)
       const { principal, session } = visitor
       const call = { principal, signal: signalOf(response), id, client }
       const dispatch = async (envelope: Envelope) => (await context.dispatch(envelope, call)).output
-      const answer = await render({
+      const visit: Visit = {
         request,
         visitor,
         ask: async <Output>(action: string, params: JsonObject) =>
@@ -102,7 +114,8 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         call: dispatch,
         count: () => context.count(call),
         token: () => (session === '' ? '' : forms.token(request, response, session)),
-      })
+      }
+      const answer = await render(visit, fields)
       if ('main' in answer) return await show(answer, {})
       if ('file' in answer) return download(request, response, answer)
       send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
@@ -117,14 +130,13 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
     page: (path, render) => ({
       method: 'get',
       path,
-      handler: (request, response) => serve(request, response, render),
+      handler: (request, response) => serve(request, response, () => {}, render),
     }),
     form: (path, act) => ({
       method: 'post',
       path,
       handler: (request, response) =>
-        serve(request, response, async (visit) => {
-          const form = new URLSearchParams((await readFormBody(request, maxFormBytes)).toString('utf8'))
+        serve(request, response, readForm, async (visit, form) => {
           const { session } = visit.visitor
           const isBound = session !== '' || form.has('token')
           // The session may have ended, or begun, since the form was shown: what was typed stays.
@@ -136,6 +148,12 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         }),
     }),
   }
+}
+
+async function readForm(request: ReadRequest): Promise<URLSearchParams> {
+  const form = new URLSearchParams((await readFormBody(request, maxFormBytes)).toString('utf8'))
+  if (form.size <= maxFormFields) return form
+  throw new Failure('too_large', `The form has more than ${maxFormFields} fields.`)
 }
 
 function download(request: ReadRequest, response: ServerResponse, { file, json }: Download): void {
