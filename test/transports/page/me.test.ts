@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -299,4 +300,17 @@ test('a form does nothing in a session that ends while its body arrives', async 
   request.end(rest)
   const [{ statusCode }] = (await answer) as [IncomingMessage]
   expect(statusCode).toBe(403)
+})
+
+test('an answer that is cut within a string is drawn in linear time', () => {
+  const cut = JSON.stringify({ say: '"'.repeat(60_000) }).slice(0, 100_000)
+  const [, key, , text] = colouredJson(cut)
+  expect([key?.html, text?.html.startsWith('<span class="string">')]).toEqual(['&quot;say&quot;:', true])
+  for (const end of ['{"a": "x\\', '"\\\n', '{}', '']) {
+    expect(
+      colouredJson(end)
+        .map(({ html }) => html.replace(/<[^>]*>/g, ''))
+        .join(''),
+    ).toBe(end.replaceAll('"', '&quot;'))
+  }
 })

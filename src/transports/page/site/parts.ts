@@ -58,7 +58,8 @@ export function jsonOf(value: unknown): Html[] {
 
 /** A text of JSON, or of what is like it, with its strings in colour. */
 export function colouredJson(text: string): Html[] {
-  const parts = text.split(/("(?:[^"\\]|\\.)*":?)/)
+  // A text that was cut may end within a string: a match that failed there would begin again at each quote.
+  const parts = text.split(/("(?:[^"\\]|\\[\s\S])*(?:":?|\\?$))/)
   return parts.map((part, index) => {
     const isText = index % 2 === 1 && !part.endsWith(':')
     return isText ? html`<span class="string">${part}</span>` : html`${part}`
