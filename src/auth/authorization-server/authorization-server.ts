@@ -3,7 +3,9 @@ import { Readable } from 'node:stream'
 import type { JWK } from 'jose'
 import type Provider from 'oidc-provider'
 import type { Interaction } from 'oidc-provider'
+import { localPersonId } from '../../../schemas/identity.ts'
 import type { ResourcePath } from '../../../schemas/scope.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 import type { Login, Person } from '../logins/login.ts'
 import { resourceNamed } from '../resources.ts'
 import type { Accounts } from './accounts.ts'
@@ -55,7 +57,8 @@ const newClientMilliseconds = 1_800_000
 
 /** The authorization server for people, as OAuth 2.1 defines it, and the sessions of their browsers. */
 export function createAuthorizationServer(options: AuthorizationServerOptions) {
-  const { issuer, signingKey, records, accounts, clock } = options
+  const { issuer, signingKey, records, clock } = options
+  const accounts = knownAccounts(options)
   const typedCodes = new WeakMap<object, string>()
   let engine: { readonly name: string; readonly provider: Promise<Provider> } | undefined
 
@@ -65,7 +68,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     const name = `${key.kid} ${issuer()}`
     if (engine?.name !== name) {
       const created = import('./engine.ts').then(({ createEngine }) =>
-        createEngine({ ...options, issuer: issuer(), key, typedCodes }),
+        createEngine({ ...options, accounts, issuer: issuer(), key, typedCodes }),
       )
       engine = { name, provider: created }
     }
@@ -147,9 +150,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
       }
     },
 
-    /** Continues a request after the sign-in of its user; returns the address to go on at. */
-    async signedIn(request: IncomingMessage, response: ServerResponse, person: Person): Promise<string> {
-      return await end(request, response, { login: { accountId: await accounts.put(person) } })
+    /**
+     * Continues a request after the sign-in of its user, which stays as old as it is; returns the address to go on at.
+     */
+    async signedIn(
+      request: IncomingMessage,
+      response: ServerResponse,
+      person: Person,
+      signedInAt: number,
+    ): Promise<string> {
+      const accountId = await accounts.put(person)
+      return await end(request, response, { login: { accountId, ts: signedInAt } })
     },
 
     /** Grants what the request asks for. Throws if the request is not of this browser. */
@@ -183,6 +194,22 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
       if ((await records.count('Client')) < maxClients) return true
       await records.removeExpiring('Client', clock() + unusedClientMilliseconds - newClientMilliseconds)
       return (await records.count('Client')) < maxClients
+    },
+  }
+}
+
+/** Who signed in at a login that is not configured any more is nobody. */
+function knownAccounts({ accounts, issuer, logins }: AuthorizationServerOptions): Accounts {
+  function isKnown(person: Person): boolean {
+    const isLocal = person.issuer === localPersonId.issuer && person.subject === localPersonId.subject
+    if (isLocal) return isLoopbackUrl(new URL(issuer()))
+    return logins.some((login) => login.issuer === person.issuer)
+  }
+  return {
+    put: accounts.put,
+    async find(id) {
+      const person = await accounts.find(id)
+      return person && isKnown(person) ? person : undefined
     },
   }
 }

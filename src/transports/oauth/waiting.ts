@@ -18,7 +18,7 @@ export function waitingAnswers(port: SignInPort) {
       return consentPage({ action: here, token, person: browser.person, request: waiting.request })
     }
     if (browser.person && browser.signedInAt >= waiting.since) {
-      return { location: await server.signedIn(request, response, browser.person) }
+      return { location: await server.signedIn(request, response, browser.person, browser.signedInAt) }
     }
     return signInPage({
       client: waiting.client,

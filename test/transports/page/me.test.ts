@@ -1,11 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
+import { temporaryFolder } from '../../support/command.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
-import { instantLogin, signIn } from '../../support/sign-in.ts'
+import { authorizationRequest, instantLogin, register, signIn } from '../../support/sign-in.ts'
 
 const login = instantLogin({ namespaces: [] })
 let dns: DnsServer
@@ -302,6 +305,29 @@ test('a form does nothing in a session that ends while its body arrives', async 
   expect(statusCode).toBe(403)
 })
 
+test('an application that waits does not renew the rights of the operator', async () => {
+  const begin = Date.now()
+  await using here = await startGateway({}, { clock: () => Date.now() })
+  const browser = new Browser(here.url)
+  const waiting = await browser.open(authorizationRequest(here, await register(here)).url)
+  const code = await createLoginLink(here.gateway.store.signIn, Date.now, randomBytes)
+  await browser.submit(await browser.open(`${here.url}/sign-in/link?code=${code}`))
+  const minute = 60_000
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    vi.setSystemTime(begin + 25 * minute)
+    expect((await browser.open(`${here.url}/me/packages`)).text).not.toContain('dragoman allow PACKAGE')
+    const consent = await browser.open(waiting.links.at(-1) ?? '')
+    expect(consent.text).toContain('Test client')
+    vi.setSystemTime(begin + 62 * minute)
+    const later = await browser.open(`${here.url}/me/packages`)
+    expect(later.text).toContain('You, on this machine')
+    expect(later.text).toContain('dragoman allow PACKAGE')
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test('an answer that is cut within a string is drawn in linear time', () => {
   const cut = JSON.stringify({ say: '"'.repeat(60_000) }).slice(0, 100_000)
   const [, key, , text] = colouredJson(cut)
@@ -313,4 +339,22 @@ test('an answer that is cut within a string is drawn in linear time', () => {
         .join(''),
     ).toBe(end.replaceAll('"', '&quot;'))
   }
+})
+
+test('a session ends with the login at which it began', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  let session = ''
+  {
+    await using here = await startGateway(environment, { logins: [instantLogin()] })
+    const browser = new Browser(here.url)
+    await signIn(browser, await browser.open(`${here.url}/me`))
+    session = browser.cookie('dragoman-session') ?? ''
+  }
+  const other = { ...instantLogin(), id: 'other', title: 'Other', issuer: 'https://other.example' }
+  await using here = await startGateway(environment, { logins: [other] })
+  const browser = new Browser(here.url)
+  browser.plant('dragoman-session', session)
+  const page = await browser.open(`${here.url}/me`)
+  expect(page.text).toContain('Continue with Other')
 })

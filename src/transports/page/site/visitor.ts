@@ -4,7 +4,6 @@ import { type Principal, type Scope, scopes } from '../../../../schemas/scope.ts
 import type { AuthorizationServer } from '../../../auth/authorization-server/authorization-server.ts'
 import { offeredScopes } from '../../../auth/authorization-server/offered-scopes.ts'
 import type { Person } from '../../../auth/logins/login.ts'
-import { isLoopbackUrl } from '../../../common/loopback.ts'
 
 /** Who visits a page. */
 export interface Visitor {
@@ -20,19 +19,16 @@ export interface Visitor {
   readonly isOperator: boolean
 }
 
-export type VisitorPort = Pick<AuthorizationServer, 'browsers' | 'issuer' | 'isSecure' | 'logins' | 'clock'>
+export type VisitorPort = Pick<AuthorizationServer, 'browsers' | 'isSecure' | 'clock'>
 
 /** Cookies of loopback reach servers at all its ports, so the rights of the operator end long before the session. */
 const operatorSeconds = 3600
 
-/** Reads the session of the browser. Who signed in at a login that is not configured any more is nobody. */
+/** Reads the session of the browser. */
 export async function visitorOf(port: VisitorPort, request: IncomingMessage): Promise<Visitor> {
   const { person, session, expired, signedInAt } = await port.browsers.of(request)
-  const isLocal = person?.issuer === localPersonId.issuer && person.subject === localPersonId.subject
-  const isKnown = isLocal
-    ? isLoopbackUrl(new URL(port.issuer()))
-    : port.logins.some(({ issuer }) => issuer === person?.issuer)
-  if (!person || !isKnown) return { person: null, expired, principal: null, session: '', isOperator: false }
+  if (!person) return { person: null, expired, principal: null, session: '', isOperator: false }
+  const isLocal = person.issuer === localPersonId.issuer && person.subject === localPersonId.subject
   const isOperator = isLocal && port.clock() / 1000 - signedInAt < operatorSeconds
   const principal: Principal = {
     issuer: person.issuer,
