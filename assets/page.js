@@ -212,13 +212,13 @@ function inputOf(form) {
   let input = Object.create(null)
   let isWrong = false
   for (const control of /** @type {Iterable<any>} */ (form.elements)) {
-    const { kind, in: within } = control.dataset
+    const { kind, name, in: within } = control.dataset
     if (!kind) continue
     try {
       const value = readControl(control, kind)
       if (value === undefined) continue
       if (kind === 'whole') input = value
-      else put(input, within, control.name, value, kind)
+      else put(input, within, name, value, kind)
     } catch (fault) {
       showFault(control, /** @type {Error} */ (fault).message)
       if (!isWrong) control.focus()
@@ -294,8 +294,9 @@ function showFault(control, text) {
 function showFaults(form, errors) {
   for (const { pointer, detail } of errors) {
     const name = pointer.replace(/^\/(?:(?:input|params)\/)?/, '').split('/')[0] ?? ''
-    const control = form.elements.namedItem(name)
-    if (control instanceof HTMLElement) showFault(control, detail)
+    const controls = /** @type {HTMLElement[]} */ ([...form.elements])
+    const control = controls.find(({ dataset }) => dataset.name === name)
+    if (control) showFault(control, detail)
   }
 }
 

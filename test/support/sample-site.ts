@@ -42,7 +42,7 @@ export const views: Readonly<Record<string, SampleView>> = {
   'play-steps': {
     path: '/play?agent=svc.utility.reader',
     async prepare(page) {
-      await page.fill('form.call [name=url]', 'http://127.0.0.1:9/')
+      await page.fill('form.call [data-name=url]', 'http://127.0.0.1:9/')
       await page.click('form.call button')
       await page.waitForSelector('#steps li')
     },

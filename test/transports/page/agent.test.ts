@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callForm } from '../../../src/transports/page/site/form.ts'
 import { samplesOf } from '../../../src/transports/page/site/samples.ts'
 import { Browser } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/command.ts'
@@ -226,6 +227,19 @@ describe('the page of an agent', () => {
     expect(data).not.toContain('<')
     expect(text).toContain(`<link rel="canonical" href="${home.url}/agent/com.example.hostile">`)
   })
+})
+
+test('a schema whose values are of other types is drawn', () => {
+  const [object, text] = [{ toString: 1 }, 'string']
+  const properties = {
+    a: { type: object, format: object, maxLength: object },
+    b: { type: text, format: 'constructor', maxLength: object },
+    c: { type: [text, 'null'] },
+  }
+  const odd = { name: 'odd', description: '', input_schema: { type: 'object', properties } }
+  const { html } = callForm('com.example.odd', odd, 0)
+  expect(html).toContain('<input type="text" id="field-0-1"')
+  expect(html).toContain('string,null')
 })
 
 describe('hostile texts', () => {

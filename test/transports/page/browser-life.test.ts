@@ -186,6 +186,29 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
   )
 
   test(
+    'calls an agent whose fields are named like parts of a form',
+    async () => {
+      const names = ['dataset', 'elements', 'querySelector', 'addEventListener']
+      const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+      await list(home, {
+        package_name: 'com.example.fields',
+        endpoints: [{ protocol: 'envelope', url: echo.url }],
+        capabilities: [{ name: 'draw', description: 'Draws.', input_schema: { type: 'object', properties } }],
+      })
+      await using opened = await openPage('/sign-in/with/example')
+      const { page, reports } = opened
+      await page.goto(`${home.url}/agent/com.example.fields`)
+      for (const name of names) await page.getByLabel(name, { exact: true }).fill(`of ${name}`)
+      await page.getByRole('button', { name: 'Call it' }).click()
+      await page.locator('.answer pre').waitFor()
+      const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
+      expect(Object.entries(params)).toEqual(names.map((name) => [name, `of ${name}`]))
+      expect(reports).toEqual([])
+    },
+    timeout,
+  )
+
+  test(
     'connects an upstream, and calls it in their own name from its page',
     async () => {
       await using opened = await openPage('/sign-in/with/example')

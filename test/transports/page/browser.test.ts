@@ -118,11 +118,11 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     const { page, reports } = opened
     await page.click('form.call button')
     expect(await page.locator('.wrong').first().textContent()).toBe('This is required.')
-    await page.fill('form.call [name=url]', 'http://127.0.0.1:9/')
+    await page.fill('form.call [data-name=url]', 'http://127.0.0.1:9/')
     await page.click('form.call button')
     await page.waitForSelector('.answer .note code')
     expect(await page.locator('.answer .note').textContent()).toContain('blocked_address')
-    await page.fill('form.call [name=url]', website)
+    await page.fill('form.call [data-name=url]', website)
     await page.click('form.call button')
     await page.waitForSelector('.answer pre')
     expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')

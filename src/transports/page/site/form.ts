@@ -109,7 +109,7 @@ function editable(field: Field): Html {
   const boxes = boxesOf(schema)
   if (boxes) {
     const legend = html`<legend class="mono" dir="ltr">${name}</legend>`
-    return html`<fieldset id="${id}" data-boxes="${name}">${legend}${hintOf(field)}${boxes.map((choice) => html`<label><input type="checkbox" name="${name}" value="${JSON.stringify(choice)}" data-kind="boxes"${insideOf(field)} aria-describedby="${id}-wrong">${textOf(choice)}</label>`)}<p class="wrong" id="${id}-wrong"></p></fieldset>`
+    return html`<fieldset id="${id}" data-boxes="${name}">${legend}${hintOf(field)}${boxes.map((choice) => html`<label><input type="checkbox" data-name="${name}" value="${JSON.stringify(choice)}" data-kind="boxes"${insideOf(field)} aria-describedby="${id}-wrong">${textOf(choice)}</label>`)}<p class="wrong" id="${id}-wrong"></p></fieldset>`
   }
   const label = html`<label class="mono" for="${id}" dir="ltr">${name}</label>`
   const beside = isDrawn(schema) ? html`` : schemaOf(schema)
@@ -145,7 +145,13 @@ function schemaOf(schema: Schema): Html {
 
 function headOf({ schema, isRequired }: Field, name: Html): Html {
   const { type, enum: choices } = schema
-  const kind = Array.isArray(choices) ? words.one_of(choices.length) : String(type ?? '').slice(0, 100)
+  const kind = Array.isArray(choices)
+    ? words.one_of(choices.length)
+    : [type]
+        .flat()
+        .filter((each) => typeof each === 'string')
+        .join(',')
+        .slice(0, 100)
   return html`<span class="kind">${kind}</span>${name}${isRequired && html` <span class="required">${words.required}</span>`}`
 }
 
@@ -171,7 +177,7 @@ function control(field: Field): Html {
   const { name, schema, isRequired, id } = field
   const { type, enum: choices, maxLength, minimum, maximum, format } = schema
   const placeholder = placeholderOf(schema)
-  const common = html`id="${id}" name="${name}"${insideOf(field)} aria-describedby="${id}-hint ${id}-wrong"${isRequired && html` required`}`
+  const common = html`id="${id}" data-name="${name}"${insideOf(field)} aria-describedby="${id}-hint ${id}-wrong"${isRequired && html` required`}`
   if (Array.isArray(choices)) {
     return html`<select ${common} data-kind="choice"><option></option>${choices.slice(0, maxChoices).map((choice) => html`<option value="${JSON.stringify(choice)}">${textOf(choice)}</option>`)}</select>`
   }
@@ -182,8 +188,9 @@ function control(field: Field): Html {
     return html`<input type="number" ${common}${bounds}${step} placeholder="${placeholder}" data-kind="number">`
   }
   if (type === 'string') {
-    const isLong = format === 'text' || (Number(maxLength) > maxLine && format === undefined)
-    const kind = inputTypes[String(format)] ?? 'text'
+    const isLong =
+      format === 'text' || (typeof maxLength === 'number' && maxLength > maxLine && format === undefined)
+    const kind = inputTypes.get(format as string) ?? 'text'
     if (isLong)
       return html`<textarea ${common} rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
     return html`<input type="${kind}" ${common}${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
@@ -192,7 +199,12 @@ function control(field: Field): Html {
   return html`<textarea ${common} rows="3" placeholder="${isLines ? words.one_a_line : 'JSON'}" data-kind="${isLines ? 'lines' : 'json'}" spellcheck="false"></textarea>`
 }
 
-const inputTypes: Readonly<Record<string, string>> = { uri: 'url', url: 'url', date: 'date', email: 'email' }
+const inputTypes = new Map([
+  ['uri', 'url'],
+  ['url', 'url'],
+  ['date', 'date'],
+  ['email', 'email'],
+])
 
 const maxPattern = 200
 /** A repeated group, or a reference to one: such patterns can take a browser for ever. */
