@@ -53,7 +53,13 @@ export function indexMount(
   version: string,
 ): Mount {
   const render = (here: Site) => JSON.stringify(index(version, here), null, 2)
-  return pageMount(context, { path: '/', type: 'application/json', render, link: catalogLink })
+  return pageMount(context, {
+    path: '/',
+    type: 'application/json',
+    render,
+    vary: 'Accept',
+    link: catalogLink,
+  })
 }
 
 function index(version: string, { base_url, site_url }: Site): unknown {

@@ -14,6 +14,8 @@ interface Page<Here> {
   readonly render: (here: Here) => string
   /** Maximum time for which caches keep the document, in seconds; a minute when absent. */
   readonly max_age_s?: number
+  /** The request header that chooses between this document and another one at its path. */
+  readonly vary?: string
   /** The header `Link`. */
   readonly link?: (here: Here) => string
 }
@@ -29,7 +31,7 @@ interface PageContext<Here extends Site> extends Pick<TransportContext, 'limits'
 /** A document at a path, readable by every web page, rendered once for each address of the gateway. */
 export function pageMount<Here extends Site>(
   context: PageContext<Here>,
-  { path, type, render, link, max_age_s = 60 }: Page<Here>,
+  { path, type, render, vary, link, max_age_s = 60 }: Page<Here>,
 ): Mount {
   const pages = new Map<string, Answer>()
 
@@ -53,7 +55,7 @@ export function pageMount<Here extends Site>(
         ETag: etag,
         'Content-Type': type,
         'Cache-Control': `public, max-age=${max_age_s}`,
-        Vary: 'Accept-Encoding',
+        Vary: vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`,
         ...(link && { Link: link(context.site()) }),
         ...(coding && { 'Content-Encoding': coding }),
       }

@@ -65,6 +65,8 @@ describe('the front page', () => {
   ])('for Accept: %s is %s', async (accept, type) => {
     const { status, headers } = await open('/', { Accept: accept })
     expect([status, headers.get('content-type')]).toEqual([200, type])
+    // A shared cache keeps one answer of each kind.
+    expect(headers.get('vary')).toMatch(/^Accept,/)
   })
 
   test('counts what is listed and what can be called', async () => {
