@@ -15,7 +15,7 @@ export type Forms = ReturnType<typeof createForms>
 export function createForms(isSecure: () => boolean) {
   const nameOf = () => cookieNames(isSecure()).form
   /** The cookies of answers in progress: all forms of a page share one. */
-  const given = new WeakMap<ServerResponse, string>()
+  const cookies = new WeakMap<ServerResponse, string>()
 
   /** Throws Failure `forbidden` if the browser says that another site sent the request. */
   function assertOwnSite({ headers }: IncomingMessage): void {
@@ -42,10 +42,10 @@ export function createForms(isSecure: () => boolean) {
 
     /** The token for a form on the page that `response` sends. */
     token(request: IncomingMessage, response: ServerResponse, session: string): string {
-      const before = given.get(response)
+      const before = cookies.get(response)
       if (before !== undefined) return tokenOf(before, session)
       const cookie = readCookie(request, nameOf()) || randomBytes(32).toString('base64url')
-      given.set(response, cookie)
+      cookies.set(response, cookie)
       setCookie(response, nameOf(), cookie, { secure: isSecure(), max_age_s: cookieSeconds })
       return tokenOf(cookie, session)
     },

@@ -194,6 +194,18 @@ test('packages are approved by the operator alone', async () => {
   expect([forged.status, forged.text.includes('<code>forbidden</code>')]).toEqual([403, true])
 })
 
+test('the operator approves packages, and makes no key with the rights of the operator', async () => {
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const browser = new Browser(home.url)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const packages = await browser.open(`${home.url}/me/packages`)
+  expect(packages.text).toContain('Approve a package')
+  const keys = await browser.open(`${home.url}/me/keys`)
+  const refused = await browser.submit(keys, { label: 'lasting', scopes: 'admin' })
+  expect([refused.status, refused.text.includes('<code>forbidden</code>')]).toEqual([403, true])
+  expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('lasting')
+})
+
 describe('a form', () => {
   test('that another site sends does nothing', async () => {
     const { browser } = await visitor('gus')

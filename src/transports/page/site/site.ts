@@ -103,15 +103,20 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
       // The session may end while a slow body arrives.
       const fields = await read(request)
       visitor = await visitorOf(port, request)
-      const { principal, session } = visitor
+      const { principal, operator, session } = visitor
       const call = { principal, signal: signalOf(response), id, client }
-      const dispatch = async (envelope: Envelope) => (await context.dispatch(envelope, call)).output
+      const dispatch = async (envelope: Envelope, by = call) => (await context.dispatch(envelope, by)).output
       const visit: Visit = {
         request,
         visitor,
         ask: async <Output>(action: string, params: JsonObject) =>
           (await dispatch({ to: registryName, action, params })) as Output,
-        call: dispatch,
+        operate: async <Output>(action: string, params: JsonObject) =>
+          (await dispatch(
+            { to: registryName, action, params },
+            { ...call, principal: operator ?? principal },
+          )) as Output,
+        call: (envelope) => dispatch(envelope),
         count: () => context.count(call),
         token: () => (session === '' ? '' : forms.token(request, response, session)),
       }

@@ -29,6 +29,8 @@ export interface Visit {
   readonly visitor: Visitor
   /** Runs an action of the registry as the visitor. */
   readonly ask: <Output>(action: string, params: JsonObject) => Promise<Output>
+  /** Runs an action of the registry with the rights of the operator, if the visitor has them. */
+  readonly operate: <Output>(action: string, params: JsonObject) => Promise<Output>
   /** Calls an agent as the visitor. */
   readonly call: (envelope: Envelope) => Promise<Json>
   /** Counts a page that calls no action, as a read of the visitor. */

@@ -15,8 +15,8 @@ export interface Visitor {
   readonly principal: Principal | null
   /** The secret of the session, for its forms; empty without one. */
   readonly session: string
-  /** The visitor signed in a moment ago with an address that the machine of this gateway printed. */
-  readonly isOperator: boolean
+  /** With the rights of the operator: for who signed in within the hour with an address that this machine printed. */
+  readonly operator: Principal | null
 }
 
 export type VisitorPort = Pick<AuthorizationServer, 'browsers' | 'isSecure' | 'clock'>
@@ -27,15 +27,16 @@ const operatorSeconds = 3600
 /** Reads the session of the browser. */
 export async function visitorOf(port: VisitorPort, request: IncomingMessage): Promise<Visitor> {
   const { person, session, expired, signedInAt } = await port.browsers.of(request)
-  if (!person) return { person: null, expired, principal: null, session: '', isOperator: false }
+  if (!person) return { person: null, expired, principal: null, session: '', operator: null }
   const isLocal = person.issuer === localPersonId.issuer && person.subject === localPersonId.subject
   const isOperator = isLocal && port.clock() / 1000 - signedInAt < operatorSeconds
   const principal: Principal = {
     issuer: person.issuer,
     subject: person.subject,
-    scopes: new Set<Scope>(isOperator ? scopes : offeredScopes),
+    scopes: new Set<Scope>(offeredScopes),
     namespaces: person.namespaces,
     credential: { issued_at: signedInAt * 1000 },
   }
-  return { person, expired, principal, session, isOperator }
+  const operator = isOperator ? { ...principal, scopes: new Set<Scope>(scopes) } : null
+  return { person, expired, principal, session, operator }
 }

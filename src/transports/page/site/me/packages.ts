@@ -20,11 +20,11 @@ export function packagesMounts(site: Site): Mount[] {
     async act(visit, form) {
       const agent = form.get('agent')?.trim() ?? ''
       if (form.get('do') === 'revoke') {
-        await visit.ask('revoke_approval', { agent })
+        await visit.operate('revoke_approval', { agent })
         return { location: `${path}?done=revoke` }
       }
       const isDryRun = form.get('do') !== 'approve'
-      const report = await visit.ask<ApprovalReport>('approve_package', {
+      const report = await visit.operate<ApprovalReport>('approve_package', {
         agent,
         dry_run: isDryRun,
         ...filled(form, ['version', 'integrity']),
@@ -48,12 +48,12 @@ function variablesIn(form: URLSearchParams): JsonObject {
 }
 
 async function show(visit: Visit, typed: Typed, report?: ApprovalReport, isDryRun = false) {
-  if (!visit.visitor.isOperator) {
+  if (!visit.visitor.operator) {
     const content = html`<p class="lead">${text.operator_only}</p><pre tabindex="0">dragoman login
 dragoman allow PACKAGE</pre>`
     return memberView(visit, path, typed, content)
   }
-  const { approvals } = await visit.ask<{ approvals: readonly Approval[] }>('list_approvals', {})
+  const { approvals } = await visit.operate<{ approvals: readonly Approval[] }>('list_approvals', {})
   const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
   const content = html`<p class="lead">${text.packages_lead}</p>
 ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
