@@ -10,7 +10,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 const names = Object.keys(views)
 /** Guides and references hold a text of any length; every other page is bounded. */
-const maxNodes = (name: string) => (/^(docs|api)/.test(name) ? 3_000 : 600)
+const maxNodes = (name: string) => (/^(docs|api)/.test(name) ? 3_000 : /^agent/.test(name) ? 650 : 600)
 
 /** Of a first visit, with the font. */
 const maxRequests = (name: string) => (name === 'play' ? 7 : 6)

@@ -68,7 +68,9 @@ ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
 function capabilities(entry: EntryDetail, token: string): Html {
   const { capabilities: all } = entry
   const left = all.length - maxDrawn
+  const signInFirst = token === '' && entry.callable !== 'no' && !isOpenToTry(entry)
   return html`<h2 class="title">${words.capabilities(all.length)}</h2>
+${signInFirst && html`<p><a class="button small" href="/sign-in?then=${encodeURIComponent(pageOf(entry.package_name))}">${words.answer.to_call}</a></p>`}
 ${all.length === 0 && html`<p class="hint">${words.read_later}</p>${token !== '' && entry.callable !== 'no' && plainForm(entry.package_name, token)}`}
 ${all.slice(0, maxDrawn).map((capability, place) => able(entry, capability, place, token))}
 ${left > 0 && html`<p class="hint">${labels.more_capabilities(left)}</p>`}`
@@ -81,10 +83,9 @@ function able(entry: EntryDetail, capability: Capability, place: number, token: 
   const { name, description } = capability
   const canCall = isOpenToTry(entry) || (token !== '' && entry.callable !== 'no')
   const body = canCall ? callForm(entry.package_name, capability, place, token) : inputOf(capability)
-  const signInFirst = !canCall && entry.callable !== 'no'
   const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
   return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
-<div class="body">${body}${signInFirst && html`<p class="hint"><a href="/sign-in?then=${encodeURIComponent(pageOf(entry.package_name))}">${words.answer.to_call}</a></p>`}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${labels.as_code_of}</a></p>`}</div></details>`
+<div class="body">${body}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${labels.as_code_of}</a></p>`}</div></details>`
 }
 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */
