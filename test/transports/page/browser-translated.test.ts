@@ -10,8 +10,6 @@ vi.mock('../../../src/transports/page/site/words.ts', async (original) => {
   return { ...table, words: { ...(translated(table.words) as object), lang: 'ar', dir: 'rtl' } }
 })
 
-const letters = 'ابتثجحخدذرزسشصضطظعغفقكلمنهوي'
-
 function translated(value: unknown): unknown {
   if (typeof value === 'string') return inArabic(value)
   if (typeof value === 'function') return (...parts: unknown[]) => inArabic(String(value(...parts)))
@@ -21,6 +19,7 @@ function translated(value: unknown): unknown {
 }
 
 function inArabic(text: string): string {
+  const letters = 'ابتثجحخدذرزسشصضطظعغفقكلمنهوي'
   const turned = text.replace(/[a-z]/gi, (letter) => letters[letter.charCodeAt(0) % letters.length] ?? '')
   return `${turned} ${turned.slice(0, Math.ceil(turned.length / 3))}`
 }
