@@ -11,6 +11,7 @@ import { pageOf } from './parts.ts'
 import { reportedPage, reportPage } from './report.ts'
 import type { Site } from './site.ts'
 import { diffPage, rangePath, readRange, versionsPage } from './versions.ts'
+import { queryOf } from './view.ts'
 
 /** Versions on the page of an agent. */
 const recent = 5
@@ -65,10 +66,6 @@ export function agentMounts(context: Pick<TransportContext, 'site'>, { page, for
 
 function agentIn({ params }: ReadRequest): string {
   return String(params.agent)
-}
-
-function queryOf({ url = '' }: ReadRequest): URLSearchParams {
-  return new URL(url, 'http://page').searchParams
 }
 
 /** What has no configuration is shown without one. */

@@ -20,7 +20,7 @@ import type { AssetPaths } from './assets.ts'
 import { badgeOf, unlistedBadge } from './badge.ts'
 import { atomOf, readChanges } from './changes.ts'
 import { pageOf } from './parts.ts'
-import type { Visit } from './view.ts'
+import { queryOf, type Visit } from './view.ts'
 import { words } from './words.ts'
 
 /** Addresses in one file of the sitemap; sitemaps.org allows 50,000. */
@@ -138,10 +138,6 @@ function badgeName({ params }: ReadRequest): string {
   const file = String(params.file)
   if (!file.endsWith('.svg')) throw new Failure('not_found', 'A badge is at /badge/NAME.svg.')
   return file.slice(0, -'.svg'.length)
-}
-
-function queryOf({ url = '' }: ReadRequest): URLSearchParams {
-  return new URL(url, 'http://page').searchParams
 }
 
 /** Listed names behind a name, and whether there are more. */

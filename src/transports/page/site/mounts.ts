@@ -20,6 +20,7 @@ import { playMounts } from './play.ts'
 import { maxNearby, results } from './results.ts'
 import { openSite } from './site.ts'
 import { statusView } from './status.ts'
+import { queryOf } from './view.ts'
 import type { VisitorPort } from './visitor.ts'
 
 interface SiteFiles extends AssetFiles {
@@ -89,9 +90,8 @@ function readNumber(name: string, text: string): number {
 }
 
 /** The parameters of an address, without the empty ones that a form sends. */
-function searchOf({ url = '' }: ReadRequest): URLSearchParams {
-  const { searchParams } = new URL(url, 'http://page')
-  return new URLSearchParams([...searchParams].filter(([, value]) => value !== ''))
+function searchOf(request: ReadRequest): URLSearchParams {
+  return new URLSearchParams([...queryOf(request)].filter(([, value]) => value !== ''))
 }
 
 /** The parameters of a search, as over REST. */

@@ -9,7 +9,7 @@ import { isOpenToTry } from './agent.ts'
 import { callForm } from './form.ts'
 import { colouredJson, copyable, pageOf, searchField, signOf, stateOf } from './parts.ts'
 import type { Site } from './site.ts'
-import type { View, Visit } from './view.ts'
+import { queryOf, type View, type Visit } from './view.ts'
 import { words } from './words.ts'
 
 const text = words.play
@@ -61,7 +61,7 @@ interface Exported {
 }
 
 async function consoleView({ request, visitor, ask, token }: Visit): Promise<View> {
-  const { searchParams: search } = new URL(request.url ?? '', 'http://page')
+  const search = queryOf(request)
   const query = search.get('q') ?? ''
   const agent = search.get('agent')
   const [found, entry] = await Promise.all([

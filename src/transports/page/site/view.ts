@@ -38,3 +38,8 @@ export interface Visit {
   /** The hidden field that each form with `method="post"` needs. */
   readonly token: () => string
 }
+
+/** The query of a request. */
+export function queryOf({ url = '' }: ReadRequest): URLSearchParams {
+  return new URL(url, 'http://page').searchParams
+}

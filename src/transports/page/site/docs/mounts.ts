@@ -6,7 +6,7 @@ import { requestId } from '../../../http/request-id.ts'
 import { send, sendFailure } from '../../../http/respond.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
 import type { Site } from '../site.ts'
-import type { View } from '../view.ts'
+import { queryOf, type View } from '../view.ts'
 import { apiIndex, apiMethods, apiSchema, apiTag } from './api.ts'
 import type { ApiDocument } from './api-document.ts'
 import { docView, folderView, foundView } from './guide.ts'
@@ -35,7 +35,7 @@ export function docMounts(
 
   return [
     page('/docs', async ({ request, count }) => {
-      const query = new URL(request.url ?? '', 'http://page').searchParams.get('q') ?? ''
+      const query = queryOf(request).get('q') ?? ''
       if (query.trim() === '') return doc('')
       await count()
       return foundView(query, await library.search(query.slice(0, 1000)))

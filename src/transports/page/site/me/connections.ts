@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
 import type { Site } from '../site.ts'
-import type { Visit } from '../view.ts'
+import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { filled, memberMounts, memberView } from './frame.ts'
 
@@ -39,7 +39,7 @@ export function connectionsMounts(site: Site): Mount[] {
 
 async function show(visit: Visit, typed: Typed) {
   const { credentials } = await visit.ask<{ credentials: readonly Credential[] }>('list_credentials', {})
-  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const requested = queryOf(visit.request).get('agent') ?? ''
   const content = html`<p class="lead">${text.connections_lead}</p>
 ${credentials.length > 0 && html`<ul class="rows">${credentials.map((credential) => row(visit, credential))}</ul>`}
 <h2 class="title">${text.connect_agent}</h2><p class="hint">${text.connect_hint}</p>

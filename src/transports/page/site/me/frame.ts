@@ -3,7 +3,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { problem, type Typed } from '../fields.ts'
 import type { Act, Render, Site } from '../site.ts'
-import type { View, Visit } from '../view.ts'
+import { queryOf, type View, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 
 const text = words.me
@@ -29,7 +29,7 @@ export function memberView(
   content: Html,
   title?: string,
 ): View {
-  const done = new URL(visit.request.url ?? '', 'http://page').searchParams.get('done')
+  const done = queryOf(visit.request).get('done')
   const notice = Object.entries(text.done).find(([name]) => name === done)?.[1]
   const main = html`<div class="mine">
 <nav class="rail" aria-label="${text.title}"><ul>${Object.entries(places).map(([address, label]) => html`<li><a href="${address}"${address === path && html` aria-current="page"`}>${label}</a></li>`)}</ul></nav>

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
 import type { Site } from '../site.ts'
-import type { Visit } from '../view.ts'
+import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { filled, listed, memberMounts, memberView } from './frame.ts'
 
@@ -54,7 +54,7 @@ dragoman allow PACKAGE</pre>`
     return memberView(visit, path, typed, content)
   }
   const { approvals } = await visit.operate<{ approvals: readonly Approval[] }>('list_approvals', {})
-  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const requested = queryOf(visit.request).get('agent') ?? ''
   const content = html`<p class="lead">${text.packages_lead}</p>
 ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
 ${report && reportOf(visit, typed, report, isDryRun)}

@@ -6,7 +6,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
 import type { Site } from '../site.ts'
-import type { Visit } from '../view.ts'
+import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { managePath } from './agents.ts'
 import { filled, listed, memberMounts, memberView, parsed } from './frame.ts'
@@ -41,7 +41,7 @@ export function publishMounts(site: Site): Mount[] {
 }
 
 function show(visit: Visit, typed: Typed, validation?: Validation) {
-  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams
+  const requested = queryOf(visit.request)
   const way = wayOf(typed.values.has('way') ? typed.values : requested)
   const content = html`<p class="lead">${text.publish_lead}</p>
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>

@@ -5,7 +5,7 @@ import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed, time } from '../fields.ts'
 import { copyable } from '../parts.ts'
 import type { Site } from '../site.ts'
-import type { Visit } from '../view.ts'
+import { queryOf, type Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
 import { managePath } from './agents.ts'
 import { filled, memberMounts, memberView } from './frame.ts'
@@ -40,7 +40,7 @@ async function read({ ask, visitor }: Visit, agent: string) {
 }
 
 async function show(visit: Visit, typed: Typed, outcome?: VerificationOutcome) {
-  const requested = new URL(visit.request.url ?? '', 'http://page').searchParams.get('agent') ?? ''
+  const requested = queryOf(visit.request).get('agent') ?? ''
   const agent = typed.values.get('agent') ?? requested
   const target = agent === '' || typed.failure ? undefined : await read(visit, agent)
   const content = html`
