@@ -13,6 +13,7 @@ for (const file of files) {
   const results = JSON.parse(readFileSync(file, 'utf8'))
   const { numPassedTests, numFailedTests, numPendingTests, numFailedTestSuites = 0 } = results
   for (const failure of failuresOf(results)) console.log(`FAILED ${failure}`)
+  for (const retried of retriedOf(results)) console.log(`PASSED AT ITS SECOND TRY ${retried}`)
   total.passed += numPassedTests
   total.failed += numFailedTests || numFailedTestSuites
   total.skipped += numPendingTests
@@ -25,8 +26,24 @@ process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0
 function failuresOf({ testResults = [] }) {
   return testResults.flatMap(({ name, message, assertionResults = [] }) => {
     const failed = assertionResults.filter(({ status }) => status === 'failed')
-    const file = name.replace(`${root}/`, '')
-    if (failed.length === 0 && message) return `${file}: ${message.split('\n')[0]}`
-    return failed.map((one) => `${file}: ${one.fullName}: ${one.failureMessages?.[0]?.split('\n')[0] ?? ''}`)
+    if (failed.length === 0 && message) return `${fileOf(name)}: ${message.split('\n')[0]}`
+    return failed.map((one) => lineOf(name, one))
   })
+}
+
+/** Which tests passed only when they were run once more, and on what they failed before. */
+function retriedOf({ testResults = [] }) {
+  return testResults.flatMap(({ name, assertionResults = [] }) =>
+    assertionResults
+      .filter(({ status, failureMessages = [] }) => status === 'passed' && failureMessages.length > 0)
+      .map((one) => lineOf(name, one)),
+  )
+}
+
+function fileOf(path) {
+  return path.replace(`${root}/`, '')
+}
+
+function lineOf(path, { fullName, failureMessages = [] }) {
+  return `${fileOf(path)}: ${fullName}: ${failureMessages[0]?.split('\n')[0] ?? ''}`
 }

@@ -165,7 +165,8 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     await page.click('summary >> text=As curl')
     expect(await page.locator('#export-curl').textContent()).toContain('extract_content')
     await page.click('[data-forget]')
-    await page.waitForSelector('#steps .hint')
+    // The hints of the exports stand deeper: this one is of the page that was loaded anew.
+    await page.waitForSelector('#steps > .hint')
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   }, 30_000)
 
