@@ -70,7 +70,6 @@ const everyday: readonly Trial[] = [
     name: 'excel-mcp-server',
     version: '2.2.2',
     args: ['stdio'],
-    call: ['create_workbook', { path: '/home/package/a.xlsx' }],
   },
 ]
 
