@@ -90,7 +90,6 @@ function takeModern({ id, method, params }: Message): void {
 
 function take(message: Message): void {
   const { id, method } = message
-  if (kind === 'modern') return takeModern(message)
   if (isTooEarly(message)) return
   if (method === undefined) {
     answers.get(id)?.(message)
@@ -115,5 +114,8 @@ if (kind === 'usage') {
   process.exit(2)
 }
 if (kind === 'chatter') process.stdout.write('chatter\n'.repeat(200))
-createInterface({ input: process.stdin }).on('line', (line) => take(JSON.parse(line)))
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const takeKind = kind === 'modern' ? takeModern : take
+  takeKind(JSON.parse(line))
+})
 process.stdin.on('end', () => process.exit(0))
