@@ -116,8 +116,8 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, an index of more vectors than this is on disk. */
-const maxInMemory = 300_000
+/** With `auto`, an index of more vectors than this is on disk: in memory they take 1.3 KB each. */
+const maxInMemory = 1_500_000
 
 async function isOnDisk(config: Config, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
