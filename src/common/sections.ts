@@ -85,8 +85,8 @@ function read(path: string, position: number, target: Uint8Array): void {
   const file = openSync(path, 'r')
   try {
     for (let done = 0; done < target.length; ) {
-      const wanted = Math.min(target.length - done, maxChunk)
-      const count = readSync(file, target, done, wanted, position + done)
+      const size = Math.min(target.length - done, maxChunk)
+      const count = readSync(file, target, done, size, position + done)
       if (count === 0) throw new Error(`${path} is cut off.`)
       done += count
     }
