@@ -11,10 +11,11 @@ import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
+import { canStoreOnDisk, openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
+import { extrasFolder } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -66,7 +67,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
     try {
-      const onDisk = await isOnDisk(config, store, embedder.model)
+      const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
     } catch (fault) {
       await embedder[Symbol.asyncDispose]()
@@ -96,6 +97,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
     const options = {
       folder,
       dimensions,
+      extras: extrasFolder(config),
       on_rebuild(cause: unknown) {
         onError(cause)
         // Derives the damaged vectors again, from the first change on.
@@ -119,9 +121,12 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
 /** With `auto`, an index of more vectors than this is on disk: in memory they take 1.3 KB each. */
 const maxInMemory = 1_500_000
 
-async function isOnDisk(config: Config, store: Store, model: string): Promise<boolean> {
+async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
-  return (await store.embeddings.count(model)) > maxInMemory
+  if ((await store.embeddings.count(model)) <= maxInMemory) return false
+  if (await canStoreOnDisk(extrasFolder(config))) return true
+  log.warn('more vectors than fit well in memory: dragoman extras add lance, and start again')
+  return false
 }
 
 function fileName(model: string): string {
@@ -153,8 +158,11 @@ async function openEmbedder(
     const { createTransformersEmbedder } = await import(
       '../search/embedders/transformers/transformers-embedder.ts'
     )
-    const extras = config.DRAGOMAN_EXTRAS ?? join(config.data, 'extras')
-    return createTransformersEmbedder({ folder: settings.folder, worker: embedderWorker, extras })
+    return createTransformersEmbedder({
+      folder: settings.folder,
+      worker: embedderWorker,
+      extras: extrasFolder(config),
+    })
   }
   const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
   const { url, model } = settings
