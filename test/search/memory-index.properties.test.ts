@@ -74,17 +74,17 @@ describe('the memory index', () => {
     )
   })
 
-  it('orders by score, time or name, then by id', async () => {
+  it('orders by score, time or name, then equals in one order', async () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
         const { hits } = await ask(await indexOf(documents), query)
         const listed = !query.text && query.sort !== 'name'
         const sort = listed ? 'newest' : (query.sort ?? 'relevance')
         const sorted = [...hits].sort(({ position: left }, { position: right }) => {
-          if (sort === 'name')
-            return compareText(`${left.key}`, `${right.key}`) || (left.id < right.id ? -1 : 1)
-          const ids = left.id < right.id ? -1 : 1
-          return Number(right.key) - Number(left.key) || (sort === 'newest' ? -ids : ids)
+          const [first, second] = [left, right].map(({ tie = '', id }) => `${tie}\n${id}`)
+          const ties = first! < second! ? -1 : 1
+          if (sort === 'name') return compareText(`${left.key}`, `${right.key}`) || ties
+          return Number(right.key) - Number(left.key) || ties
         })
         expect(hits).toEqual(sorted)
       }),

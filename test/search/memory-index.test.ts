@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { SearchDocument } from '../../src/search/search-index.ts'
 import { growth } from '../support/growth.ts'
 import { ask, documentOf, indexOf, walk } from './support/documents.ts'
 
@@ -127,11 +128,32 @@ describe('finding', () => {
     expect(without.hits[0]!.score).toBeGreaterThan(1)
   })
 
-  it('breaks ties by id, also from page to page', async () => {
-    const order = ['d', 'a', 'g', 'c', 'b', 'f', 'e']
-    const index = await indexOf(order.map((id) => documentOf({ id, name: 'Mail', package_name: 'npm.mail' })))
-    for (const limit of [1, 2, 3, 10]) {
-      expect(await walk(index, { text: 'send mail' }, limit)).toEqual([...order].sort())
+  it('orders equals by verification, liveness, use and name, never by their ids, also from page to page', async () => {
+    const equals: readonly Partial<SearchDocument>[] = [
+      { verification_level: 'domain_verified', callable: 'no', liveness: 'alive', package_name: 'z.mail' },
+      { verification_level: 'unverified', callable: 'needs_key', liveness: 'alive', package_name: 'y.mail' },
+      { verification_level: 'unverified', callable: 'open', package_name: 'x.mail' },
+      { callable: 'open', package_name: 'w.mail' },
+      { callable: 'needs_key', package_name: 'a.mail' },
+      { callable: 'needs_key', package_name: 'b.mail' },
+    ]
+    const index = await indexOf(
+      equals.map((fields, at) => documentOf({ id: `${9 - at}`, name: 'Mail', owner: 'ann', ...fields })),
+    )
+    const order = equals.map((_, at) => `${9 - at}`)
+    for (const sort of ['newest', 'name'] as const)
+      for (const limit of [1, 4, 10]) expect(await walk(index, { sort }, limit)).toEqual(order)
+  })
+
+  it('orders equal scores by name on every node, also from page to page', async () => {
+    const names = ['red', 'blue', 'green', 'pink', 'black', 'white']
+    for (const idOf of [(at: number) => `${at}`, (at: number) => `${9 - at}`]) {
+      const index = await indexOf(
+        names.map((name, at) => documentOf({ id: idOf(at), name: `mail ${name}`, package_name: 'npm.mail' })),
+      )
+      const named = [...names].sort().map((name) => idOf(names.indexOf(name)))
+      for (const limit of [1, 2, 3, 10])
+        expect(await walk(index, { text: 'send mail' }, limit)).toEqual(named)
     }
   })
 })
@@ -145,7 +167,7 @@ describe('listing', () => {
     ])
     for (const text of [undefined, '', '  ']) {
       const { hits } = await ask(index, { ...(text !== undefined && { text }), sort: 'relevance' })
-      expect(ids({ hits })).toEqual(['b', 'c', 'a'])
+      expect(ids({ hits })).toEqual(['b', 'a', 'c'])
       expect(hits[0]).toMatchObject({ score: 0, why: { terms: [], capability: null, scores: {} } })
     }
   })

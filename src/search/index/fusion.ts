@@ -2,15 +2,13 @@ import type { Likeness } from './meaning.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
- * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give.
- */
-export type MeaningShare = (maxScore: number) => number
-
-/**
- * Informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
+ * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give:
+ * informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
  * share of meaning.
  */
-export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
+function shareOfMeaning(maxScore: number): number {
+  return 1 - (0.7 * maxScore) / (maxScore + 10)
+}
 
 /** Thresholds for entries found by meaning alone: relative to the greatest similarity found, and absolute. */
 const minShareOfMaximum = 0.5
@@ -32,10 +30,9 @@ export function fuse(
   maxScore: number,
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
-  shareOf: MeaningShare,
   weights: ReadonlyMap<number, number> = new Map(),
 ): (slot: number, id: string) => number {
-  const share = likeness ? shareOf(maxScore) * likeness.trust : 0
+  const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
     const slot = slotOf(id)
     return slot === undefined || similarity <= 0 ? [] : { slot, similarity }

@@ -5,7 +5,7 @@ import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
 import { explain, listed } from './explain.ts'
-import { fuse, type MeaningShare, shareOfMeaning } from './fusion.ts'
+import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
@@ -14,8 +14,6 @@ import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 interface MemoryIndexOptions {
   /** The search by meaning, read at each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
-  /** The share of meaning in a score; the measured default when absent. */
-  readonly share?: MeaningShare
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
   /** The saved parts of another index, to be restored. */
@@ -39,19 +37,12 @@ class MemoryIndex implements SearchIndex {
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
-  readonly #share: MeaningShare
   readonly #onError: (fault: unknown) => void
 
-  constructor({
-    meaning = () => undefined,
-    share = shareOfMeaning,
-    onError = () => {},
-    saved,
-  }: MemoryIndexOptions) {
+  constructor({ meaning = () => undefined, onError = () => {}, saved }: MemoryIndexOptions) {
     this.#table = saved ? DocumentTable.load(saved) : new DocumentTable()
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
-    this.#share = share
     this.#onError = onError
   }
 
@@ -121,7 +112,7 @@ class MemoryIndex implements SearchIndex {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const fused = fuse(board, maxScore, likeness, slotOf, this.#share, weights)
+    const fused = fuse(board, maxScore, likeness, slotOf, weights)
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
     const describe = (slot: number) => this.#table.at(slot).document
@@ -132,7 +123,7 @@ class MemoryIndex implements SearchIndex {
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
       sort === 'relevance'
-        ? takeBest(board, board.scores, (slot) => this.#table.at(slot).document.id, limit, after)
+        ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
     const hits = page.map(({ slot, position }) => ({
       id: position.id,
@@ -176,7 +167,7 @@ class MemoryIndex implements SearchIndex {
     const named = takeBest(
       board,
       board.scores,
-      (slot) => this.#table.at(slot).document.id,
+      (slot) => this.#table.at(slot).document,
       namedDepth,
       undefined,
     )
