@@ -2,15 +2,13 @@
 // search.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readConfig } from '../../src/app/config.ts'
-import { type Gateway, openGateway } from '../../src/app/gateway.ts'
+import type { Gateway } from '../../src/app/gateway.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { compareAscii } from '../../src/common/compare.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchIndex } from '../../src/search/search-index.ts'
-import { createLogger } from '../../src/telemetry/log.ts'
-import { temporaryFolder } from '../../test/support/command.ts'
+import { importAll, openEvaluated } from './gateway.ts'
 import { heldOut } from './held-out.ts'
 import { bootstrap, type Metrics, mean, meanMetrics, measure, metricNames } from './metrics.ts'
 import { type Question, type RetrievalSet, readSet } from './sets.ts'
@@ -24,7 +22,6 @@ const arms = ['bm25', 'dense', 'hybrid'] as const
 type Arm = (typeof arms)[number]
 type Results = Readonly<Record<Arm, readonly Metrics[]>>
 
-const batch = 500
 const depth = 10
 const activeOnly = { state: 'ACTIVE' } as const
 const { signal } = new AbortController()
@@ -69,14 +66,8 @@ if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 
 /** Loads the set's corpus into a fresh registry and asks each question with each ranking. */
 async function evaluate(set: RetrievalSet): Promise<Results> {
-  await using folder = await temporaryFolder()
-  const config = readConfig({
-    ...process.env,
-    PORT: '0',
-    DRAGOMAN_DATA: folder.path,
-    DRAGOMAN_RATE_LIMIT: 'off',
-  })
-  await using gateway = await openGateway(config, { log: createLogger('error') })
+  await using opened = await openEvaluated()
+  const { gateway } = opened
   const { idOf, skipped } = await importSet(gateway, set)
   skippedOf.set(set.name, skipped)
 
@@ -115,23 +106,12 @@ async function importSet(
   gateway: Gateway,
   set: RetrievalSet,
 ): Promise<{ idOf: ReadonlyMap<string, string>; skipped: readonly Skipped[] }> {
-  const skipped: Skipped[] = []
-  for (let at = 0; at < set.cards.length; at += batch) {
-    const lines = set.cards.slice(at, at + batch).map((card) => JSON.stringify(card))
-    const params = { lines, first_line: at + 1 }
-    const { output } = await gateway.dispatch(
-      { to: 'svc.registry', action: 'import_entries', params },
-      { principal: localPrincipal, client: 'local', signal },
-    )
-    for (const { line, reason } of (output as { rejected: { line: number; reason: string }[] }).rejected) {
-      skipped.push({ id: set.ids[line - 1] ?? '', reason })
-    }
-  }
+  const rejected = await importAll(
+    gateway,
+    set.cards.map((card) => JSON.stringify(card)),
+  )
+  const skipped = rejected.map(({ line, reason }) => ({ id: set.ids[line - 1] ?? '', reason }))
   const revision = await gateway.store.read.revision()
-  while (gateway.vectors.progress().applied_revision < revision || gateway.vectors.progress().next) {
-    await gateway.vectors.caughtUp(revision)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
   const changes = await gateway.store.changes(0, revision)
   const entries = await gateway.store.read.entries([...new Set(changes.map((change) => change.entry_id))])
   const pairs = entries.flatMap((entry): [string, string][] => {
