@@ -28,6 +28,26 @@ describe('finding', () => {
     expect(ids(await ask(index, { text: 'ecb rate' }))).toEqual(['capable'])
   })
 
+  it('takes no registry, top-level domain or code host in a package name for a word of the agent', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'about', name: 'Package Info', package_name: 'pypi.pypi-query' }),
+      documentOf({ id: 'ledger', name: 'Ledger', package_name: 'pypi.acme/ledger' }),
+      documentOf({ id: 'git', name: 'io.github.acme/kite', package_name: 'io.github.acme/kite' }),
+    ])
+    expect(ids(await ask(index, { text: 'pypi' }))).toEqual(['about'])
+    for (const text of ['github', 'io']) expect(ids(await ask(index, { text }))).toEqual([])
+    expect(ids(await ask(index, { text: 'acme' })).sort()).toEqual(['git', 'ledger'])
+    expect(ids(await ask(index, { text: 'kite' }))).toEqual(['git'])
+  })
+
+  it('finds an entry by its category, publisher and licence', async () => {
+    const labels = { category: 'travel-transportation', publisher: 'rail.example', license: 'apache-2.0' }
+    const index = await indexOf([documentOf({ id: 'a', ...labels }), documentOf({ id: 'b' })])
+    for (const text of ['transportation', 'rail', 'apache']) {
+      expect(ids(await ask(index, { text }))).toEqual(['a'])
+    }
+  })
+
   it.each(['Send', 'com.example.exact', 'COM.example.EXACT', 'send'])(
     'ranks the entry named exactly %s first, whatever others repeat',
     async (text) => {

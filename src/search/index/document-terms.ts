@@ -19,9 +19,14 @@ const textWeight = 1
 const maxCharacters = 100_000
 const maxTerms = 10_000
 
+/** The form of a package: a scope or namespace, and a name. Entries without a title of their own are called so. */
+const packageForm = /^@?[\w.-]+\/[\w.-]+$/
+/** Labels of package names that state a registry, a top-level domain or a host of code, not what an agent does. */
+const prefixes = /^(?:[^./]+\.(?:github|gitlab)\.(?:com\/)?|[^./]+\.)(?=.)/
 /**
  * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts once
- * in the name and the package name together.
+ * in the name and the package name together. Namespaces, categories, publishers and licences are searchable text that
+ * does not count in the length.
  */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()
@@ -51,9 +56,14 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     return terms
   }
 
-  readName(document.name)
+  const packaged = packageParts(document.package_name)
+  const called = packageForm.test(document.name) ? packageParts(document.name) : undefined
+  readName(called?.name ?? document.name)
   const own = length
-  readName(document.package_name)
+  readName(packaged.name)
+  const { category, publisher, license } = document
+  const labels = [packaged.namespace, category, publisher?.replace(/\.[^.]*$/, ''), license]
+  for (const label of labels) if (label) readText(label)
   length = own
   readText(document.description)
   for (const tag of document.tags) readText(tag)
@@ -61,4 +71,11 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     readText(`${name} ${description}`),
   )
   return { frequencies, length, capabilities }
+}
+
+/** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` is `mail` of `acme`. */
+export function packageParts(packageName: string): { namespace: string; name: string } {
+  const own = packageName.replace(prefixes, '')
+  const slash = own.indexOf('/')
+  return { namespace: own.slice(0, Math.max(0, slash)), name: own.slice(slash + 1) }
 }
