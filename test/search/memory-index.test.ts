@@ -77,18 +77,26 @@ describe('finding', () => {
     expect(await ask(index, { text: '☀' })).toMatchObject({ hits: [], total: 0 })
   })
 
-  it('searches with stop words when there are no others', async () => {
+  it('finds nothing by stop words alone, except an exact name', async () => {
     const index = await indexOf([
       documentOf({ id: 'a', description: 'Find me' }),
-      documentOf({ id: 'b', description: 'Weather' }),
+      documentOf({ id: 'b', name: 'Find me' }),
     ])
-    expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual(['a'])
+    expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual([])
+    const { hits } = await ask(index, { text: 'find me' })
+    expect(hits).toMatchObject([{ id: 'b', score: 1 }])
   })
 
-  it('gives finite scores even where only stop words were ever written', async () => {
-    const index = await indexOf([documentOf({ id: 'a', name: 'Tool', package_name: 'mcp.server' })])
-    const { hits } = await ask(index, { text: 'find a tool' })
-    expect(hits[0]!.score).toBeGreaterThan(0)
+  it('finds nothing by the stop words of other languages', async () => {
+    const spanish = documentOf({ id: 'travel', description: 'Una agencia para viajes de todo el mundo' })
+    const index = await indexOf([spanish, documentOf({ id: 'mail', description: 'Sends an email' })])
+    for (const text of [
+      'necesito una herramienta para el email',
+      'ich brauche etwas für email',
+      'помоги мне email',
+    ])
+      expect(ids(await ask(index, { text }))).toEqual(['mail'])
+    expect(ids(await ask(index, { text: 'viajes' }))).toEqual(['travel'])
   })
 
   it('orders the matches of a text by date or name on request', async () => {

@@ -101,7 +101,7 @@ class MemoryIndex implements SearchIndex {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
     let terms = this.#scoreWords(text, filter, board)
     const version = this.#version
-    const meaning = words_only ? undefined : this.#meaning()
+    const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
     const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
     if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
 

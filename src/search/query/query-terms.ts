@@ -1,4 +1,5 @@
-import { analyse } from './analyse.ts'
+import { analyse, fold } from './analyse.ts'
+import { languageOf } from './languages.ts'
 
 /** A distinct term of a query. */
 export interface QueryTerm {
@@ -11,19 +12,24 @@ export interface QueryTerm {
 
 const maxCharacters = 4_000
 const maxTerms = 256
+const blanks = /[^\p{L}\p{M}\p{N}]+/u
 
 /**
- * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a". A query that
- * consists of boilerplate keeps all its words.
+ * The distinct terms of a query in order, at most 256, without boilerplate of its language such as "please find me a".
+ * A query that consists of boilerplate has none.
  */
 export function readQuery(text: string): QueryTerm[] {
-  const all = new Map<string, QueryTerm>()
-  const informative = new Map<string, QueryTerm>()
-  analyse(text.slice(0, maxCharacters), (term, word, boilerplate) => {
-    note(all, term, word)
-    if (!boilerplate) note(informative, term, word)
-  })
-  return [...(informative.size > 0 ? informative : all).values()].slice(0, maxTerms)
+  const query = text.slice(0, maxCharacters)
+  const { words, phrases } = languageOf(query, query.split(blanks).map(fold))
+  const terms = new Map<string, QueryTerm>()
+  analyse(
+    phrases ? query.replace(phrases, ' ') : query,
+    (term, word, boilerplate) => {
+      if (!boilerplate) note(terms, term, word)
+    },
+    words,
+  )
+  return [...terms.values()].slice(0, maxTerms)
 }
 
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {

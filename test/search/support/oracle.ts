@@ -15,9 +15,9 @@ export function bruteForceScores(
   documents: readonly SearchDocument[],
   text: string,
 ): { scores: Map<string, number>; most: number } {
-  const all = tokens(text)
-  const telling = all.filter((token) => !token.boilerplate)
-  const terms = (telling.length > 0 ? telling : all).map((token) => token.term)
+  const terms = tokens(text)
+    .filter((token) => !token.boilerplate)
+    .map((token) => token.term)
   const bags = documents.map(bagOf)
   const counted = bags.filter((_, index) => documents[index]!.state === 'ACTIVE')
   const average = counted.reduce((sum, bag) => sum + bag.length, 0) / counted.length || 1
