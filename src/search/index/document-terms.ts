@@ -1,4 +1,5 @@
 import { analyse } from '../query/analyse.ts'
+import { directionsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
 
 /** A document as the text index stores it. */
@@ -12,7 +13,7 @@ interface DocumentTerms {
 }
 
 /** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
-const nameWeight = 2
+export const nameWeight = 2
 const textWeight = 1
 
 /** Maximum characters of all texts of one document: characters cost time, distinct terms cost memory. */
@@ -39,7 +40,13 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     if (!boilerplate) length += weight
   }
 
+  /** Directions are terms that count in no length: they only order what words and meaning have found. */
+  function readDirections(text: string, weight: number): void {
+    for (const direction of directionsOf(text)) count(direction, weight, true)
+  }
+
   function readName(text: string): void {
+    readDirections(text, nameWeight)
     analyse(text, (term, _word, boilerplate) => {
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
     })
@@ -49,6 +56,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const terms = new Set<string>()
     const piece = text.slice(0, left)
     left -= piece.length
+    readDirections(piece, textWeight)
     analyse(piece, (term, _word, boilerplate) => {
       count(term, textWeight, boilerplate)
       if (frequencies.has(term)) terms.add(term)

@@ -1,5 +1,6 @@
 import type { Parts, Sections } from '../../common/sections.ts'
 import { readQuery } from '../query/query-terms.ts'
+import { type Request, readRequest } from '../query/request.ts'
 import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
@@ -99,20 +100,22 @@ class MemoryIndex implements SearchIndex {
     signal: AbortSignal,
   ): Promise<Hits> {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
-    let terms = this.#scoreWords(text, filter, board)
+    const request = readRequest(text)
+    let terms = this.#scoreWords(text, request, filter, board)
     const version = this.#version
     const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
-    const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
-    if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
+    const { likeness, degraded } = await this.#compare(meaning, request.intent, filter, board, signal)
+    if (version !== this.#version) terms = this.#scoreWords(text, request, filter, board)
 
     const maxScore = maxTotalOf(terms)
-    const { attributes, ordered, capacity, weights } = this.#table
+    const { texts, attributes, ordered, capacity, weights } = this.#table
     const { marks, mark } = attributes.select(filter, capacity)
     const slotOf = (id: string) => {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const fused = fuse(board, maxScore, likeness, slotOf, weights)
+    const adjustments = texts.adjust(request)
+    const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
     const describe = (slot: number) => this.#table.at(slot).document
@@ -134,6 +137,7 @@ class MemoryIndex implements SearchIndex {
         terms,
         lexical(slot, position.id),
         likeness?.near.get(position.id),
+        adjustments.get(slot),
       ),
       position,
       ...alternativesOf(folded.get(slot), describe),
@@ -148,9 +152,9 @@ class MemoryIndex implements SearchIndex {
   }
 
   /** Puts the lexical scores of the entries that meet the filter on the board. */
-  #scoreWords(text: string, filter: Filter, board: Scoreboard): WeighedTerm[] {
+  #scoreWords(text: string, { intent }: Request, filter: Filter, board: Scoreboard): WeighedTerm[] {
     const { texts, attributes, capacity } = this.#table
-    const terms = texts.weigh(readQuery(text))
+    const terms = texts.weigh(readQuery(intent))
     board.reset(capacity)
     texts.score(text, terms, board, attributes.select(filter, capacity))
     return terms

@@ -66,8 +66,12 @@ function emitWhole(
 
 function emitTerm(folded: string, written: string, boilerplate: boolean, emit: Emit): void {
   if (folded.length === 0 || folded.length > maxTermLength) return
-  const english = folded.length > 2 && plainWord.test(folded)
-  emit(english ? stemmer(folded) : folded, written, boilerplate)
+  emit(stem(folded), written, boilerplate)
+}
+
+/** The term of a folded word: an English word without its ending. */
+export function stem(folded: string): string {
+  return folded.length > 2 && plainWord.test(folded) ? stemmer(folded) : folded
 }
 
 function emitPairs(run: string, emit: Emit): void {

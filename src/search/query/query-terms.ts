@@ -12,6 +12,8 @@ export interface QueryTerm {
 
 const maxCharacters = 4_000
 const maxTerms = 256
+const capitals = /(?<![\p{L}\p{N}])\p{Lu}{2,}(?![\p{L}\p{N}])/gu
+const operators = new Set(['and', 'or', 'not'])
 const blanks = /[^\p{L}\p{M}\p{N}]+/u
 
 /**
@@ -27,9 +29,19 @@ export function readQuery(text: string): QueryTerm[] {
     (term, word, boilerplate) => {
       if (!boilerplate) note(terms, term, word)
     },
-    words,
+    withoutNames(words, query),
   )
   return [...terms.values()].slice(0, maxTerms)
+}
+
+/** Boilerplate without the words that are written in capitals, such as WHO or IT: those are names. */
+function withoutNames(boilerplate: ReadonlySet<string>, query: string): ReadonlySet<string> {
+  if (query === query.toUpperCase()) return boilerplate
+  const names = (query.match(capitals) ?? []).map(fold).filter((name) => boilerplate.has(name))
+  if (names.length === 0) return boilerplate
+  const others = new Set(boilerplate)
+  for (const name of names) if (!operators.has(name)) others.delete(name)
+  return others
 }
 
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {
