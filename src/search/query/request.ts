@@ -9,10 +9,11 @@ export interface Request {
   readonly excluded: string
 }
 
+const maxCharacters = 4_000
 const word = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}+#.&\-]*`
-const articles = String.raw`(?:(?:an?|the|any|using|use|from|by|with)\s+)*`
+const articles = String.raw`(?:(?:an?|the|any|using|use|from|by|with)\s+){0,3}`
 /** A word, or two at the end of a clause, or several words joined by "or", or a direction such as "text to speech". */
-const excludedObject = String.raw`${articles}(${word}(?:\s+(?:to|into)\s+${word}|(?:\s*,?\s*(?:or|and|nor)\s+${articles}${word})+|\s+${word}(?=\s*(?:$|[,.;:!?)])))?)`
+const excludedObject = String.raw`${articles}(${word}(?:\s+(?:to|into)\s+${word}|(?:,?\s+(?:or|and|nor)\s+${articles}${word}){1,4}|\s+${word}(?=\s*(?:$|[,.;:!?)])))?)`
 /** "not" and "no" exclude what follows where they stand after a comma, "but", "and" or "is": not in "I do not know". */
 const cues = [
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|is|are)\s+)not`,
@@ -30,7 +31,7 @@ const state = /^(?:\p{Ll}{3,}(?:ing|ed|able|ible)|sure|down|up|only|just|enough|
 const days = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'
 const months = 'january|february|march|april|may|june|july|august|september|october|november|december'
 const time = new RegExp(
-  String.raw`\b(?:(?:by|on|until|till|before|after|since|next|last|this|every|each)\s+)+(?:${days}|${months})\b`,
+  String.raw`\b(?:(?:by|on|until|till|before|after|since|next|last|this|every|each)\s+){1,3}(?:${days}|${months})\b`,
   'giu',
 )
 
@@ -41,7 +42,8 @@ const final = new RegExp(
 )
 
 /** Reads a query. One that only excludes, or only states a time, asks for all its words. */
-export function readRequest(query: string): Request {
+export function readRequest(text: string): Request {
+  const query = text.slice(0, maxCharacters)
   const objects: string[] = []
   const cut = (whole: string, object: string) => {
     if (state.test(object) || stopWords.has(fold(object))) return whole
