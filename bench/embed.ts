@@ -1,4 +1,4 @@
-import { embedderWorker, staticModel } from '../src/app/assets.ts'
+import { embedderWorker, languagesModel, staticModel } from '../src/app/assets.ts'
 import type { Embedder } from '../src/search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../src/search/embedders/static/static-embedder.ts'
 import { createTransformersEmbedder } from '../src/search/embedders/transformers/transformers-embedder.ts'
@@ -20,7 +20,7 @@ export async function embed(): Promise<Row[]> {
     process.stderr.write('DRAGOMAN_MODEL names no model folder: the benchmark of embedders is left out.\n')
     return []
   }
-  await using table = await createStaticEmbedder(staticModel)
+  await using table = await createStaticEmbedder(staticModel, languagesModel)
   await using model = await createTransformersEmbedder({ folder, worker: embedderWorker, extras })
   for (let round = 0; round < warmups; round++) {
     for (const query of queries) await table.embed([query], 'query', signal)

@@ -66,8 +66,10 @@ def features(tokens, sequences, pieces):
 
 
 @numba.njit(fastmath=True, cache=True)
-def epoch(table, first, second, steps, indices, offsets, targets, weights, order, batch, rates, beta1, beta2):
-    """One pass of sparse Adam over the texts, in order; the loss is 1 - cosine. Returns the mean cosine."""
+def epoch(table, first, second, steps, indices, offsets, targets, weights, order, batch, rates, beta1, beta2, fixed):
+    """One pass of sparse Adam over the texts, in order; the loss is 1 - cosine. Returns the mean cosine.
+
+    The rows from `fixed` on do not change."""
     size = table.shape[1]
     gradients = np.zeros((table.shape[0], size), dtype=np.float32)
     seen = np.full(table.shape[0], -1, dtype=np.int64)
@@ -102,6 +104,8 @@ def epoch(table, first, second, steps, indices, offsets, targets, weights, order
                 slope[axis] = weight * (cosine * sentence[axis] / norm - target[axis]) / norm
             for place in range(start, end):
                 index = indices[place]
+                if index >= fixed:
+                    continue
                 if seen[index] != number:
                     seen[index] = number
                     touched[count] = index
@@ -127,11 +131,13 @@ def epoch(table, first, second, steps, indices, offsets, targets, weights, order
     return total / order.shape[0]
 
 
-def train(table, indices, offsets, targets, weights=None, epochs=8, batch=512, high=2e-3, low=2e-4, seed=1, log=print):
+def train(table, indices, offsets, targets, weights=None, epochs=8, batch=512, high=2e-3, low=2e-4, seed=1, log=print,
+          fixed=None):  # fmt: skip
     """Adam whose rate falls linearly from `high` to `low`; bias correction counts a row's own steps."""
     chance = np.random.default_rng(seed)
     texts = len(offsets) - 1
     weights = np.ones(texts, dtype=np.float32) if weights is None else weights
+    fixed = len(table) if fixed is None else fixed
     first, second = np.zeros_like(table), np.zeros_like(table)
     steps = np.zeros(len(table), dtype=np.int64)
     batches = (texts + batch - 1) // batch
@@ -139,7 +145,7 @@ def train(table, indices, offsets, targets, weights=None, epochs=8, batch=512, h
     for number in range(epochs):
         order = chance.permutation(texts)
         mean = epoch(table, first, second, steps, indices, offsets, targets, weights, order, batch,
-                     rates[number * batches : (number + 1) * batches], np.float32(0.9), np.float32(0.999))  # fmt: skip
+                     rates[number * batches : (number + 1) * batches], np.float32(0.9), np.float32(0.999), fixed)  # fmt: skip
         log(f"epoch {number + 1}: cosine {mean:.4f}")
     return table
 

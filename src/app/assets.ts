@@ -17,6 +17,9 @@ export const embedderWorker = new URL(`../search/embedders/transformers/worker.$
 /** Folder of the built-in embedding table. */
 export const staticModel = fileURLToPath(new URL('models/static', root))
 
+/** Folder of the table of words of other languages, which belongs to the built-in table. */
+export const languagesModel = fileURLToPath(new URL('models/languages', root))
+
 /** The files that the pages load. */
 export const pageFiles = {
   folder: new URL('assets/', root),

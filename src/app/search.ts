@@ -13,7 +13,7 @@ import { createMemoryIndex } from '../search/index/memory-index.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { canStoreOnDisk, openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
-import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
+import { embedderWorker, languagesModel, staticModel, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
 import { extrasFolder } from './extras.ts'
 import type { Outbound } from './outbound.ts'
@@ -153,7 +153,8 @@ async function openEmbedder(
   { config, options }: Runtime,
   outbound: Outbound,
 ): Promise<Embedder> {
-  if (settings.embedder === 'static') return options.static_embedder ?? createStaticEmbedder(staticModel)
+  if (settings.embedder === 'static')
+    return options.static_embedder ?? createStaticEmbedder(staticModel, languagesModel)
   if (settings.embedder === 'transformers') {
     const { createTransformersEmbedder } = await import(
       '../search/embedders/transformers/transformers-embedder.ts'

@@ -10,8 +10,9 @@ import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 const { signal } = new AbortController()
 
 /** An index with words and meaning over the same documents. */
-async function home(documents: readonly SearchDocument[]) {
-  const { embedder, state } = tinyEmbedder()
+async function home(documents: readonly SearchDocument[], inEnglish?: (text: string) => Promise<string>) {
+  const { embedder: plain, state } = tinyEmbedder()
+  const embedder = inEnglish ? { ...plain, inEnglish } : plain
   const vectors = plainVectors()
   const faults: unknown[] = []
   const meaning = createMeaning(embedder, vectors)
@@ -59,6 +60,24 @@ describe('search by meaning', () => {
     expect(hits[0]!.why.similarity).toBeGreaterThan(0.9)
     expect(hits[1]!.why.capability).toBe('look_outside')
     expect(hits[1]!.why.scores.semantic).toBe(hits[1]!.why.similarity)
+  })
+
+  it('looks for the English words of a request, and for its own words that entries have', async () => {
+    const inEnglish = async (text: string) => text.replace('Wetter', 'weather').replace('Verein', 'club')
+    const { ask, put } = await home(documents, inEnglish)
+    await put([documentOf({ id: 'club', name: 'Club', description: 'der Verein mit Wetter' })], 2)
+    const { hits } = await ask('Wetter Verein')
+    const terms = new Map(hits.map(({ id, why }) => [id, why.terms]))
+    expect(terms.get('sky')).toEqual(['weather'])
+    expect(terms.get('club')).toEqual(expect.arrayContaining(['wetter', 'verein']))
+  })
+
+  it('searches by the words as they are if the model cannot tell their English', async () => {
+    const { ask, faults } = await home(documents, async () => {
+      throw new Error('The table is damaged.')
+    })
+    expect((await ask('mail')).hits[0]?.id).toBe('office')
+    expect(faults).toHaveLength(1)
   })
 
   it('ranks matches by words and meaning before matches by either', async () => {

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { entryLines } from '../../bench/support/entries.ts'
-import { staticModel } from '../../src/app/assets.ts'
+import { languagesModel, staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
@@ -172,7 +172,7 @@ async function answers({ dispatch }: Gateway) {
 
 /** What an index and vectors that are derived from the store alone find. */
 async function answersAnew({ store }: Gateway) {
-  await using embedder = await createStaticEmbedder(staticModel)
+  await using embedder = await createStaticEmbedder(staticModel, languagesModel)
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })
   await using arm = createVectorIndex(store, embedder, vectors, (fault) => expect.fail(String(fault)))
   await using index = createMemoryIndex({ meaning: () => arm.meaning })

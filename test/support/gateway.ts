@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Scope } from '../../schemas/scope.ts'
-import { staticModel } from '../../src/app/assets.ts'
+import { languagesModel, staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
@@ -111,7 +111,7 @@ let embedder: Promise<Embedder> | undefined
 
 /** The shipped model, loaded once in this process. */
 function sharedEmbedder(): Promise<Embedder> {
-  embedder ??= createStaticEmbedder(staticModel)
+  embedder ??= createStaticEmbedder(staticModel, languagesModel)
   return embedder
 }
 

@@ -16,4 +16,6 @@ export interface Embedder extends AsyncDisposable {
     as: 'query' | 'document',
     signal: AbortSignal,
   ): Promise<readonly TextEmbedding[]>
+  /** The text with its words of other languages in English, as far as the model can tell; models may lack this. */
+  inEnglish?(text: string): Promise<string>
 }

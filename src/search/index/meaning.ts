@@ -13,6 +13,8 @@ export interface Likeness {
 
 /** The search by meaning over vectors. */
 export interface Meaning {
+  /** The text with its words of other languages in English, as far as the model can tell. */
+  inEnglish(text: string): Promise<string>
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
    * Undefined if the model does not understand the query.
@@ -30,7 +32,7 @@ const depth = 32
 const rememberedQueries = 1000
 const maxCharacters = 1000
 
-/** Letters of scripts without spaces, on which English models mislead. */
+/** Letters of scripts without spaces, on which models that know no other languages mislead. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/gu
 const letters = /[\p{L}\p{N}]/gu
 const maxUnspacedShare = 0.3
@@ -51,9 +53,12 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
   }
 
   return {
+    async inEnglish(text) {
+      return (await embedder.inEnglish?.(text.slice(0, maxCharacters))) ?? text
+    },
     async compare(text, filter, named, signal) {
       const query = text.slice(0, maxCharacters)
-      if (unspacedShare(query) > maxUnspacedShare) return undefined
+      if (!embedder.inEnglish && unspacedShare(query) > maxUnspacedShare) return undefined
       const [whole, ...clauses] = await embed(query, signal)
       if (!whole || whole.coverage < leastCoverage) return undefined
 

@@ -101,11 +101,13 @@ class MemoryIndex implements SearchIndex {
   ): Promise<Hits> {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
     const request = readRequest(text)
-    let terms = this.#scoreWords(text, request, filter, board)
+    const model = words_only ? undefined : this.#meaning()
+    const words = await this.#inEnglish(model, request.intent)
+    let terms = this.#scoreWords(text, request, words, filter, board)
     const version = this.#version
-    const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
+    const meaning = terms.length === 0 ? undefined : model
     const { likeness, degraded } = await this.#compare(meaning, request.intent, filter, board, signal)
-    if (version !== this.#version) terms = this.#scoreWords(text, request, filter, board)
+    if (version !== this.#version) terms = this.#scoreWords(text, request, words, filter, board)
 
     const maxScore = maxTotalOf(terms)
     const { texts, attributes, ordered, capacity, weights } = this.#table
@@ -151,13 +153,36 @@ class MemoryIndex implements SearchIndex {
     }
   }
 
-  /** Puts the lexical scores of the entries that meet the filter on the board. */
-  #scoreWords(text: string, { intent }: Request, filter: Filter, board: Scoreboard): WeighedTerm[] {
+  /**
+   * Puts the lexical scores of the entries that meet the filter on the board: by `words`, by those words of the intent
+   * that entries have, and by the exact name `text`.
+   */
+  #scoreWords(
+    text: string,
+    { intent }: Request,
+    words: string,
+    filter: Filter,
+    board: Scoreboard,
+  ): WeighedTerm[] {
     const { texts, attributes, capacity } = this.#table
-    const terms = texts.weigh(readQuery(intent))
+    const terms = texts.weigh(readQuery(words))
+    if (words !== intent) {
+      const lists = new Set(terms.map(({ list }) => list))
+      terms.push(...texts.weigh(readQuery(intent)).filter(({ list }) => list.size > 0 && !lists.has(list)))
+    }
     board.reset(capacity)
     texts.score(text, terms, board, attributes.select(filter, capacity))
     return terms
+  }
+
+  /** The words to look for: those of the text, and English ones for words of other languages. */
+  async #inEnglish(meaning: Meaning | undefined, text: string): Promise<string> {
+    try {
+      return (await meaning?.inEnglish(text)) ?? text
+    } catch (fault) {
+      this.#onError(fault)
+      return text
+    }
   }
 
   async #compare(

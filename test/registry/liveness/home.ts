@@ -37,7 +37,7 @@ export async function openHome(
       lookup: (_, __, done) => done(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []),
     },
   )
-  const { store, follower, liveness } = gateway.gateway
+  const { store, follower, liveness, vectors } = gateway.gateway
   return {
     gateway,
     time,
@@ -46,7 +46,7 @@ export async function openHome(
       const { revision } = await store.write(async (writer) => {
         for (const entry of entries) await writer.put(entry)
       })
-      await follower.caughtUp(revision)
+      await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
       return entries
     },
     async cycle() {

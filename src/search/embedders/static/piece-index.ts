@@ -8,11 +8,13 @@ export interface PieceIndex {
   readonly sizes: Uint32Array
   /** Id of the piece; -1 if there is none. */
   idOf(piece: string): number
+  /** The piece without `##`. */
+  textOf(id: number): string
   /**
-   * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. At 0 it is a
-   * piece that begins a word, elsewhere a piece that continues a word (`##`).
+   * Id of the longest piece that starts at `word[from]` and ends before `word[to]`; -1 if there is none. Unless
+   * `isContinuing` says otherwise, at 0 it is a piece that begins a word, elsewhere a piece that continues a word (`##`).
    */
-  longest(word: Uint8Array, from: number, to: number): number
+  longest(word: Uint8Array, from: number, to: number, isContinuing?: boolean): number
 }
 
 const newline = 0x0a
@@ -79,8 +81,12 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
       const hash = rest.reduce((before, byte) => hashOn(before, byte), kind)
       return slots[find(hash, kind, rest, 0, rest.length)] as number
     },
-    longest(word, from, to) {
-      const kind = from === 0 ? 0 : 1
+    textOf(id) {
+      const start = starts[id] as number
+      return new TextDecoder().decode(vocabulary.subarray(start, start + (sizes[id] as number)))
+    },
+    longest(word, from, to, isContinuing = from > 0) {
+      const kind = isContinuing ? 1 : 0
       const size = Math.min(to - from, maxSize)
       let hash = kind
       for (let index = 0; index < size; index++) {

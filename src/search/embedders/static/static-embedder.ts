@@ -1,23 +1,43 @@
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Embedder, TextEmbedding } from '../embedder.ts'
-import { readTable, type Table } from './table.ts'
+import { type Languages, mayBeForeign, type Reading, readLanguages } from './languages.ts'
+import { readHashes, readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
 
 /** The limit of the teacher model, 256, without its [CLS] and [SEP]. */
 const maxPieces = 254
+/** A text is read for other languages up to here, which exceeds what the pieces cover. */
+const maxCharacters = 4000
 /** Time after which a batch yields to the event loop. */
 const sliceMilliseconds = 5
 
 /**
- * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`.
- * Throws Failure `unavailable` if a file of the table is missing or contradicts its manifest.
+ * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`. Words
+ * of other languages have vectors in the table in `languages`, which is read at the first text that needs it.
+ * Throws Failure `unavailable` if a file of a table is missing or contradicts its manifest.
  */
-export async function createStaticEmbedder(folder: string): Promise<Embedder> {
+export async function createStaticEmbedder(folder: string, languages?: string): Promise<Embedder> {
   const table = await readTable(folder)
+  const hashes = [...table.hashes, ...(languages === undefined ? [] : await readHashes(languages))]
   const embedOne = createEmbedOne(table)
+  let others: Promise<Languages> | undefined
+  /** A search reads its query twice: for its English words and for its vector. */
+  let last: { readonly text: string; readonly foreign: Foreign | undefined } | undefined
+
+  /** The reading of a text with words of other languages; undefined for an English text. */
+  async function read(text: string): Promise<Foreign | undefined> {
+    if (languages === undefined || !mayBeForeign(text, table.pieces)) return undefined
+    if (last?.text === text) return last.foreign
+    others ??= readLanguages(languages, table)
+    const otherLanguages = await others
+    const reading = otherLanguages.read(text.slice(0, maxCharacters))
+    last = { text, foreign: reading && { table: otherLanguages.table, reading } }
+    return last.foreign
+  }
+
   return {
-    model: `${table.name}:${hash('sha256', table.hashes.join('\n')).slice(0, 12)}`,
+    model: `${table.name}:${hash('sha256', hashes.join('\n')).slice(0, 12)}`,
     dimensions: table.dimensions,
     async embed(texts, _as, signal) {
       signal.throwIfAborted()
@@ -29,21 +49,26 @@ export async function createStaticEmbedder(folder: string): Promise<Embedder> {
           signal.throwIfAborted()
           sliceEnd = performance.now() + sliceMilliseconds
         }
-        embeddings.push(embedOne(text))
+        const foreign = await read(text)
+        embeddings.push(foreign ? embedOne(foreign.reading.rest, foreign) : embedOne(text))
       }
       return embeddings
+    },
+    async inEnglish(text) {
+      return (await read(text))?.reading.english ?? text
     },
     async [Symbol.asyncDispose]() {},
   }
 }
 
-function createEmbedOne({
-  pieces,
-  dimensions,
-  sequences,
-  rows,
-  scales,
-}: Table): (text: string) => TextEmbedding {
+interface Foreign {
+  readonly table: Table
+  readonly reading: Reading
+}
+
+type EmbedOne = (text: string, foreign?: Foreign) => TextEmbedding
+
+function createEmbedOne({ pieces, dimensions, sequences, rows, scales }: Table): EmbedOne {
   const cut = createWordPiece(pieces, maxPieces)
   const unknown = pieces.idOf(unknownPiece)
   const weights = scales.with(unknown, 0)
@@ -65,16 +90,27 @@ function createEmbedOne({
         weightD * (rows[rowD + index] as number)
   }
 
-  return (text) => {
-    const { ids, coverage } = cut(text)
+  return (text, foreign) => {
+    const { ids, letters, coverage } = cut(text)
     const features = sequences.find(ids)
     /** The list is padded with [UNK], whose vector is zero. */
     const at = (index: number) => (index < features.length ? (features[index] as number) : unknown)
     sum.fill(0)
     for (let index = 0; index < features.length; index += 4)
       addRows(at(index), at(index + 1), at(index + 2), at(index + 3))
-    return { vector: toUnit(sum), coverage }
+    if (!foreign) return { vector: toUnit(sum), coverage }
+    const { table, reading } = foreign
+    for (const row of reading.rows.slice(0, maxPieces)) addRow(sum, table, row)
+    const covered = coverage * letters + reading.covered
+    return { vector: toUnit(sum), coverage: covered / (letters + reading.letters) }
   }
+}
+
+function addRow(sum: Float64Array, { dimensions, rows, scales }: Table, row: number): void {
+  const weight = scales[row] as number
+  const start = row * dimensions
+  for (let index = 0; index < dimensions; index++)
+    sum[index] = (sum[index] as number) + weight * (rows[start + index] as number)
 }
 
 function toUnit(sum: Float64Array): Float32Array {

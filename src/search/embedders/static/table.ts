@@ -31,6 +31,7 @@ const Manifest = z.object({
     'sequences.bin': File,
     'rows.bin': File,
     'scales.bin': File,
+    'facts.bin': File.optional(),
   }),
 })
 type Manifest = z.infer<typeof Manifest>
@@ -67,8 +68,26 @@ export async function readTable(folder: string): Promise<Table> {
     sequences: toSequences(sequences, manifest),
     rows: new Int8Array(rows.bytes.buffer),
     scales: toScales(scales, features),
-    hashes: Object.values(files).map(({ sha256 }) => sha256),
+    hashes: Object.values(files).flatMap((file) => file?.sha256 ?? []),
   }
+}
+
+/** The hashes of the table's files as its manifest states them. */
+export async function readHashes(folder: string): Promise<string[]> {
+  const { files } = parseManifest(await readContent(folder, 'manifest.json'))
+  return Object.values(files).flatMap((file) => file?.sha256 ?? [])
+}
+
+/** Reads and checks `facts.bin`, which only some tables have. */
+export async function readFacts(folder: string, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const [{ files }, facts] = await Promise.all([
+    readContent(folder, 'manifest.json').then(parseManifest),
+    readContent(folder, 'facts.bin'),
+  ])
+  const file = files['facts.bin']
+  if (!file) throw faulty(facts.path, 'is not in its manifest')
+  check(facts, file, length)
+  return facts.bytes
 }
 
 /** Hashes each chunk while the next one is read. */

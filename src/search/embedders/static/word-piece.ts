@@ -11,6 +11,8 @@ const maxPiecesOfWord = 100
 
 interface Pieces {
   readonly ids: Int32Array
+  /** Letters and digits of the text, as far as it was read. */
+  readonly letters: number
   /**
    * Share of the letters and digits that are Latin or ASCII and belong to a piece that is a whole word or has at least
    * 3 characters; 0 for a text without such letters and digits.
@@ -101,6 +103,10 @@ export function createWordPiece(index: PieceIndex, maxPieces = 254): WordPiece {
   return (text) => {
     count = letters = covered = 0
     readText(text)
-    return { ids: ids.slice(0, Math.min(count, maxPieces)), coverage: letters === 0 ? 0 : covered / letters }
+    return {
+      ids: ids.slice(0, Math.min(count, maxPieces)),
+      letters,
+      coverage: letters === 0 ? 0 : covered / letters,
+    }
   }
 }

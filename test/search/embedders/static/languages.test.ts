@@ -1,0 +1,145 @@
+import { cp, readFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { languagesModel, staticModel } from '../../../../src/app/assets.ts'
+import type { Embedder } from '../../../../src/search/embedders/embedder.ts'
+import { createStaticEmbedder } from '../../../../src/search/embedders/static/static-embedder.ts'
+import { temporaryFolder } from '../../../support/command.ts'
+
+const { signal } = new AbortController()
+const agents = ['weather forecast', 'send an email', 'translate text', 'search flights', 'play music']
+
+describe('words of other languages', () => {
+  let embedder: Embedder
+  let alone: Embedder
+  beforeAll(async () => {
+    embedder = await createStaticEmbedder(staticModel, languagesModel)
+    alone = await createStaticEmbedder(staticModel)
+  })
+
+  it.each([
+    [
+      'German',
+      ['Wettervorhersage', 'eine E-Mail senden', 'Text übersetzen', 'Flüge suchen', 'Musik abspielen'],
+    ],
+    [
+      'Spanish',
+      [
+        'pronóstico del tiempo',
+        'enviar un correo electrónico',
+        'traducir texto',
+        'buscar vuelos',
+        'reproducir música',
+      ],
+    ],
+    [
+      'French',
+      [
+        'prévisions météo',
+        'envoyer un e-mail',
+        'traduire un texte',
+        'chercher des vols',
+        'jouer de la musique',
+      ],
+    ],
+    [
+      'Italian',
+      ['previsioni meteo', "inviare un'email", 'tradurre il testo', 'cercare voli', 'riprodurre musica'],
+    ],
+    [
+      'Portuguese',
+      ['previsão do tempo', 'enviar um e-mail', 'traduzir texto', 'procurar voos', 'tocar música'],
+    ],
+    ['Russian', ['прогноз погоды', 'отправить письмо', 'перевести текст', 'поиск рейсов', 'включить музыку']],
+    ['Japanese', ['天気予報', 'メールを送信', 'テキストを翻訳', 'フライトを検索', '音楽を再生']],
+    ['Korean', ['일기 예보', '이메일 보내기', '텍스트 번역', '항공편 검색', '음악 재생']],
+    ['Chinese', ['天气预报', '发送电子邮件', '翻译文本', '搜索航班', '播放音乐']],
+  ])('in %s are nearest to what they mean in English', async (_, requests) => {
+    const [meant, vectors] = await Promise.all([agents, requests].map((texts) => vectorsOf(embedder, texts)))
+    const nearest = vectors!.map((vector) => {
+      const cosines = meant!.map((other) => cosine(vector, other))
+      return agents[cosines.indexOf(Math.max(...cosines))]
+    })
+    expect(nearest).toEqual(agents)
+  })
+
+  it('reach the search by words as English', async () => {
+    expect(await english('Rechnung')).toMatch(/bill|invoice/)
+    expect(await english('天气')).toContain('weather')
+    expect(await english('создать файл в GitHub')).toMatch(/create .*file .*github/)
+  })
+
+  it('change nothing in an English text, loanwords and names included', async () => {
+    const texts = [
+      'Search flights to Las Vegas and São Paulo',
+      'kubernetes deployment via helm, die casting',
+      'Find a café near me',
+      'An MCP server for Notion, Figma and Linear',
+    ]
+    expect(await Promise.all(texts.map(english))).toEqual(texts)
+    expect(await vectorsOf(embedder, texts)).toEqual(await vectorsOf(alone, texts))
+  })
+
+  it('count as covered, and unknown ones do not', async () => {
+    const [german, chinese, thai] = await embedder.embed(
+      ['Wetter für morgen', '天气预报', 'สภาพอากาศ'],
+      'query',
+      signal,
+    )
+    expect(german!.coverage).toBeGreaterThan(0.7)
+    expect(chinese!.coverage).toBeGreaterThan(0.7)
+    expect(thai!.coverage).toBe(0)
+  })
+
+  it('take any text: mixed scripts, emoji, halves of characters', async () => {
+    const texts = [
+      '天气 weather Wetter погода 날씨',
+      '😀'.repeat(1000),
+      'ü\ud83d天\u0301가',
+      'é'.repeat(5000),
+      '天'.repeat(5000),
+    ]
+    const embeddings = await embedder.embed(texts, 'query', signal)
+    for (const { vector, coverage } of embeddings) {
+      expect(vector.every(Number.isFinite)).toBe(true)
+      expect(coverage).toBeGreaterThanOrEqual(0)
+      expect(coverage).toBeLessThanOrEqual(1)
+    }
+    expect((await english('天'.repeat(5000))).length).toBeLessThan(100_000)
+  })
+
+  it('are read at the first text that needs them, and a damaged file is named then', async () => {
+    await using copy = await temporaryFolder()
+    await cp(languagesModel, copy.path, { recursive: true })
+    await truncate(join(copy.path, 'rows.bin'), 1000)
+    const damaged = await createStaticEmbedder(staticModel, copy.path)
+    expect(await vectorsOf(damaged, ['send an email'])).toEqual(await vectorsOf(alone, ['send an email']))
+    const refused = { code: 'unavailable', message: expect.stringContaining('rows.bin') }
+    await expect(damaged.embed(['eine Rechnung'], 'query', signal)).rejects.toMatchObject(refused)
+    const facts = join(copy.path, 'facts.bin')
+    await cp(join(languagesModel, 'rows.bin'), join(copy.path, 'rows.bin'))
+    const content = await readFile(facts)
+    content[content.length >> 1]! ^= 1
+    await writeFile(facts, content)
+    await expect(
+      (await createStaticEmbedder(staticModel, copy.path)).inEnglish!('eine Rechnung'),
+    ).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('facts.bin'),
+    })
+  })
+
+  it('are part of the name of the model, so that another table embeds the entries anew', () => {
+    expect(embedder.model).not.toBe(alone.model)
+  })
+
+  const english = (text: string) => embedder.inEnglish!(text)
+})
+
+async function vectorsOf(embedder: Embedder, texts: readonly string[]): Promise<Float32Array[]> {
+  return (await embedder.embed(texts, 'query', signal)).map(({ vector }) => vector)
+}
+
+function cosine(left: Float32Array, right: Float32Array): number {
+  return left.reduce((sum, value, at) => sum + value * right[at]!, 0)
+}
