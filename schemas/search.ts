@@ -21,6 +21,7 @@ const fields = {
     .boolean()
     .optional()
     .describe('Show for each agent the names of its capabilities and requests that it serves.'),
+  exact: z.boolean().optional().describe('Search for the words as they are written, without corrections.'),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()
@@ -58,10 +59,23 @@ const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts]))
 
 const Facets = z.object(facetCounts).meta({ id: 'Facets' })
 
+/** A word of a query, or several, for which a search used another one. */
+export const Correction = z
+  .object({
+    from: z.string().describe('As the query has it.'),
+    to: z.string().describe('What the search used instead.'),
+  })
+  .meta({ id: 'Correction' })
+export type Correction = z.infer<typeof Correction>
+
 const page = {
   total: z.int().describe('Number of matching agents, on all pages.'),
   facets: Facets.optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
+  corrected: z
+    .array(Correction)
+    .optional()
+    .describe('Misspelt words of the query and what was searched for instead; `exact` prevents this.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
   ...federatedShape,
 }

@@ -156,9 +156,15 @@ export class SearchService {
     signal: AbortSignal,
     pageOf: (ranked: readonly RankedEntry[], characters: number) => Shown[],
   ) {
-    const { query: text, limit, sort, facets, min_score, max_tokens } = input
+    const { query: text, limit, sort, facets, min_score, max_tokens, exact = false } = input
     const filter = toFilter(input.filters ?? {}, caller)
-    const question = [text ?? '', filter, sort, ...(min_score === undefined ? [] : [min_score])]
+    const question = [
+      text ?? '',
+      filter,
+      sort,
+      ...(min_score === undefined ? [] : [min_score]),
+      ...(exact ? ['exact'] : []),
+    ]
     const after = input.cursor === undefined ? undefined : decodePosition(input.cursor, question)
     const query = {
       limit: limit + 1,
@@ -167,6 +173,7 @@ export class SearchService {
       filter,
       ...(text !== undefined && { text }),
       ...(min_score !== undefined && { min_score }),
+      ...(exact && { exact }),
       ...(after && { after }),
     }
     const found = await this.#index.search(query, signal)
@@ -184,6 +191,7 @@ export class SearchService {
       ...(hasMore && { next_cursor: encodePosition(last.position, question) }),
       ...(found.facets && { facets: found.facets }),
       ...(notice !== undefined && { notice }),
+      ...(found.corrected && { corrected: [...found.corrected] }),
       ...(found.degraded !== undefined && { degraded: found.degraded }),
     }
   }

@@ -51,6 +51,7 @@ export class DocumentTable {
     })
     const terms = ragged('document.terms')
     const names = ragged('document.names')
+    const words = ragged('document.words')
     const pairs = {
       values: sections.doubles('document.pairs'),
       ends: sections.integers('document.pairs.ends'),
@@ -74,6 +75,9 @@ export class DocumentTable {
         get capabilities() {
           return partOf(pairs, slot)
         },
+        get words() {
+          return partOf(words, slot)
+        },
       }
       table.#slots.set(document.id, slot)
       table.#weigh(slot, document)
@@ -89,6 +93,7 @@ export class DocumentTable {
     const none = new Uint32Array(0)
     const terms = joinIntegers(this.#entries.map((entry) => entry?.text.terms ?? none))
     const names = joinIntegers(this.#entries.map((entry) => entry?.text.names ?? none))
+    const words = joinIntegers(this.#entries.map((entry) => entry?.text.words ?? none))
     const pairs = joinDoubles(this.#entries.map((entry) => entry?.text.capabilities ?? new Float64Array(0)))
     return {
       ...this.texts.save(),
@@ -97,6 +102,8 @@ export class DocumentTable {
       'document.terms.ends': terms.ends,
       'document.names': names.values,
       'document.names.ends': names.ends,
+      'document.words': words.values,
+      'document.words.ends': words.ends,
       'document.pairs': pairs.values,
       'document.pairs.ends': pairs.ends,
       'order.newest': this.ordered.newest.save(),

@@ -9,6 +9,8 @@ interface DocumentTerms {
   readonly length: number
   /** The distinct terms of each capability. */
   readonly capabilities: readonly ReadonlySet<string>[]
+  /** The words as they are written, in lower case, for the correction of queries. */
+  readonly words: ReadonlySet<string>
 }
 
 /** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
@@ -25,6 +27,7 @@ const maxTerms = 10_000
  */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()
+  const words = new Set<string>()
   let length = 0
   let left = maxCharacters
 
@@ -35,7 +38,8 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   }
 
   function readName(text: string): void {
-    analyse(text, (term, _word, boilerplate) => {
+    analyse(text, (term, word, boilerplate) => {
+      words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
     })
   }
@@ -44,7 +48,8 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const terms = new Set<string>()
     const piece = text.slice(0, left)
     left -= piece.length
-    analyse(piece, (term, _word, boilerplate) => {
+    analyse(piece, (term, word, boilerplate) => {
+      if (words.size < maxTerms) words.add(word)
       count(term, textWeight, boilerplate)
       if (frequencies.has(term)) terms.add(term)
     })
@@ -60,5 +65,5 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   const capabilities = document.capabilities.map(({ name, description }) =>
     readText(`${name} ${description}`),
   )
-  return { frequencies, length, capabilities }
+  return { frequencies, length, capabilities, words }
 }

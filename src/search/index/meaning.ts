@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Embedder, TextEmbedding } from '../embedders/embedder.ts'
 import { clausesOf } from '../query/clauses.ts'
+import { createModelWords, type ModelWords } from '../spelling/model-words.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
@@ -13,6 +14,8 @@ export interface Likeness {
 
 /** The search by meaning over vectors. */
 export interface Meaning {
+  /** The words that the model knows, where they are at hand. */
+  readonly words?: ModelWords | undefined
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
    * Undefined if the model does not understand the query.
@@ -52,6 +55,7 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
   }
 
   return {
+    words: createModelWords(embedder),
     async compare(text, filter, named, signal) {
       const query = text.slice(0, maxCharacters)
       if (unspacedShare(query) > maxUnspacedShare) return undefined

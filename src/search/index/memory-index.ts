@@ -1,6 +1,7 @@
 import type { Parts, Sections } from '../../common/sections.ts'
-import { readQuery } from '../query/query-terms.ts'
+import { readQuery, termsOf } from '../query/query-terms.ts'
 import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
+import { type Corrected, correct } from '../spelling/corrector.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
@@ -79,9 +80,11 @@ class MemoryIndex implements SearchIndex {
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
     if (query.after) checkPosition(query.after, sort)
     if (text === '' && sort !== 'relevance') return this.#list(sort, query)
+    const corrected = await this.#correct(text, query, signal)
     const board = this.#boards.pop() ?? new Scoreboard()
     try {
-      return await this.#find(text, sort, query, board, signal)
+      const found = await this.#find(corrected?.text ?? text, sort, query, board, signal)
+      return { ...found, ...(corrected && { corrected: corrected.corrections }) }
     } finally {
       this.#boards.push(board)
     }
@@ -154,6 +157,19 @@ class MemoryIndex implements SearchIndex {
       ...(facets && { facets: attributes.facets(passes) }),
       ...(degraded !== undefined && { degraded }),
     }
+  }
+
+  /** Corrects misspelt words, unless they are exact, or the text is a name. Owners know the words of their own entries. */
+  async #correct(
+    text: string,
+    { exact = false, filter }: IndexQuery,
+    signal: AbortSignal,
+  ): Promise<Corrected | undefined> {
+    const { texts } = this.#table
+    const termOf = (word: string) => termsOf(word).find((term) => texts.has(term))
+    if (exact || filter.owner !== undefined) return undefined
+    if (texts.isName(text)) return undefined
+    return correct(text, { termOf, indexed: texts.words, model: this.#meaning()?.words }, signal)
   }
 
   /** Puts the lexical scores of the entries that meet the filter on the board. */

@@ -3,6 +3,7 @@ import type { Parts, Sections } from '../../common/sections.ts'
 import type { Selection } from '../../common/value-index.ts'
 import type { QueryTerm } from '../query/query-terms.ts'
 import type { SearchDocument } from '../search-index.ts'
+import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
@@ -16,6 +17,8 @@ export interface IndexedText {
   readonly capabilities: CapabilityTerms
   /** The exact names of the document. */
   readonly names: Uint32Array
+  /** The numbers of its words in the word list. */
+  readonly words: Uint32Array
 }
 
 /** A term of a query; the list of an unknown term is empty. */
@@ -37,6 +40,8 @@ const unknown = new PostingList('', -1)
 export class TextIndex {
   #terms = new Postings()
   #names = new Postings()
+  /** The words of the documents as they are written. */
+  words = new WordList()
   #lengths: number[] = []
   #totalLength = 0
   #documents = 0
@@ -46,6 +51,7 @@ export class TextIndex {
     const index = new TextIndex()
     index.#terms = Postings.load(sections, 'terms')
     index.#names = Postings.load(sections, 'names')
+    index.words = WordList.load(sections)
     index.#lengths = Array.from(sections.integers('lengths'))
     const [totalLength = 0, documents = 0] = sections.doubles('totals')
     index.#totalLength = totalLength
@@ -57,13 +63,14 @@ export class TextIndex {
     return {
       ...this.#terms.save('terms'),
       ...this.#names.save('names'),
+      ...this.words.save(),
       lengths: Uint32Array.from(this.#lengths, (length) => length ?? 0),
       totals: Float64Array.of(this.#totalLength, this.#documents),
     }
   }
 
   add(slot: number, document: SearchDocument): IndexedText {
-    const { frequencies, length, capabilities } = readDocument(document)
+    const { frequencies, length, capabilities, words } = readDocument(document)
     const terms = Uint32Array.from(
       frequencies,
       ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
@@ -78,6 +85,7 @@ export class TextIndex {
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
       names: Uint32Array.from(names, (name) => this.#names.add(name, slot).serial),
+      words: Uint32Array.from([...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])),
     }
     this.#count(text, 1)
     return text
@@ -87,6 +95,17 @@ export class TextIndex {
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
     for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
+    for (const word of text.words) this.words.remove(word)
+  }
+
+  /** True if a document that counts has the term. */
+  has(term: string): boolean {
+    return (this.#terms.get(term)?.counted ?? 0) > 0
+  }
+
+  /** True if the text is the exact name of a document that counts. */
+  isName(text: string): boolean {
+    return (this.#names.get(exactName(text))?.counted ?? 0) > 0
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
@@ -124,8 +143,10 @@ export class TextIndex {
     }
   }
 
-  #count({ counts, terms, length }: IndexedText, by: 1 | -1): void {
+  #count({ counts, terms, names, length, words }: IndexedText, by: 1 | -1): void {
     if (!counts) return
+    for (const word of words) this.words.count(word, by)
+    for (const serial of names) this.#names.at(serial).counted += by
     for (const serial of terms) this.#terms.at(serial).counted += by
     this.#totalLength += length * by
     this.#documents += by

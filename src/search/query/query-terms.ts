@@ -26,6 +26,13 @@ export function readQuery(text: string): QueryTerm[] {
   return [...(informative.size > 0 ? informative : all).values()].slice(0, maxTerms)
 }
 
+/** The terms of one word. */
+export function termsOf(word: string): string[] {
+  const terms: string[] = []
+  analyse(word, (term) => terms.push(term))
+  return terms
+}
+
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {
   const existing = terms.get(term)
   const words = new Set(existing?.words).add(word)

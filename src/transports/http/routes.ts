@@ -12,6 +12,7 @@ const searching = {
     cursor: 'cursor',
     sort: 'sort',
     facets: 'facets',
+    exact: 'exact',
     min_score: 'min_score',
     max_tokens: 'max_tokens',
     detail: 'detail',

@@ -19,6 +19,7 @@ export async function createStaticEmbedder(folder: string): Promise<Embedder> {
   return {
     model: `${table.name}:${hash('sha256', table.hashes.join('\n')).slice(0, 12)}`,
     dimensions: table.dimensions,
+    words: table.words,
     async embed(texts, _as, signal) {
       signal.throwIfAborted()
       const embeddings: TextEmbedding[] = []

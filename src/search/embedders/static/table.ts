@@ -15,6 +15,8 @@ export interface Table {
   readonly sequences: Sequences
   readonly rows: Int8Array
   readonly scales: Float32Array
+  /** The pieces that are whole words, the most frequent first. */
+  words(): readonly string[]
   /** SHA-256 of each file, in hex, in a fixed order. */
   readonly hashes: readonly string[]
 }
@@ -67,8 +69,16 @@ export async function readTable(folder: string): Promise<Table> {
     sequences: toSequences(sequences, manifest),
     rows: new Int8Array(rows.bytes.buffer),
     scales: toScales(scales, features),
+    words: () => wholeWords(vocabulary.bytes),
     hashes: Object.values(files).map(({ sha256 }) => sha256),
   }
+}
+
+const word = /^\p{L}+$/u
+
+function wholeWords(vocabulary: Uint8Array): string[] {
+  const pieces = new TextDecoder().decode(vocabulary).split('\n')
+  return pieces.filter((piece) => word.test(piece))
 }
 
 /** Hashes each chunk while the next one is read. */
