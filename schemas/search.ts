@@ -102,6 +102,12 @@ export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 export const AnySearchOutput = z.union([SearchOutput, BriefSearchOutput])
 export type AnySearchOutput = z.infer<typeof AnySearchOutput>
 
+/** A listed agent whose name completes what somebody types. */
+const Suggestion = z.object({ name: z.string(), package_name: z.string() }).meta({ id: 'Suggestion' })
+
+export const Suggestions = z.object({ suggestions: z.array(Suggestion) }).meta({ id: 'Suggestions' })
+export type Suggestions = z.infer<typeof Suggestions>
+
 /** Package names with one prefix, and behind one name. */
 export const NameCompletion = z.object({
   names: z.array(z.string()),

@@ -113,6 +113,8 @@ export interface SearchIndex extends AsyncDisposable {
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
   /** The whole index, for a later restore. */
   save(): Parts
+  /** Ids of the listed entries whose name or package name has the text, the best first. */
+  complete(text: string, limit: number): Promise<string[]>
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits>
 }

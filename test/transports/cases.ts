@@ -114,6 +114,15 @@ export const cases: readonly Case[] = [
     rest: { method: 'GET', path: '/public/agents?q=enciclopedia%20page&exact=true' },
   },
   {
+    name: 'names that complete what is typed',
+    envelope: { to: registry, action: 'suggest', params: { text: 'utility wi' } },
+    output: (output) => {
+      const [first] = (output as { suggestions: { package_name: string }[] }).suggestions
+      if (first?.package_name !== 'svc.utility.wiki') throw new Error(JSON.stringify(output))
+    },
+    rest: { method: 'GET', path: '/public/suggest?q=utility%20wi' },
+  },
+  {
     name: 'a search for no less than a score, in few tokens',
     envelope: list({ query: 'read a web page', min_score: 0.2, max_tokens: 100, limit: 20 }),
     output: isSearch,

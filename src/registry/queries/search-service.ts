@@ -10,6 +10,7 @@ import type {
   SearchInput,
   SearchOutput,
   SearchQuery,
+  Suggestions,
 } from '../../../schemas/search.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
@@ -134,6 +135,21 @@ export class SearchService {
     const names = await this.#reader.listedNames(prefix.toLowerCase(), maxCounted + 1, after)
     const total = names.length > maxCounted ? null : names.length
     return { names: names.slice(0, limit), total, more: names.length > limit }
+  }
+
+  /** Names of listed agents that have a text, the best first, each once. */
+  async suggest(text: string, limit: number): Promise<Suggestions> {
+    await this.#follower.ready
+    // Agents of several sources have the same name.
+    const ids = await this.#index.complete(text, 2 * limit)
+    const entries = await this.#reader.entries(ids)
+    const byId = new Map(entries.map((entry) => [entry.id, entry]))
+    const names = new Map<string, Suggestions['suggestions'][number]>()
+    for (const entry of ids.flatMap((id) => byId.get(id) ?? [])) {
+      const { name, package_name } = entry
+      if (isVisible(entry, null) && !names.has(name)) names.set(name, { name, package_name })
+    }
+    return { suggestions: [...names.values()].slice(0, limit) }
   }
 
   /** Waits until the index has applied every commit, so that callers find entries that they wrote through another gateway. */

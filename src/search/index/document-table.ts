@@ -4,6 +4,7 @@ import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
 import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
+import { type Named, NameIndex } from './name-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { type WeighedStatus, weightsOf } from './score-weights.ts'
@@ -13,6 +14,7 @@ import { type IndexedText, TextIndex } from './text-index.ts'
 interface StoredDocument extends IndexedAttributes, WeighedStatus {
   readonly id: string
   readonly name: string
+  readonly package_name: string
   readonly created_at: string
   /** The names of the capabilities. */
   readonly capabilities: readonly string[]
@@ -37,6 +39,8 @@ export class DocumentTable {
   /** Factors of scores by slot; slots with the factor 1 are absent. */
   readonly weights = new Map<number, number>()
   readonly groups = new AgentGroups()
+  /** The names of the listed entries. */
+  readonly names = new NameIndex()
   readonly #free: number[] = []
 
   /** Restores the parts that `save` returned. Throws for other content. */
@@ -83,6 +87,7 @@ export class DocumentTable {
       table.#weigh(slot, document)
       table.attributes.add(slot, document)
       table.#group(slot, document)
+      table.#name(slot, document)
       return entryOf(document, text)
     })
     table.ordered = table.#order(sections.integers('order.newest'), sections.integers('order.name'))
@@ -133,6 +138,7 @@ export class DocumentTable {
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
     this.#group(slot, document)
+    this.#name(slot, document)
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
   }
@@ -150,11 +156,16 @@ export class DocumentTable {
     this.#slots.delete(id)
     this.weights.delete(slot)
     this.groups.remove(slot)
+    this.names.remove(slot)
     this.#free.push(slot)
   }
 
   #group(slot: number, { source, agent_keys }: Pick<SearchDocument, 'source' | 'agent_keys'>): void {
     this.groups.add(slot, { source, keys: agent_keys })
+  }
+
+  #name(slot: number, document: Named & Pick<SearchDocument, 'state'>): void {
+    if (document.state === 'ACTIVE') this.names.add(slot, document, this.weights.get(slot) ?? 1)
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
@@ -176,13 +187,14 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 }
 
 function toStored(document: SearchDocument): StoredDocument {
-  const { id, name, created_at, state, owner, capabilities } = document
+  const { id, name, package_name, created_at, state, owner, capabilities } = document
   const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
   const { package_types = [], verification_level } = document
   const { source, agent_keys = [] } = document
   return {
     id,
     name,
+    package_name,
     created_at,
     state,
     owner,

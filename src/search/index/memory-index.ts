@@ -74,6 +74,12 @@ class MemoryIndex implements SearchIndex {
     return { ...this.#table.save(), revision: Float64Array.of(this.applied_revision) }
   }
 
+  async complete(text: string, limit: number): Promise<string[]> {
+    const table = this.#table
+    const slots = await table.names.complete(text, limit)
+    return slots.map((slot) => table.at(slot).document.id)
+  }
+
   async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
     const text = query.text?.trim() ?? ''

@@ -54,6 +54,9 @@ export const routes: readonly Route[] = [
     action: 'get_agent',
     entry: true,
   }),
+  search('GET /public/suggest', 'suggestNames', 'Names of agents that complete what is typed', {
+    query: { q: 'text', limit: 'limit' },
+  }),
   operations('GET /public/status', 'getStatus', 'How this gateway does', {
     action: 'get_status',
     uncached: true,
