@@ -21,7 +21,10 @@ const fields = {
     .boolean()
     .optional()
     .describe('Show for each agent the names of its capabilities and requests that it serves.'),
-  exact: z.boolean().optional().describe('Search for the words as they are written, without corrections.'),
+  exact: z
+    .boolean()
+    .optional()
+    .describe('Search for the words as they are written, without corrections and synonyms.'),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()

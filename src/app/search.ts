@@ -10,10 +10,11 @@ import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/index
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
+import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
-import { embedderWorker, staticModel, vectorsWorker, version } from './assets.ts'
+import { embedderWorker, staticModel, synonymsFile, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
@@ -53,8 +54,13 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const [vectors, saved] = await Promise.all([openVectors(runtime, store, outbound), snapshot.read()])
   stack.use(vectors)
   const meaning = () => vectors.meaning
+  const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
   const index = stack.use(
-    restored(saved, (sections) => createMemoryIndex({ meaning, onError, saved: sections }), onError),
+    restored(
+      saved,
+      (sections) => createMemoryIndex({ meaning, synonyms, onError, saved: sections }),
+      onError,
+    ),
   )
   return { index, listed: watchListed(index), vectors, saveSnapshot: createKeep(snapshot, index) }
 }

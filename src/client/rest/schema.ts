@@ -2278,7 +2278,7 @@ export interface components {
       facets?: boolean
       /** @description Show for each agent the names of its capabilities and requests that it serves. */
       discovery?: boolean
-      /** @description Search for the words as they are written, without corrections. */
+      /** @description Search for the words as they are written, without corrections and synonyms. */
       exact?: boolean
       /** @description Leave out agents with a lower score, 0 to 1. */
       min_score?: number
@@ -3360,7 +3360,7 @@ export interface components {
       facets?: boolean
       /** @description Show for each agent the names of its capabilities and requests that it serves. */
       discovery?: boolean
-      /** @description Search for the words as they are written, without corrections. */
+      /** @description Search for the words as they are written, without corrections and synonyms. */
       exact?: boolean
       /** @description Leave out agents with a lower score, 0 to 1. */
       min_score?: number

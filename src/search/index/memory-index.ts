@@ -1,7 +1,9 @@
+import type { Correction } from '../../../schemas/search.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
-import { readQuery, termsOf } from '../query/query-terms.ts'
+import { type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
+import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
-import { type Corrected, correct } from '../spelling/corrector.ts'
+import { correct, mayHaveErrors } from '../spelling/corrector.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
@@ -17,10 +19,23 @@ interface MemoryIndexOptions {
   readonly meaning?: () => Meaning | undefined
   /** The share of meaning in a score; the measured default when absent. */
   readonly share?: MeaningShare
+  /** What queries are also searched for. */
+  readonly synonyms?: Synonyms
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
   /** The saved parts of another index, to be restored. */
   readonly saved?: Sections | undefined
+}
+
+/** How a query is understood. */
+interface Reading {
+  /** The text without misspellings. */
+  readonly text: string
+  /** Its terms, and those of synonyms. */
+  readonly terms: readonly QueryTerm[]
+  /** The text for the search by meaning. */
+  readonly meant: string
+  readonly corrected?: readonly Correction[]
 }
 
 type Passes = (slot: number) => boolean
@@ -41,11 +56,13 @@ class MemoryIndex implements SearchIndex {
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
   readonly #share: MeaningShare
+  readonly #synonyms: Synonyms
   readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
     share = shareOfMeaning,
+    synonyms = noSynonyms,
     onError = () => {},
     saved,
   }: MemoryIndexOptions) {
@@ -53,6 +70,7 @@ class MemoryIndex implements SearchIndex {
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
     this.#share = share
+    this.#synonyms = synonyms
     this.#onError = onError
   }
 
@@ -86,11 +104,11 @@ class MemoryIndex implements SearchIndex {
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
     if (query.after) checkPosition(query.after, sort)
     if (text === '' && sort !== 'relevance') return this.#list(sort, query)
-    const corrected = await this.#correct(text, query, signal)
+    const reading = await this.#read(text, query, signal)
     const board = this.#boards.pop() ?? new Scoreboard()
     try {
-      const found = await this.#find(corrected?.text ?? text, sort, query, board, signal)
-      return { ...found, ...(corrected && { corrected: corrected.corrections }) }
+      const found = await this.#find(reading, sort, query, board, signal)
+      return { ...found, ...(reading.corrected && { corrected: reading.corrected }) }
     } finally {
       this.#boards.push(board)
     }
@@ -110,18 +128,18 @@ class MemoryIndex implements SearchIndex {
   }
 
   async #find(
-    text: string,
+    reading: Reading,
     sort: Sort,
     query: IndexQuery,
     board: Scoreboard,
     signal: AbortSignal,
   ): Promise<Hits> {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
-    let terms = this.#scoreWords(text, filter, board)
+    let terms = this.#scoreWords(reading, filter, board)
     const version = this.#version
     const meaning = words_only ? undefined : this.#meaning()
-    const { likeness, degraded } = await this.#compare(meaning, text, filter, board, signal)
-    if (version !== this.#version) terms = this.#scoreWords(text, filter, board)
+    const { likeness, degraded } = await this.#compare(meaning, reading.meant, filter, board, signal)
+    if (version !== this.#version) terms = this.#scoreWords(reading, filter, board)
 
     const maxScore = maxTotalOf(terms)
     const { attributes, ordered, capacity, weights } = this.#table
@@ -165,26 +183,41 @@ class MemoryIndex implements SearchIndex {
     }
   }
 
-  /** Corrects misspelt words, unless they are exact, or the text is a name. Owners know the words of their own entries. */
-  async #correct(
-    text: string,
-    { exact = false, filter }: IndexQuery,
-    signal: AbortSignal,
-  ): Promise<Corrected | undefined> {
+  /**
+   * Corrects misspelt words and adds synonyms, unless the caller wants the exact words, or the text is a name. Owners
+   * know the words of their own entries.
+   */
+  async #read(text: string, { exact, filter }: IndexQuery, signal: AbortSignal): Promise<Reading> {
     const { texts } = this.#table
-    const termOf = (word: string) => termsOf(word).find((term) => texts.has(term))
-    if (exact || filter.owner !== undefined) return undefined
-    if (texts.isName(text)) return undefined
-    return correct(text, { termOf, indexed: texts.words, model: this.#meaning()?.words }, signal)
+    const terms = readQuery(text)
+    if (exact || texts.isName(text)) return { text, terms, meant: text }
+    const spelling = {
+      isRight: this.#synonyms.has,
+      termOf: (word: string) => termsOf(word).find((term) => texts.has(term)),
+      indexed: texts.words,
+      model: this.#meaning()?.words,
+    }
+    const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling)
+    const corrected = isPlain ? undefined : await correct(text, spelling, signal)
+    if (!corrected) return { text, ...this.#withSynonyms(text, terms) }
+    const { corrections } = corrected
+    const meant = this.#withSynonyms(corrected.text, readQuery(corrected.text))
+    return { text: corrected.text, ...meant, corrected: corrections }
+  }
+
+  #withSynonyms(text: string, terms: readonly QueryTerm[]): Pick<Reading, 'terms' | 'meant'> {
+    const synonyms = this.#synonyms.expand(text, terms)
+    if (synonyms.length === 0) return { terms, meant: text }
+    return { terms: withSynonyms(terms, synonyms), meant: [text, ...synonyms].join(' ') }
   }
 
   /** Puts the lexical scores of the entries that meet the filter on the board. */
-  #scoreWords(text: string, filter: Filter, board: Scoreboard): WeighedTerm[] {
+  #scoreWords({ text, terms }: Reading, filter: Filter, board: Scoreboard): WeighedTerm[] {
     const { texts, attributes, capacity } = this.#table
-    const terms = texts.weigh(readQuery(text))
+    const weighed = texts.weigh(terms)
     board.reset(capacity)
-    texts.score(text, terms, board, attributes.select(filter, capacity))
-    return terms
+    texts.score(text, weighed, board, attributes.select(filter, capacity))
+    return weighed
   }
 
   async #compare(

@@ -110,10 +110,10 @@ export class TextIndex {
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
   weigh(terms: readonly QueryTerm[]): WeighedTerm[] {
-    return terms.map(({ term, words, count }) => {
+    return terms.map(({ term, words, count, share = 1 }) => {
       const list = this.#terms.get(term) ?? unknown
       const rarity = Math.log(1 + (this.#documents - list.counted + 0.5) / (list.counted + 0.5))
-      return { list, words, weight: rarity * Math.sqrt(count) }
+      return { list, words, weight: share * rarity * Math.sqrt(count) }
     })
   }
 

@@ -7,6 +7,8 @@ export interface QueryTerm {
   readonly words: ReadonlySet<string>
   /** The number of occurrences of the term. */
   readonly count: number
+  /** Share of its weight that a term of a synonym has; all of it when absent. */
+  readonly share?: number
 }
 
 const maxCharacters = 4_000
@@ -24,6 +26,21 @@ export function readQuery(text: string): QueryTerm[] {
     if (!boilerplate) note(informative, term, word)
   })
   return [...(informative.size > 0 ? informative : all).values()].slice(0, maxTerms)
+}
+
+/** The weight of a synonym, as a share of that of a word of the query. */
+const synonymShare = 0.4
+
+/** A piece of an acronym such as `k8s`. */
+const single = /^[a-z0-9]$/
+
+/** Adds the terms of synonyms that a query lacks, and drops the single letters and digits of acronyms. */
+export function withSynonyms(terms: readonly QueryTerm[], synonyms: readonly string[]): readonly QueryTerm[] {
+  if (synonyms.length === 0) return terms
+  const own = new Set(terms.map(({ term }) => term))
+  const others = readQuery(synonyms.join(' ')).filter(({ term }) => !own.has(term))
+  const whole = terms.filter(({ term }) => !single.test(term))
+  return [...whole, ...others.map((term) => ({ ...term, share: synonymShare }))].slice(0, maxTerms)
 }
 
 /** The terms of one word. */

@@ -1,10 +1,13 @@
 import type { Correction } from '../../../schemas/search.ts'
+import type { QueryTerm } from '../query/query-terms.ts'
 import { stopWords } from '../query/stop-words.ts'
 import { type ModelWords, maxRank } from './model-words.ts'
 import { isSpellable, type WordList } from './word-list.ts'
 
 /** The words against which a query is corrected. */
 export interface Spelling {
+  /** True for a word that is right although no entry has it. */
+  isRight(word: string): boolean
   /** The term of a word in the index; undefined if no document that counts has a form of the word. */
   termOf(word: string): string | undefined
   readonly indexed: WordList
@@ -25,10 +28,10 @@ const maxCandidates = 8
 const spaceCost = 0.9
 
 /**
- * What a candidate gains by its frequency in the index, by its rank in the model, by its closeness to the rest of the
- * query in meaning, and as a word of requests such as "would". Set on the development sets (docs/search.md).
+ * What a candidate gains by its frequency in the index, by its rank in the model, and by its closeness to the rest of
+ * the query in meaning. Set on the development sets (docs/search.md).
  */
-const gains = { indexed: 0.3, ranked: 1.2, meaning: 1.5, request: 0.6 }
+const gains = { indexed: 0.3, ranked: 0.3, meaning: 1 }
 /** Gain less cost that a candidate needs. */
 const minWorth = -1.3
 /** Highest cost of a candidate where no model says which other words there are. */
@@ -94,25 +97,28 @@ function hasCapitalInside(word: string): boolean {
   return /\p{Lu}/u.test(word.slice(1))
 }
 
+/** True if a query may have a misspelt word: a cheap check of the words of its terms. */
+export function mayHaveErrors(terms: readonly QueryTerm[], spelling: Spelling): boolean {
+  for (const { words } of terms) for (const word of words) if (!isKnown(word, spelling)) return true
+  return false
+}
+
 /** True for a word that is not corrected: one that the index or the model has, or a regular form of it. */
-function isKnown(word: string, { indexed, model }: Spelling): boolean {
-  if (word.length < minLetters || !isSpellable(word) || stopWords.has(word)) return true
-  return basesOf(word).some((base) => indexed.countOf(base) > 0 || (model?.list.countOf(base) ?? 0) > 0)
+function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
+  const has = (form: string) => indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0
+  if (word.length < minLetters || has(word) || stopWords.has(word)) return true
+  return !isSpellable(word) || isRight(word) || basesOf(word).some(has)
 }
 
 const endings = /(?:s|es|ed|ing|ers?|ly)$/
 
-/** The word, and the words of which it may be a regular form. */
+/** The words of which a word may be a regular form. */
 function basesOf(word: string): string[] {
   const base = word.replace(endings, '')
-  return [
-    word,
-    base,
-    word.replace(/s$/, ''),
-    `${base}e`,
-    base.replace(/(.)\1$/, '$1'),
-    base.replace(/i$/, 'y'),
-  ]
+  const doubled = base.replace(/(.)\1$/, '$1')
+  return [base, word.replace(/s$/, ''), `${base}e`, doubled, base.replace(/i$/, 'y')].filter(
+    (form) => form !== word,
+  )
 }
 
 function candidatesOf(item: Written, words: readonly Written[], spelling: Spelling): Candidate[] {
@@ -146,8 +152,7 @@ function limitOf(length: number): number {
 
 function gainOf(word: string, { indexed, model }: Spelling): number {
   const ranked = (model?.list.countOf(word) ?? 0) / maxRank
-  const ofRequests = stopWords.has(word) ? gains.request : 0
-  return gains.indexed * Math.log10(1 + indexed.countOf(word)) + gains.ranked * ranked + ofRequests
+  return gains.indexed * Math.log10(1 + indexed.countOf(word)) + gains.ranked * ranked
 }
 
 function splitsOf({ word, start, end }: Written, spelling: Spelling): Candidate[] {

@@ -33,8 +33,7 @@ function listOf(words: readonly string[]): WordList {
   const list = new WordList()
   for (const [rank, word] of words.entries()) {
     const id = isSpellable(word) ? list.add(word) : undefined
-    // The frequency of words falls with their rank as by Zipf's law.
-    const share = 1 - Math.log1p(rank) / Math.log1p(words.length)
+    const share = 1 - rank / words.length
     if (id !== undefined) list.count(id, 1 + Math.floor((maxRank - 1) * share))
   }
   return list
