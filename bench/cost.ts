@@ -50,11 +50,11 @@ const measured: Readonly<Record<string, Measured>> = {
   },
   'initialize of MCP 2025-06-18': {
     shot: { ...post('/mcp', rpc('initialize', initialize)), headers: mcp },
-    units: costs.request + costs.sdkRequest,
+    units: costs.request,
   },
   'tools/list of MCP 2025-06-18': {
     shot: { ...post('/mcp', rpc('tools/list')), headers: mcp },
-    units: costs.request + costs.sdkRequest,
+    units: costs.request,
   },
   'the OpenAPI document': {
     shot: { method: 'GET', path: '/openapi.json' },

@@ -32,6 +32,8 @@ export interface Principal {
   readonly resources?: readonly ResourcePath[]
   /** Set for a playground session, which reaches only hosted agents with this tag. */
   readonly confined_to?: string
+  /** True for the person at this machine behind a program of theirs, such as an MCP host: it may ask them to approve. */
+  readonly own_host?: true
   /** The credential of the caller; absent for a local process and a playground session. */
   readonly credential?: Credential
 }

@@ -32,6 +32,33 @@ export function withoutHidden(text: string): string {
   return hidesCharacters(text) ? text.replace(invisible, '') : text
 }
 
+/** Zero-width spaces and byte order marks, which copying and exporting leave at the edges of texts. */
+const marks = '\u200B\uFEFF'
+
+/** Takes the marks off the edges of every string within a parsed JSON value, at any depth. */
+export function stripMarks<Value>(value: Value): Value {
+  const whole: Record<string, unknown> = { value }
+  const left: Record<string, unknown>[] = [whole]
+  for (let next = left.pop(); next; next = left.pop()) {
+    for (const [key, member] of Object.entries(next)) {
+      if (typeof member === 'string') next[key] = withoutMarksAtEdges(member)
+      else if (typeof member === 'object' && member !== null) left.push(member as Record<string, unknown>)
+    }
+  }
+  return whole.value as Value
+}
+
+/** A text without zero-width spaces and byte order marks at its edges, and without the blanks outside of them. */
+export function withoutMarksAtEdges(text: string): string {
+  const isEdge = (at: number) => marks.includes(text.charAt(at)) || text.charAt(at).trim() === ''
+  let start = 0
+  let end = text.length
+  while (start < end && isEdge(start)) start++
+  while (end > start && isEdge(end - 1)) end--
+  const hasMark = (edge: string) => [...marks].some((mark) => edge.includes(mark))
+  return text.slice(hasMark(text.slice(0, start)) ? start : 0, hasMark(text.slice(end)) ? end : undefined)
+}
+
 /** JSON Pointers of the strings and keys within a value that hide characters, at most `max`. */
 export function hiddenIn(value: unknown, max = 20): string[] {
   const found: string[] = []

@@ -92,6 +92,19 @@ const checks = {
     if (!existsSync(join(folder, 'node_modules/dragoman/dist/agents/reader/worker.js')))
       throw new Error('The worker is not in the package.')
   },
+  'is installed in 150 MB': () => {
+    const kilobytes = Number(
+      /^\d+/.exec(execFileSync('du', ['-sk', join(folder, 'node_modules')], { encoding: 'utf8' })),
+    )
+    if (!(kilobytes < 150_000)) throw new Error(`It takes ${kilobytes} kB.`)
+  },
+  'says how an optional part is installed': () => {
+    const { status, stderr } = spawnSync(node24, [bin(), 'search', 'tides'], {
+      env: { ...environment, DRAGOMAN_VECTORS: 'lance' },
+      encoding: 'utf8',
+    })
+    if (status === 0 || !stderr.includes('dragoman extras add lance')) throw new Error(`${status}: ${stderr}`)
+  },
   'names the Node that it needs to an older one': async () => {
     const older = ['/usr/bin/node', '/usr/local/bin/node'].find(
       (path) => existsSync(path) && majorOf(path) < 24,

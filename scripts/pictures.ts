@@ -1,4 +1,5 @@
-// Makes pictures of the pages, light and dark, wide and narrow, in the folder pictures/, with Debian's Chromium.
+// Makes pictures of the pages, light and dark, wide and narrow, in the folder pictures/, with Debian's Chromium; those of
+// the README, in docs/pictures/, are cut at the height of a screen.
 // usage: npm run pictures -- [PART OF A NAME…]
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,6 +8,10 @@ import { chromiumPath } from '../test/support/chromium.ts'
 import { sampleGateway, signInVisitor, views } from '../test/support/sample-site.ts'
 
 const folder = resolve(import.meta.dirname, '../pictures')
+const readmeFolder = resolve(import.meta.dirname, '../docs/pictures')
+/** The pictures of the README. */
+const ofReadme = new Set(['home-light-1280', 'agent-dark-1280', 'connect-dark-1280', 'play-steps-light-1280'])
+const screenHeight = 720
 const parts = process.argv.slice(2)
 const chosen = Object.entries(views).filter(
   ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
@@ -30,12 +35,15 @@ try {
         await view.prepare?.(page)
         await page.evaluate('scrollTo(0, 0)')
         const path = resolve(folder, `${name}-${colorScheme}-${width}.png`)
-        await page.screenshot({
-          path,
-          clip: { x: 0, y: 0, width, height: await heightOf(page) },
-          fullPage: true,
-        })
+        const clip = { x: 0, y: 0, width, height: await heightOf(page) }
+        await page.screenshot({ path, clip, fullPage: true })
         console.log(path)
+        const full = `${name}-${colorScheme}-${width}`
+        if (ofReadme.has(full)) {
+          const short = resolve(readmeFolder, `${name}.png`)
+          await page.screenshot({ path: short, clip: { ...clip, height: screenHeight } })
+          console.log(short)
+        }
         await context.close()
       }
     }

@@ -2,14 +2,13 @@
 // search.
 import { once } from 'node:events'
 import { parseArgs } from 'node:util'
-import { readConfig } from '../../src/app/config.ts'
-import { type Gateway, openGateway } from '../../src/app/gateway.ts'
+import type { Gateway } from '../../src/app/gateway.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { compareAscii } from '../../src/common/compare.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchIndex } from '../../src/search/search-index.ts'
-import { createLogger } from '../../src/telemetry/log.ts'
-import { temporaryFolder } from '../../test/support/command.ts'
+import { importAll, openEvaluated } from './gateway.ts'
 import { heldOut } from './held-out.ts'
 import { bootstrap, type Metrics, mean, meanMetrics, measure, metricNames } from './metrics.ts'
 import { createMisspeller } from './misspell.ts'
@@ -26,8 +25,8 @@ const arms = ['bm25', 'dense', 'hybrid'] as const
 type Arm = (typeof arms)[number]
 type Results = Readonly<Record<Arm, readonly Metrics[]>>
 
-const batch = 500
 const depth = 10
+const activeOnly = { state: 'ACTIVE' } as const
 const { signal } = new AbortController()
 
 const { positionals, values } = parseArgs({
@@ -64,6 +63,7 @@ for (const set of sets) {
 const summary = {
   skipped: Object.fromEntries(skippedOf),
   sets: Object.fromEntries([...results].map(([name, result]) => [name, summarise(result)])),
+  gains: Object.fromEntries([...results].map(([name, result]) => [name, gainsOf(result)])),
   mean: meanOfSets(results),
   misspelt: Object.fromEntries([...misspelt].map(([name, bySet]) => [name, meanOfSets(bySet)])),
 }
@@ -81,24 +81,29 @@ if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 
 /** Loads the set's corpus into a fresh registry and asks each question with each ranking. */
 async function evaluate(set: RetrievalSet): Promise<Results> {
-  await using folder = await temporaryFolder()
-  const config = readConfig({
-    ...process.env,
-    PORT: '0',
-    DRAGOMAN_DATA: folder.path,
-    DRAGOMAN_RATE_LIMIT: 'off',
-  })
-  await using gateway = await openGateway(config, { log: createLogger('error') })
+  await using opened = await openEvaluated()
+  const { gateway } = opened
   const { idOf, skipped } = await importSet(gateway, set)
   skippedOf.set(set.name, skipped)
 
   const product = (text: string) => searchAgents(gateway, text)
-  const meaning = () => gateway.vectors.meaning
+  /** By vectors alone: a query that the model does not understand has no answer here, not one by words. */
+  const documentOf = ({ id }: { id: string }) => idOf.get(id) ?? ''
+  const nearest = async (text: string) => {
+    const found = await gateway.vectors.meaning?.compare(text.slice(0, 1000), activeOnly, [], signal)
+    const near = [...(found?.near.values() ?? [])]
+    return near
+      .sort(
+        (left, right) =>
+          right.similarity - left.similarity || compareAscii(documentOf(left), documentOf(right)),
+      )
+      .slice(0, depth)
+      .map(({ id }) => id)
+  }
   await using words = await withIndex(gateway, createMemoryIndex())
-  await using likeness = await withIndex(gateway, createMemoryIndex({ meaning, share: () => 1 - 1e-9 }))
   const ask = async (questions: readonly Question[]): Promise<Results> => ({
     bm25: await askAll(questions, idOf, words.search),
-    dense: await askAll(questions, idOf, likeness.search),
+    dense: await askAll(questions, idOf, nearest),
     hybrid: await askAll(questions, idOf, product),
   })
   const results = await ask(set.questions)
@@ -124,23 +129,12 @@ async function importSet(
   gateway: Gateway,
   set: RetrievalSet,
 ): Promise<{ idOf: ReadonlyMap<string, string>; skipped: readonly Skipped[] }> {
-  const skipped: Skipped[] = []
-  for (let at = 0; at < set.cards.length; at += batch) {
-    const lines = set.cards.slice(at, at + batch).map((card) => JSON.stringify(card))
-    const params = { lines, first_line: at + 1 }
-    const { output } = await gateway.dispatch(
-      { to: 'svc.registry', action: 'import_entries', params },
-      { principal: localPrincipal, client: 'local', signal },
-    )
-    for (const { line, reason } of (output as { rejected: { line: number; reason: string }[] }).rejected) {
-      skipped.push({ id: set.ids[line - 1] ?? '', reason })
-    }
-  }
+  const rejected = await importAll(
+    gateway,
+    set.cards.map((card) => JSON.stringify(card)),
+  )
+  const skipped = rejected.map(({ line, reason }) => ({ id: set.ids[line - 1] ?? '', reason }))
   const revision = await gateway.store.read.revision()
-  while (gateway.vectors.progress().applied_revision < revision || gateway.vectors.progress().next) {
-    await gateway.vectors.caughtUp(revision)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
   const changes = await gateway.store.changes(0, revision)
   const entries = await gateway.store.read.entries([...new Set(changes.map((change) => change.entry_id))])
   const pairs = entries.flatMap((entry): [string, string][] => {
@@ -168,9 +162,8 @@ async function withIndex(gateway: Gateway, index: SearchIndex) {
     }),
   )
   await follower.ready
-  const filter = { state: 'ACTIVE' } as const
   const search: Ask = async (text) => {
-    const query = { text: text.slice(0, 1000), filter, limit: depth, sort: 'relevance' } as const
+    const query = { text: text.slice(0, 1000), filter: activeOnly, limit: depth, sort: 'relevance' } as const
     const { hits } = await index.search(query, signal)
     return hits.map(({ id }) => id)
   }
@@ -208,13 +201,20 @@ function printLoss(clean: Results, wrong: Results): void {
   )
 }
 
+/** How much NDCG@10 both arms together gain over each of them, with the 95 % interval. */
+function gainsOf(result: Results) {
+  return (['bm25', 'dense'] as const).map((arm) => {
+    const differences = result.hybrid.map((item, at) => item.ndcg10 - (result[arm][at]?.ndcg10 ?? 0))
+    return { over: arm, mean: mean(differences), interval: bootstrap(differences) }
+  })
+}
+
 function report(name: string, result: Results): void {
   print(`${name}, ${result.bm25.length} questions`, summarise(result))
-  for (const arm of ['bm25', 'dense'] as const) {
-    const differences = result.hybrid.map((item, at) => item.ndcg10 - (result[arm][at]?.ndcg10 ?? 0))
-    const [low, high] = bootstrap(differences)
+  for (const gain of gainsOf(result)) {
+    const [low, high] = gain.interval
     process.stdout.write(
-      `  hybrid - ${arm}: NDCG@10 ${signed(mean(differences))}, 95 % interval ${signed(low)} to ${signed(high)}\n`,
+      `  hybrid - ${gain.over}: NDCG@10 ${signed(gain.mean)}, 95 % interval ${signed(low)} to ${signed(high)}\n`,
     )
   }
 }

@@ -30,6 +30,11 @@ export const pageFiles = {
 /** The command that people and MCP hosts start. */
 export const command = fileURLToPath(new URL('bin/dragoman.js', root))
 
-export const { version, license }: { readonly version: string; readonly license: string } = JSON.parse(
-  readFileSync(new URL('package.json', root), 'utf8'),
-)
+const packageJson: {
+  readonly version: string
+  readonly license: string
+  /** Of packages that most gateways do not need, the versions that this one is tested with. */
+  readonly peerDependencies: Readonly<Record<string, string>>
+} = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+
+export const { version, license, peerDependencies } = packageJson

@@ -57,7 +57,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   const parts: Parts = {
     ...shutdown,
     gateway,
-    mcpService: createMcpService(gateway, version, onMcpError),
+    mcpService: createMcpService(gateway, version, onMcpError, shutdown),
     allowsOrigin: originRule(base_url, gateway.config.DRAGOMAN_ALLOWED_WEB_ORIGINS),
     onMcpError,
   }
@@ -103,7 +103,7 @@ function createMounts({
   secret,
 }: Parts): Mount[] {
   const agentService = createAgentServices(gateway, version, onMcpError, ending)
-  const mcp = { context: gateway, allowsOrigin, onError: onMcpError, ending }
+  const mcp = { context: gateway, allowsOrigin }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
   return [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),

@@ -2,7 +2,6 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import type { Credentials } from '../auth/upstream-credentials.ts'
-import { principalKey } from '../common/principal-key.ts'
 import type { Dial } from '../net/fetch/web-socket.ts'
 import type { CapabilityReader } from '../registry/capabilities/reader.ts'
 import { createPackages, type Packages } from '../registry/packages/packages.ts'
@@ -30,7 +29,6 @@ const mebibyte = 1024 ** 2
 export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
   const { config, options, clock, log, createId, onError } = runtime
   const { store, outbound, remotes, registry, reader, credentials } = ports
-  const { person } = options
   return createPackages({
     store,
     runner: options.runner ?? openRunner(runtime, outbound),
@@ -53,7 +51,6 @@ export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
       }
     },
     endProcesses: (prefix, inUse) => remotes.processes.dropAll(prefix, inUse),
-    person: person && principalKey(person),
     onError: onError('packages'),
     onEnded: (agent, exit, stderr) => log.info({ agent, exit, stderr }, 'package ended'),
   })

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
 import type { SessionsOptions } from '../../agents/playground/sessions.ts'
-import type { Principal } from '../../schemas/scope.ts'
 import type { Login } from '../auth/logins/login.ts'
 import { type Clock, systemWait, type Wait } from '../common/clock.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
@@ -40,8 +39,6 @@ export interface GatewayOptions {
   readonly remote_timeout_ms?: number
   /** Installs and runs packages. */
   readonly runner?: Runner
-  /** The person whose own host this process serves: it may be asked to approve packages. */
-  readonly person?: Principal
   /** Milliseconds that an authorization server of a listed agent may take for one answer; 10,000 when absent. */
   readonly upstream_timeout_ms?: number
   /** The ways for people to log in. */

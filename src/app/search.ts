@@ -12,10 +12,11 @@ import { createStaticEmbedder } from '../search/embedders/static/static-embedder
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
+import { canStoreOnDisk, openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import { embedderWorker, staticModel, synonymsFile, vectorsWorker, version } from './assets.ts'
 import type { Config } from './config.ts'
+import { extrasFolder } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -46,7 +47,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const onError = runtime.onError('index')
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/7 ${listedFields}`,
+    `${version}/10 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),
@@ -72,7 +73,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
     try {
-      const onDisk = await isOnDisk(config, store, embedder.model)
+      const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
     } catch (fault) {
       await embedder[Symbol.asyncDispose]()
@@ -102,6 +103,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
     const options = {
       folder,
       dimensions,
+      extras: extrasFolder(config),
       on_rebuild(cause: unknown) {
         onError(cause)
         // Derives the damaged vectors again, from the first change on.
@@ -122,12 +124,15 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, an index of more vectors than this is on disk. */
-const maxInMemory = 300_000
+/** With `auto`, an index of more vectors than this is on disk: in memory they take 1.3 KB each. */
+const maxInMemory = 1_500_000
 
-async function isOnDisk(config: Config, store: Store, model: string): Promise<boolean> {
+async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
-  return (await store.embeddings.count(model)) > maxInMemory
+  if ((await store.embeddings.count(model)) <= maxInMemory) return false
+  if (await canStoreOnDisk(extrasFolder(config))) return true
+  log.warn('more vectors than fit well in memory: dragoman extras add lance, and start again')
+  return false
 }
 
 function fileName(model: string): string {
@@ -159,8 +164,11 @@ async function openEmbedder(
     const { createTransformersEmbedder } = await import(
       '../search/embedders/transformers/transformers-embedder.ts'
     )
-    const extras = config.DRAGOMAN_EXTRAS ?? join(config.data, 'extras')
-    return createTransformersEmbedder({ folder: settings.folder, worker: embedderWorker, extras })
+    return createTransformersEmbedder({
+      folder: settings.folder,
+      worker: embedderWorker,
+      extras: extrasFolder(config),
+    })
   }
   const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
   const { url, model } = settings

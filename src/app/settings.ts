@@ -293,7 +293,7 @@ export const settings = {
   ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 300,000 vectors.',
+    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 1,500,000 vectors.',
   ],
   DRAGOMAN_WIKI_URL: [
     z

@@ -114,6 +114,7 @@ export function localPerson(manages: boolean): Principal {
   const reads = ['agents:read', 'a2a:call'] as const
   return {
     ...localPersonId,
+    own_host: true,
     scopes: new Set<Scope>(manages ? scopes.filter((scope) => scope !== 'admin') : reads),
     namespaces: [],
   }

@@ -19,6 +19,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'mirror list': ['dragoman mirror list'],
   'mirror run': ['dragoman mirror run official'],
   'mirror remove': ['dragoman mirror remove official'],
+  'extras add': ['dragoman extras add lance', 'dragoman extras add transformers'],
+  'extras list': ['dragoman extras list'],
   search: [
     'dragoman search will I need an umbrella',
     'dragoman search send an email --limit 10 --callable open hosted',

@@ -1,23 +1,37 @@
-import { version } from '../app/assets.ts'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { readConfig } from '../app/config.ts'
-import { openGateway } from '../app/gateway.ts'
-import { localPerson } from '../auth/authenticator.ts'
-import { principalOf } from '../auth/bearer.ts'
-import { createMcpService } from '../transports/mcp/service.ts'
-import { serveMcpStdio } from '../transports/mcp/stdio.ts'
+import { connectToHostSocket } from '../app/host-socket.ts'
+import { say } from './output.ts'
 
 /**
  * Serves MCP over stdio as the person at this machine, or as the holder of DRAGOMAN_TOKEN, which is checked for each
- * call. `manage` lets the model change what the caller may change.
+ * call. `manage` lets the model change what the caller may change. A gateway that runs over the data folder answers, so
+ * that its hosts hold no index of their own.
  */
 export async function mcp({ manage = false }: { readonly manage?: boolean }): Promise<void> {
   const config = readConfig()
-  const token = config.DRAGOMAN_TOKEN
-  const person = localPerson(manage)
-  await using gateway = await openGateway(config, token === undefined ? { person } : {})
-  const identify = () =>
-    token === undefined ? person : principalOf(`Bearer ${token}`, gateway.authenticate, '/mcp')
-  const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
-  const service = createMcpService(gateway, version, onError)
-  await serveMcpStdio(service, { identify, manages: manage }, onError)
+  const session = { manage, token: config.DRAGOMAN_TOKEN }
+  const socket = await connectToHostSocket(config, session)
+  if (socket) return await relay(socket)
+  const { openGateway } = await import('../app/gateway.ts')
+  const { serveHost } = await import('./serve-host.ts')
+  await using gateway = await openGateway(config)
+  await serveHost(gateway, session)
+}
+
+/** Passes lines on until one side ends. */
+async function relay(socket: Socket): Promise<void> {
+  let isEnding = false
+  process.stdin.on('end', () => {
+    isEnding = true
+  })
+  process.stdout.on('error', () => socket.destroy())
+  process.stdin.pipe(socket)
+  socket.pipe(process.stdout, { end: false })
+  await once(socket, 'close').catch(() => {})
+  if (isEnding) return
+  say('The gateway that served this host has ended: the host starts it anew.')
+  process.exitCode = 1
+  process.stdin.destroy()
 }

@@ -3,6 +3,7 @@ import { command, version } from '../app/assets.ts'
 import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '../app/config.ts'
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
+import { listenForHosts } from '../app/host-socket.ts'
 import { announceServer, findServer } from '../app/running-server.ts'
 import { startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
@@ -11,6 +12,7 @@ import { nameOf } from '../store/open-store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'
+import { serveHost } from './serve-host.ts'
 
 /** Runs until SIGTERM or SIGINT, then drains. A second signal ends at once. */
 export async function serve(json: boolean): Promise<void> {
@@ -22,6 +24,11 @@ export async function serve(json: boolean): Promise<void> {
   await gateway.ready
   await using server = await startServer(gateway)
   await using _announced = await announceServer(config, server.url, server.secret)
+  await using _hosts = await listenForHosts(
+    config,
+    (session, lines) => serveHost(gateway, session, lines),
+    (fault) => gateway.log.warn({ err: fault }, 'host'),
+  )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
   await using _jobs = startJobs(gateway)

@@ -28,7 +28,7 @@ export function packSections(parts: Parts): Uint8Array {
   const ranges: Record<string, PartRange> = {}
   let end = 0
   for (const [name, content] of contents) {
-    ranges[name] = [end, content.length, crc32(content)]
+    ranges[name] = [end, content.length, checksumOf(content)]
     end = aligned(end + content.length)
   }
   const header = new TextEncoder().encode(JSON.stringify(ranges))
@@ -63,7 +63,7 @@ export function openSections(path: string): Sections {
   function fill(name: string, target: Uint8Array): void {
     const [offset, , checksum] = rangeOf(name)
     read(path, start + offset, target)
-    if (crc32(target) !== checksum) throw new Error(`${path} is damaged in its part ${name}.`)
+    if (checksumOf(target) !== checksum) throw new Error(`${path} is damaged in its part ${name}.`)
   }
 
   function bufferOf(name: string): ArrayBuffer {
@@ -85,13 +85,23 @@ function read(path: string, position: number, target: Uint8Array): void {
   const file = openSync(path, 'r')
   try {
     for (let done = 0; done < target.length; ) {
-      const count = readSync(file, target, done, target.length - done, position + done)
+      const size = Math.min(target.length - done, maxChunk)
+      const count = readSync(file, target, done, size, position + done)
       if (count === 0) throw new Error(`${path} is cut off.`)
       done += count
     }
   } finally {
     closeSync(file)
   }
+}
+
+/** Bytes that Node.js reads, and zlib sums, in one call: both count them in 32 bits. */
+const maxChunk = 2 ** 30
+
+function checksumOf(content: Uint8Array): number {
+  let sum = 0
+  for (let at = 0; at < content.length; at += maxChunk) sum = crc32(content.subarray(at, at + maxChunk), sum)
+  return sum
 }
 
 function bytesOf(part: Parts[string]): Uint8Array {

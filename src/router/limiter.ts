@@ -29,8 +29,6 @@ const withToken = 10
 export const costs = {
   /** A request over HTTP, a new WebSocket, a message of a WebSocket. */
   request: 1,
-  /** A request of MCP that the SDK answers. */
-  sdkRequest: 6,
   receivedByte: 1 / 8192,
   sentByte: 1 / 8192,
   /** Of the JSON that a write answers, which for most writes is the entry: it is stored, indexed and embedded. */

@@ -59,6 +59,8 @@ export type Sort = 'relevance' | 'newest' | 'name'
 export interface Position {
   /** The score (relevance), milliseconds since the epoch (newest) or the name. */
   readonly key: number | string
+  /** Orders hits with the same key: see `tieOf`. Empty when absent. */
+  readonly tie?: string
   readonly id: string
 }
 

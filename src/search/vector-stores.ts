@@ -20,6 +20,12 @@ export async function openVectorsOnDisk(options: LanceVectorStoreOptions): Promi
   return withFailures(await openLanceVectorStore(options).catch(rethrow), {})
 }
 
+/** True if LanceDB is installed, beside the gateway or in the folder of extras. */
+export async function canStoreOnDisk(extras: string | undefined): Promise<boolean> {
+  const { hasLibrary } = await import('./vectors/lance/library.ts')
+  return hasLibrary(extras)
+}
+
 function withFailures<More extends object>(store: VectorStore, more: More): VectorStore & More {
   return {
     ...more,
@@ -35,6 +41,10 @@ function withFailures<More extends object>(store: VectorStore, more: More): Vect
 
 function rethrow(thrown: unknown): never {
   if (!(thrown instanceof VectorStoreError)) throw thrown
-  const { code, message, retry_after_s } = thrown
-  throw new Failure(code, message, retry_after_s === undefined ? {} : { retry_after_s }, thrown)
+  const { code, message, retry_after_s, hint } = thrown
+  const details = {
+    ...(retry_after_s !== undefined && { retry_after_s }),
+    ...(hint !== undefined && { hint }),
+  }
+  throw new Failure(code, message, details, thrown)
 }

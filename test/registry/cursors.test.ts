@@ -105,7 +105,7 @@ describe('a cursor', () => {
   test('of junk is refused, and never an internal failure', async () => {
     const valid = JSON.parse(Buffer.from(await next(), 'base64url').toString())
     const pack = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const digest = valid[2]
+    const [key, tie, id, digest] = valid
     const junk = [
       ' ',
       'x',
@@ -116,11 +116,12 @@ describe('a cursor', () => {
       pack({}),
       pack([]),
       pack([1, 2, 3]),
-      pack(['a', 'b', 'c']),
-      pack([null, valid[1], digest]),
-      pack([valid[0], null, digest]),
-      pack([{}, valid[1], digest]),
-      pack([1, valid[1], digest]),
+      pack(['a', 'b', 'c', 'd']),
+      pack([null, tie, id, digest]),
+      pack([key, tie, null, digest]),
+      pack([key, 1, id, digest]),
+      pack([{}, tie, id, digest]),
+      pack([1, tie, id, digest]),
       pack([...valid, 1]),
     ]
     for (const cursor of junk) {
@@ -129,7 +130,7 @@ describe('a cursor', () => {
       )
     }
     for (const key of ['', 'zzz', '\u{10ffff}']) {
-      const cursor = pack([key, 'nobody', digest])
+      const cursor = pack([key, '', 'nobody', digest])
       expect(await codeOf(registry.search({ ...whole, cursor }, null, signal))).toBe('ok')
     }
   })

@@ -51,6 +51,16 @@ describe('an import', () => {
     })
   })
 
+  test('takes zero-width spaces and byte order marks off the edges of texts, and refuses them within', async () => {
+    await using registry = await openRegistry()
+    const marked = server({ name: '\uFEFFMail', description: ' \u200BSends mail.\u200B\n' })
+    const hiding = server({ packageName: 'hiding', description: 'Sends\u200B mail.' })
+    const report = await registry.importLines([`\uFEFF${marked}`, hiding], 1)
+    expect(report.rejected).toEqual([{ line: 2, reason: expect.stringContaining('hides characters') }])
+    const entry = { name: 'Mail', description: 'Sends mail.' }
+    expect(await registry.get('npm.acme/mail_server', null)).toMatchObject(entry)
+  })
+
   test('lists a card under its host, with its own card and without the reserved tag', async () => {
     await using registry = await openRegistry()
     await registry.importLines([card()], 1)

@@ -38,12 +38,13 @@ test('stores at most what fits', () => {
 
 test('the registry answers a question from the cache from its third asking on, until something changes', async () => {
   await using registry = await openRegistry()
-  await registry.list(publication('com.example.first'), person('ada'))
-  const input = { query: 'agent', limit: 5, sort: 'relevance', facets: false } as const
+  const folds = { description: 'Folds paper.' }
+  await registry.list(publication('com.example.first', folds), person('ada'))
+  const input = { query: 'fold paper', limit: 5, sort: 'relevance', facets: false } as const
   const search = () => registry.search(input, null, new AbortController().signal)
   const answers = [await search(), await search(), await search()]
   expect(answers[2]).toBe(answers[1])
-  await registry.list(publication('com.example.second'), person('ada'))
+  await registry.list(publication('com.example.second', folds), person('ada'))
   const fresh = await search()
   expect(fresh.total).toBe(2)
   expect(fresh).not.toBe(answers[1])

@@ -1,6 +1,10 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createInterface } from 'node:readline'
+import { PassThrough } from 'node:stream'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { principalKey } from '../../src/common/principal-key.ts'
+import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { createTestRunner, type TestRunner } from '../support/package-runner.ts'
@@ -38,8 +42,7 @@ async function send(to: string, action: string, params: object, by = token) {
 
 beforeAll(async () => {
   runner = createTestRunner({ '@example/well': ['1.0.0'] })
-  // Ada is the person whose own host this gateway serves.
-  home = await startGateway({}, { runner, person: ada })
+  home = await startGateway({}, { runner })
   token = await home.token('ada')
   admin = await home.token('root', { scopes: ['admin'] })
   await list(approved)
@@ -72,7 +75,7 @@ test('a package that is not approved is refused with the same code over every tr
   }
 })
 
-async function connect(path: string, answer: object, by = token) {
+async function connectBy(transport: Transport, answer: object) {
   const client = new Client(
     { name: 'test', version: '1' },
     {
@@ -85,10 +88,35 @@ async function connect(path: string, answer: object, by = token) {
     questions.push(params.message)
     return answer as { action: 'accept' }
   })
-  const requestInit = { headers: { Authorization: `Bearer ${by}` } }
-  const url = new URL(home.url + path)
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  await client.connect(transport)
   return { client, questions, [Symbol.asyncDispose]: () => client.close() }
+}
+
+function connect(path: string, answer: object, by = token) {
+  const requestInit = { headers: { Authorization: `Bearer ${by}` } }
+  return connectBy(new StreamableHTTPClientTransport(new URL(home.url + path), { requestInit }), answer)
+}
+
+/** Ada's own host, over pipes. */
+function connectHost(answer: object) {
+  const [input, output] = [new PassThrough(), new PassThrough()]
+  const onError = () => {}
+  const service = createMcpService(home.gateway, '1', onError)
+  const identify = () => ({ ...ada, own_host: true as const })
+  void serveMcpStdio(service, { identify }, onError, { input, output })
+  const transport: Transport = {
+    async start() {
+      createInterface({ input: output }).on('line', (line) => transport.onmessage?.(JSON.parse(line)))
+    },
+    async send(message) {
+      input.write(`${JSON.stringify(message)}\n`)
+    },
+    async close() {
+      input.end()
+      transport.onclose?.()
+    },
+  }
+  return connectBy(transport, answer)
 }
 
 const accept = (content: object) => ({ action: 'accept', content })
@@ -127,7 +155,7 @@ test('a question of a package reaches a caller of A2A as a task', async () => {
 
 test('the person of a host approves a package for themselves alone, by a form of the host', async () => {
   await list('com.example/mine')
-  await using connected = await connect('/mcp', accept({ approve: true }))
+  await using connected = await connectHost(accept({ approve: true }))
   const { content } = await connected.client.callTool(echo('com.example/mine'))
   expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
   const [question = ''] = connected.questions
@@ -143,7 +171,7 @@ test('the person of a host approves a package for themselves alone, by a form of
 test('a person who declines is asked once, and nothing starts', async () => {
   await list('com.example/declined')
   const starts = runner.starts.length
-  await using connected = await connect('/mcp', { action: 'decline' })
+  await using connected = await connectHost({ action: 'decline' })
   for (let count = 0; count < 2; count++) {
     const { isError, content } = await connected.client.callTool(echo('com.example/declined'))
     expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('dragoman allow')])
@@ -154,8 +182,7 @@ test('a person who declines is asked once, and nothing starts', async () => {
 
 test('nobody else is asked to approve, and neither is a caller without a host that can ask', async () => {
   await list('com.example/others')
-  const eve = await home.token('eve')
-  await using connected = await connect('/mcp', accept({ approve: true }), eve)
+  await using connected = await connect('/mcp', accept({ approve: true }))
   expect((await connected.client.callTool(echo('com.example/others'))).isError).toBe(true)
   expect(connected.questions).toEqual([])
   expect((await send('com.example/others', 'echo', { text: 'a' })).code).toBe('approval_required')

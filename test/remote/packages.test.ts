@@ -317,6 +317,12 @@ describe('a package that misbehaves', () => {
     expect(await opened.send(name, 'echo', { text: 'a' })).toEqual({ text: 'a' })
   })
 
+  test.each(['silent', 'strict', 'modern'])('by its protocol version (%s) works', async (kind) => {
+    const { name, report } = await start(kind)
+    expect(report.problem).toBeNull()
+    expect(await opened.send(name, 'echo', { text: 'a' })).toEqual({ text: 'a' })
+  })
+
   test('by ending with its usage is an error with its first line, without control characters', async () => {
     const { name, report } = await start('usage')
     expect(report.problem).toContain('Usage: package [options]')

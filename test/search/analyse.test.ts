@@ -70,9 +70,30 @@ describe('a query', () => {
     expect(words('Can you please help me find an agent to send emails?')).toEqual(['send', 'email'])
   })
 
-  it('of boilerplate only keeps its words', () => {
-    expect(words('find me a tool')).toEqual(['find', 'me', 'a', 'tool'])
-    expect(words('mcp-server')).toEqual(['mcp', 'server', 'mcpserver'])
+  it('of boilerplate only has no words', () => {
+    expect(words('find me a tool')).toEqual([])
+  })
+
+  it.each([
+    ['suche etwas, um eine PDF in Text umzuwandeln', ['pdf', 'text', 'umzuwandeln']],
+    ['necesito enviar un correo a mi jefe', ['enviar', 'correo', 'jefe']],
+    ['je voudrais traduire une page en anglais', ['traduire', 'page', 'anglais']],
+    ['preciso de uma previsão do tempo', ['previsao', 'tempo']],
+    ['vorrei prenotare un hotel', ['prenotare', 'hotel']],
+    ['помоги мне найти погоду', ['погоду']],
+    ['帮我发一封电子邮件', ['发一', '一封', '封电', '电子', '子邮', '邮件']],
+    ['天気を教えてください', ['天気']],
+    ['날씨 알려줘', ['날씨']],
+    ['die weather report of our sun', ['die', 'weather', 'report', 'sun']],
+  ])('in another language loses that language’s own boilerplate: %s', (text, expected) => {
+    const written = readQuery(text).flatMap((term) => [...term.words])
+    const folded = written.map((word) =>
+      word
+        .normalize('NFD')
+        .replace(/[\u0300-\u036f]/g, '')
+        .normalize('NFC'),
+    )
+    expect(folded).toEqual(expected)
   })
 
   it('keeps the written words of a term and counts them', () => {

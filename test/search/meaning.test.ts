@@ -154,6 +154,35 @@ describe('search by meaning', () => {
     expect(seen.length).toBe(23)
   })
 
+  it('scans the vectors once for a query of several parts, and raises what fits one part', async () => {
+    const { embedder } = tinyEmbedder()
+    const vectors = plainVectors()
+    for (const [id, text] of Object.entries({
+      part: 'price',
+      both: 'forecast letter',
+      other: 'mail letter',
+    })) {
+      const [made] = await embedder.embed([text], 'document', signal)
+      const entry = { attributes: documentOf({ id }), vectors: [made!.vector] }
+      await vectors.apply([{ id, entry }], 1)
+    }
+    let scans = 0
+    const counting = new Proxy(vectors, {
+      get: (target, name) => {
+        if (name === 'nearest') scans++
+        return Reflect.get(target, name).bind(target)
+      },
+    })
+    const meaning = createMeaning(embedder, counting)
+    const similarityOf = async (text: string) =>
+      (await meaning.compare(text, {}, [], signal))?.near.get('part')?.similarity ?? 0
+    const asWhole = await similarityOf('weather umbrella forecast price price stocks')
+    expect(scans).toBe(1)
+    const inParts = await similarityOf('weather umbrella forecast, price price stocks')
+    expect(scans).toBe(2)
+    expect(inParts).toBeGreaterThan(asWhole + 0.1)
+  })
+
   it('uses words alone on request', async () => {
     const { names } = await home(documents)
     expect(await names('umbrella', { words_only: true })).toEqual([])

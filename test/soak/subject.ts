@@ -69,7 +69,6 @@ if (mode === 'stdio') {
     path: '/mcp',
     serviceOf: () => service,
     allowsOrigin: () => true,
-    onError,
   })
   const server = createServer((request, response) => void post?.handler(request as never, response))
   server.on('upgrade', (request, socket, head) => void upgrades.accept(request, socket, head))

@@ -67,8 +67,30 @@ function call({ id, params }: Message): void {
   }
 }
 
+let isInitialized = false
+
+/** Servers of 2024 and 2025, to requests before `initialize`: `silent` leaves them unanswered, `strict` ends. */
+function isTooEarly({ method }: Message): boolean {
+  isInitialized ||= method === 'initialize'
+  if (!isInitialized && kind === 'strict') process.exit(1)
+  return !isInitialized && kind === 'silent'
+}
+
+/** A server of 2026-07-28 alone. */
+function takeModern({ id, method, params }: Message): void {
+  const complete = { resultType: 'complete', _meta: {} }
+  const discovery = { supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }
+  const lasting = { ttlMs: 0, cacheScope: 'private' }
+  if (method === 'server/discover') send({ id, result: { ...discovery, ...lasting, ...complete } })
+  else if (method === 'tools/list') send({ id, result: { tools, ...lasting, ...complete } })
+  else if (method === 'tools/call')
+    send({ id, result: { ...text(JSON.stringify(params.arguments)), ...complete } })
+  else if (id !== undefined) send({ id, error: { code: -32601, message: 'Method not found' } })
+}
+
 function take(message: Message): void {
   const { id, method } = message
+  if (isTooEarly(message)) return
   if (method === undefined) {
     answers.get(id)?.(message)
     answers.delete(id)
@@ -92,5 +114,8 @@ if (kind === 'usage') {
   process.exit(2)
 }
 if (kind === 'chatter') process.stdout.write('chatter\n'.repeat(200))
-createInterface({ input: process.stdin }).on('line', (line) => take(JSON.parse(line)))
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const takeKind = kind === 'modern' ? takeModern : take
+  takeKind(JSON.parse(line))
+})
 process.stdin.on('end', () => process.exit(0))

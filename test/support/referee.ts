@@ -5,8 +5,10 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Agent } from '../../schemas/action.ts'
 import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { mcpMounts } from '../../src/transports/mcp/http.ts'
-import { createMcpService } from '../../src/transports/mcp/service.ts'
+import { offerOf, serveOffer } from '../../src/transports/mcp/service.ts'
+import { createCallTool } from '../../src/transports/mcp/views/calls.ts'
 import { localLimits } from '../../src/transports/shared/message.ts'
+import { createSdkServers } from './sdk-server.ts'
 import { transportOver } from './transport-context.ts'
 
 /** An answer as an HTTP caller sees it. */
@@ -21,24 +23,29 @@ export interface Pair extends AsyncDisposable {
   readonly url: string
   /** Sends one POST to our transport, and to the SDK's own handler. */
   ask(body: string, headers: Record<string, string>): Promise<{ readonly ours: Seen; readonly sdks: Seen }>
-  /** Sends one message on a separate connection to each, and collects what each sends until it answers. */
-  say(message: object): Promise<{ readonly ours: readonly unknown[]; readonly sdks: readonly unknown[] }>
+  /**
+   * Sends messages on a separate connection to each, each one after the answer to the one before, and collects what each
+   * sends.
+   */
+  say(
+    ...messages: object[]
+  ): Promise<{ readonly ours: readonly unknown[]; readonly sdks: readonly unknown[] }>
 }
 
 /** Our dispatcher and the SDK's, over the same agents. */
 export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const context = transportOver(agents)
   const ignore = () => {}
-  const service = createMcpService(context, '1', ignore)
-  const createSdkServer = await service.load()
+  const offer = offerOf(context, '1', Date.now)
+  const service = serveOffer(offer, { context, onError: ignore })
+  const createSdkServer = createSdkServers(offer, createCallTool(context, offer.tools))
   const caller = { client: 'local' as const, identify: () => null }
-  const sdk = createMcpHandler(() => createSdkServer(caller, { era: 'modern', lasting: false }))
+  const sdk = createMcpHandler(({ era }) => createSdkServer(caller, { era, lasting: false }))
   const mounts = mcpMounts({
     context,
     path: '/mcp',
     serviceOf: () => service,
     allowsOrigin: () => true,
-    onError: ignore,
   })
   const server = createServer((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
@@ -54,26 +61,27 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
       const [ours, sdks] = await Promise.all([fetch(url, init), sdk.fetch(new Request(url, init))])
       return { ours: await seen(ours), sdks: await seen(sdks) }
     },
-    async say(message) {
-      const { id } = message as { id: unknown }
-      const ours = until(id)
+    async say(...messages) {
+      const ours = collector()
       const channel = new McpChannel({
         service,
         caller,
         messageLimits: localLimits,
         send: async (text) => ours.take(JSON.parse(text)),
-        close: ignore,
         onError: ignore,
       })
-      void channel.prepare(JSON.stringify(message)).run()
-      const sdks = until(id)
+      const sdks = collector()
       const wire: Transport = { async start() {}, async close() {}, send: async (sent) => sdks.take(sent) }
-      serveStdio(() => createSdkServer(caller, { era: 'modern', lasting: true }), { transport: wire })
-      wire.onmessage?.(message as JSONRPCMessage)
-      const all = { ours: await ours.all, sdks: await sdks.all }
+      serveStdio(({ era }) => createSdkServer(caller, { era, lasting: true }), { transport: wire })
+      for (const message of messages) {
+        const answered = [ours.answerTo(message), sdks.answerTo(message)]
+        void channel.prepare(JSON.stringify(message)).run()
+        wire.onmessage?.(message as JSONRPCMessage)
+        await Promise.all(answered)
+      }
       channel.closed()
       wire.onclose?.()
-      return all
+      return { ours: ours.messages, sdks: sdks.messages }
     },
     async [Symbol.asyncDispose]() {
       await sdk.close()
@@ -88,17 +96,24 @@ async function seen(answer: Response): Promise<Seen> {
   const type = answer.headers.get('content-type')?.split(';')[0] ?? ''
   const events = text.split('\n').filter((line) => line.startsWith('data:'))
   const parts = type === 'text/event-stream' ? events.map((line) => line.slice('data:'.length)) : [text]
-  return { status: answer.status, type, messages: parts.map((part) => comparable(JSON.parse(part))) }
+  const messages = parts.filter(Boolean).flatMap((part) => [JSON.parse(part)].flat().map(comparable))
+  return { status: answer.status, type, messages }
 }
 
-function until(id: unknown) {
-  const { promise, resolve } = Promise.withResolvers<readonly unknown[]>()
+/** What one side sends. */
+function collector() {
   const messages: unknown[] = []
+  const waiting = new Map<unknown, () => void>()
   return {
-    all: promise,
+    messages,
+    /** Resolves at once for a notification. */
+    answerTo(message: object): Promise<void> {
+      if (!('id' in message)) return Promise.resolve()
+      return new Promise((resolve) => void waiting.set(message.id, resolve))
+    },
     take(message: unknown) {
       messages.push(comparable(message))
-      if ((message as { id?: unknown }).id === id) resolve(messages)
+      waiting.get((message as { id?: unknown }).id)?.()
     },
   }
 }

@@ -19,12 +19,7 @@ describe('the description of search_agents', () => {
       },
     })
     const context = transportOver([sampleAgent('svc.registry', [search])])
-    const { modern } = createMcpService(
-      context,
-      '1',
-      () => {},
-      () => seen.now,
-    )
+    const { modern } = createMcpService(context, '1', () => {}, { clock: () => seen.now })
     const exchange = {
       caller: { client: 'local' as const, identify: () => null },
       signal: new AbortController().signal,

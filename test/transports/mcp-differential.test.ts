@@ -143,6 +143,16 @@ const differences: readonly (readonly [string, Record<string, unknown>, number, 
   ['completion/complete', { ref: { type: 'ref/other' } }, -32602, -32603],
 ]
 
+const initialize = (protocolVersion: unknown, capabilities: unknown = {}) => ({
+  jsonrpc: '2.0',
+  id: 'first',
+  method: 'initialize',
+  params: { protocolVersion, capabilities, clientInfo: { name: 'test', version: '1' } },
+})
+const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
+const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
+const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
+
 /** What the SDK says, but for the code of params that it refuses by its own parser. */
 const but = (method: string, value: unknown): unknown =>
   method === 'tools/call'
@@ -188,6 +198,65 @@ describe('our dispatcher answers as the SDK does', () => {
     const value = await pair.say(request)
     expect(value.ours).toEqual(value.sdks)
     expect(value.ours).toHaveLength(3)
+  })
+})
+
+describe('with initialize too', () => {
+  // lifecycle: params that are not right are -32602; the SDK lets its own parser's error through.
+  const requests = valid.filter(([method]) => method !== 'initialize')
+
+  test.each(requests)('over HTTP: %s %j', async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'a', method, params })
+    const { ours, sdks } = await pair.ask(body, { ...accept, 'MCP-Protocol-Version': '2025-06-18' })
+    expect(ours.messages).toEqual(sdks.messages)
+    expect(ours.status).toBe(sdks.status)
+  })
+
+  test.each(requests)('on a connection: %s %j', async (method, params) => {
+    const request = { jsonrpc: '2.0', id: 0, method, params }
+    const { ours, sdks } = await pair.say(initialize('2025-11-25'), initialized, request)
+    expect(ours).toEqual(sdks)
+  })
+
+  test.each([...legacyVersions, '2024-10-07', '2026-07-28', '2099-01-01', 'old'])(
+    'over HTTP and on a connection, for a client of %s',
+    async (version) => {
+      const { ours, sdks } = await pair.ask(JSON.stringify(initialize(version)), accept)
+      expect(ours.messages).toEqual(sdks.messages)
+      const connection = await pair.say(initialize(version))
+      expect(connection.ours).toEqual(connection.sdks)
+    },
+  )
+
+  test('but for an initialize without a protocol version', async () => {
+    const { ours, sdks } = await pair.say(initialize(undefined))
+    expect([ours, sdks]).toMatchObject([[{ error: { code: -32602 } }], [{ error: { code: -32603 } }]])
+  })
+
+  test('to a header of an unknown protocol version', async () => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const { ours, sdks } = await pair.ask(body, { ...accept, 'MCP-Protocol-Version': '2020-01-01' })
+    expect([ours.status, sdks.status]).toEqual([400, 400])
+  })
+
+  test.each([
+    [{ id: 1, method: 'ping' }, { id: 2, method: 'tools/list' }, { method: 'notifications/initialized' }],
+    [{ id: 1, method: 'tools/call', params: call('box_hurry') }],
+    [{ method: 'notifications/initialized' }],
+    [],
+    [
+      { id: 1, method: 'ping' },
+      { id: {}, method: 'ping' },
+    ],
+  ])('to a batch of 2025-03-26, with the answers in one array: %j', async (...batch) => {
+    const body = JSON.stringify(batch.map((message) => ({ jsonrpc: '2.0', ...message })))
+    const { ours, sdks } = await pair.ask(body, { ...accept, 'MCP-Protocol-Version': '2025-03-26' })
+    expect([ours.status, ours.messages]).toEqual([sdks.status, sdks.messages])
+  })
+
+  test('to a notification, as nothing', async () => {
+    const { ours, sdks } = await pair.ask(JSON.stringify(initialized), accept)
+    expect([ours.status, ours.messages]).toEqual([sdks.status, sdks.messages])
   })
 })
 

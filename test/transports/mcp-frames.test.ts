@@ -119,7 +119,6 @@ describe('the place of a request in flight', () => {
       caller: { client: 'local' as const, identify: () => null },
       messageLimits: localLimits,
       send: async (text) => void sent.push(JSON.parse(text)),
-      close: () => {},
       onError,
     })
     /** Gives it a text; whether it still holds a place is seen once all that is ready has run. */
@@ -163,6 +162,23 @@ describe('the place of a request in flight', () => {
     give(request)
     await ready()
     expect(run).toHaveBeenCalledTimes(2)
+  })
+
+  test('is given to sixteen subscriptions at most, none of which holds up requests', async () => {
+    const { give, sent } = start()
+    const subscribe = (id: number) =>
+      give(JSON.stringify(modernRequest(id, 'subscriptions/listen', { notifications: {} })))
+    const held = Array.from({ length: 16 }, (_, id) => subscribe(id))
+    await ready()
+    expect(held.some((state) => state.held)).toBe(false)
+    subscribe(16)
+    await ready()
+    expect(sent.at(-1)).toMatchObject({ id: 16, error: { code: -32600 } })
+    give(cancel({ requestId: 3 }))
+    await ready()
+    subscribe(17)
+    await ready()
+    expect(sent.at(-1)).toMatchObject({ method: 'notifications/subscriptions/acknowledged' })
   })
 
   test('is released by a cancellation, which aborts the action, but not by a malformed one', async () => {

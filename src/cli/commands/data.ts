@@ -22,6 +22,24 @@ export function addData(program: Command, json: Json): void {
     .action(async (file: string) => (await import('../export.ts')).exportRegistry(file, json()))
 }
 
+/** Parts that most gateways do not need. */
+export function addExtras(program: Command, json: Json): void {
+  const extras = program
+    .command('extras')
+    .description('optional parts that are not installed with the gateway')
+
+  extras
+    .command('add')
+    .argument('<name>', 'lance, for vectors on disk, or transformers, for sentence models')
+    .description('install an optional part with npm, into the folder of extras')
+    .action(async (name: string) => (await import('../extras.ts')).addExtra(name, json()))
+
+  extras
+    .command('list')
+    .description('list the optional parts, and where they are installed')
+    .action(async () => (await import('../extras.ts')).listExtras(json()))
+}
+
 /** Other registries and lists whose agents are listed here. */
 export function addMirrors(program: Command, json: Json): void {
   const mirror = program.command('mirror').description('other registries whose agents are listed here')

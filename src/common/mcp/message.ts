@@ -11,7 +11,7 @@ export interface McpRequest {
 
 type Notification = Omit<McpRequest, 'id'>
 
-/** The answer to a request of the server. This gateway sends no such requests; the SDK may. */
+/** The answer to a request of the server: a question to its client. */
 export interface Response {
   readonly jsonrpc: '2.0'
   readonly id?: McpId
@@ -31,7 +31,7 @@ export function isRequest(message: McpMessage): message is McpRequest {
 }
 
 /**
- * True for one JSON-RPC message of MCP. The check accepts what the SDK accepts, so the SDK drops no accepted message.
+ * True for one JSON-RPC message of MCP: for what the SDK takes for one.
  */
 export function isMessage(value: unknown): value is McpMessage {
   if (!isRecord(value) || value.jsonrpc !== '2.0') return false

@@ -1,5 +1,6 @@
 import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { stripMarks, withoutMarksAtEdges } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { AuditAction, Store, Writer } from '../../store/store.ts'
 import { applyServers, importSource } from '../mirror/apply-servers.ts'
@@ -38,7 +39,7 @@ export async function importLines(
   const servers: { line: number; item: ServerItem }[] = []
   for (const [at, text] of lines.entries()) {
     try {
-      const document: unknown = JSON.parse(text)
+      const document: unknown = stripMarks(JSON.parse(withoutMarksAtEdges(text)))
       if (isRecord(document) && isRecord(document.server)) {
         servers.push({ line: first + at, item: readServerItem(document) })
       } else read.push({ line: first + at, facts: readDocument(document) })

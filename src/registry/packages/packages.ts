@@ -49,8 +49,6 @@ export interface PackagesOptions
   readonly readServer: (url: string, launch: PackageLaunch, signal: AbortSignal) => Promise<ServerStatement>
   /** Ends the processes whose keys begin with a text, those in use when their calls have ended unless `inUse`. */
   readonly endProcesses: (prefix: string, inUse?: boolean) => void
-  /** The key of the person whose host this process serves: it may be asked to approve. */
-  readonly person?: string | undefined
 }
 
 /** Asks the caller a question of MCP. */
@@ -78,7 +76,7 @@ export interface Packages {
 }
 
 export function createPackages(options: PackagesOptions): Packages {
-  const { store, runner, secrets, get, createId, readServer, endProcesses, person, clock } = options
+  const { store, runner, secrets, get, createId, readServer, endProcesses, clock } = options
   const approvals = new Approvals(store, clock)
   const launches = new Launches({ ...options, approvals, variablesFor: secrets.variablesFor })
   /** Entries whose start the person has declined in this process. */
@@ -210,8 +208,9 @@ export function createPackages(options: PackagesOptions): Packages {
     return (await approvals.find(operatorScope, entry.id)) ?? own
   }
 
+  /** True for a caller behind their own host, which can ask them. */
   function isPerson(caller: Principal | null): caller is Principal {
-    return caller !== null && person !== undefined && principalKey(caller) === person
+    return caller?.own_host === true
   }
 
   /** Asks the person of this host; undefined if they declined. */

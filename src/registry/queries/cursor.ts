@@ -5,7 +5,7 @@ import type { Position } from '../../search/search-index.ts'
 
 /** An opaque cursor that holds a position in the answer to one question; another question refuses it. */
 export function encodePosition(position: Position, question: unknown): string {
-  return encodeCursor([position.key, position.id, digest(question)])
+  return encodeCursor([position.key, position.tie ?? '', position.id, digest(question)])
 }
 
 /**
@@ -14,9 +14,10 @@ export function encodePosition(position: Position, question: unknown): string {
  */
 export function decodePosition(cursor: string, question: unknown): Position {
   const decoded = decodeCursor(cursor)
-  const [key, id, owner] = Array.isArray(decoded) && decoded.length === 3 ? decoded : []
-  const isPosition = (typeof key === 'number' || typeof key === 'string') && typeof id === 'string'
-  if (isPosition && owner === digest(question)) return { key, id }
+  const [key, tie, id, owner] = Array.isArray(decoded) && decoded.length === 4 ? decoded : []
+  const isPosition =
+    (typeof key === 'number' || typeof key === 'string') && typeof tie === 'string' && typeof id === 'string'
+  if (isPosition && owner === digest(question)) return { key, tie, id }
   throw unknownCursor()
 }
 

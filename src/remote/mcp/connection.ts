@@ -9,7 +9,7 @@ import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
 import type { Launch } from '../remote-agent.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
-import { rpcErrorOf } from './failure.ts'
+import { rpcErrorIn, rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './fetch.ts'
 import { ProcessTransport } from './process-transport.ts'
 import type { Sdk } from './sdk.ts'
@@ -71,8 +71,7 @@ export class Connector {
   /** Opens a connection for the running exchange; with `spoken`, the protocol is not detected again. */
   async connect(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     const { protocol } = this.#url
-    if (exchange.launch)
-      return this.#open(sdk, exchange, await this.#process(exchange.launch, exchange), spoken)
+    if (exchange.launch) return this.#openPackage(sdk, exchange, exchange.launch, spoken)
     if (protocol === 'ws:' || protocol === 'wss:') {
       return this.#open(sdk, exchange, await this.#socket(exchange), spoken)
     }
@@ -100,6 +99,26 @@ export class Connector {
     const slot = await this.#acquireStream(exchange.signal)
     const transport = new sdk.SSEClientTransport(this.#url, { fetch: this.#fetch })
     return this.#open(sdk, exchange, transport, { kind: 'sse' }, () => slot[Symbol.dispose]())
+  }
+
+  /**
+   * Packages on the SDKs of 2024 and 2025 leave unanswered, or end at, what comes before `initialize`: so it comes first,
+   * and `server/discover` only to a server that refuses it.
+   */
+  async #openPackage(
+    sdk: Sdk,
+    exchange: McpExchange,
+    launch: Launch,
+    spoken: Spoken | undefined,
+  ): Promise<McpConnection> {
+    const openAs = async (kind: Spoken | undefined) =>
+      this.#open(sdk, exchange, await this.#process(launch, exchange), kind)
+    try {
+      return await openAs(spoken ?? { kind: 'legacy' })
+    } catch (error) {
+      if (spoken || !rpcErrorIn(error, sdk)) throw error
+      return await openAs(undefined)
+    }
   }
 
   /** The process outlives the call: its messages do not belong to the call that started it. */

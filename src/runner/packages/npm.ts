@@ -5,7 +5,14 @@ import { lookUp } from '../inside-scripts.ts'
 import { findNpm, nodeProgram, type Program } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
-import { type Ecosystem, type Installation, lastLines, type Registry, registryFailure } from './ecosystem.ts'
+import {
+  type Ecosystem,
+  type Installation,
+  lastLines,
+  maxConnections,
+  type Registry,
+  registryFailure,
+} from './ecosystem.ts'
 import { firstLine, readInstalledJson, writeShared } from './files.ts'
 
 interface LookUp {
@@ -137,7 +144,10 @@ function runNpm(args: readonly string[], scripts: boolean, registry: Registry) {
     '--fetch-retries=1',
   ]
   const all = [...args, ...options, `--registry=${registry.base}`, `--ignore-scripts=${!scripts}`]
-  return registry.run(findNpm(registry.path), all, { npm_config_cache: `${inside.home}/.npm` })
+  return registry.run(findNpm(registry.path), all, {
+    npm_config_cache: `${inside.home}/.npm`,
+    npm_config_maxsockets: String(maxConnections),
+  })
 }
 
 /** The package's `bin`: of several, the one named like the package. */

@@ -6,7 +6,14 @@ import { lookUp } from '../inside-scripts.ts'
 import { findPython, findUv, nodeProgram, type Program, type Python } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
-import { type Ecosystem, type Installation, lastLines, type Registry, registryFailure } from './ecosystem.ts'
+import {
+  type Ecosystem,
+  type Installation,
+  lastLines,
+  maxConnections,
+  type Registry,
+  registryFailure,
+} from './ecosystem.ts'
 import { readInstalled, writeShared } from './files.ts'
 import { compareReleases, normalVersion, parseVersion, satisfiesPython } from './python-versions.ts'
 
@@ -33,6 +40,7 @@ const settings = {
   UV_NO_CONFIG: '1',
   UV_NO_PROGRESS: '1',
   UV_SYSTEM_CERTS: '1',
+  UV_CONCURRENT_DOWNLOADS: String(maxConnections),
 }
 
 /** Packages of a Python index that answers in JSON (PEP 691, PEP 700), installed by uv. */

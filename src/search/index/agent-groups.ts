@@ -1,5 +1,5 @@
 import type { Callable } from '../../../schemas/callable.ts'
-import { compareAscii } from '../../common/compare.ts'
+import { byUse, compareTies } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** What tells that documents of different sources describe one agent. */
@@ -7,6 +7,12 @@ export interface Grouped {
   /** The source of the document; without one, or without keys, it is in no group. */
   readonly source?: string | undefined
   readonly keys?: readonly string[] | undefined
+}
+
+interface Described {
+  readonly id: string
+  readonly tie?: string
+  readonly callable?: Callable | undefined
 }
 
 /** Members of groups that a search has folded into one hit, by the slot of the hit; the best one comes first. */
@@ -53,11 +59,7 @@ export class AgentGroups {
    * Leaves one slot of each group on the board: the best one that can be called, with the highest score of the group.
    * `before` is called with each slot before its score is raised.
    */
-  fold(
-    board: Scoreboard,
-    describe: (slot: number) => { readonly id: string; readonly callable?: Callable | undefined },
-    before: (slot: number) => void,
-  ): Folded {
+  fold(board: Scoreboard, describe: (slot: number) => Described, before: (slot: number) => void): Folded {
     const folded = new Map<number, readonly number[]>()
     const dropped = new Set<number>()
     this.#regroup()
@@ -67,8 +69,8 @@ export class AgentGroups {
       const score = (slot: number) => board.scores[slot] ?? 0
       const [best = 0, ...others] = present.toSorted((left, right) => {
         const [first, second] = [describe(left), describe(right)]
-        const byUse = useOf(first.callable) - useOf(second.callable)
-        return byUse || score(right) - score(left) || compareAscii(first.id, second.id)
+        const useFirst = byUse[first.callable ?? 'no'] - byUse[second.callable ?? 'no']
+        return useFirst || score(right) - score(left) || compareTies(first, second)
       })
       before(best)
       board.scores[best] = Math.max(...present.map(score))
@@ -128,19 +130,4 @@ export class AgentGroups {
   #areOfDifferentSources(slots: readonly number[]): boolean {
     return new Set(slots.map((slot) => this.#members.get(slot)?.source)).size === slots.length
   }
-}
-
-const uses: Readonly<Record<Callable, number>> = {
-  hosted: 0,
-  open: 0,
-  stated: 1,
-  needs_key: 2,
-  needs_sign_in: 3,
-  package: 4,
-  no: 5,
-}
-
-/** The lower, the sooner a caller can use it. */
-function useOf(callable: Callable = 'no'): number {
-  return uses[callable]
 }

@@ -1,6 +1,5 @@
-import { compareAscii } from '../../common/compare.ts'
 import type { Position } from '../search-index.ts'
-import { orders, type PositionedSlot } from './order.ts'
+import { compareTies, orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
@@ -10,7 +9,7 @@ import type { Scoreboard } from './scoreboard.ts'
 export function takeBest(
   board: Scoreboard,
   scores: Float64Array,
-  idOf: (slot: number) => string,
+  describe: (slot: number) => Omit<Position, 'key'>,
   limit: number,
   after: Position | undefined,
 ): PositionedSlot[] {
@@ -21,26 +20,28 @@ export function takeBest(
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
     if (worst && key < worst.key) continue
-    const scored = { slot, key, id: idOf(slot) }
+    const { id, tie = '' } = describe(slot)
+    const scored = { slot, key, tie, id }
     if (worst && !comesBefore(scored, worst)) continue
     if (after && orders.relevance(scored, after) <= 0) continue
     insert(best, scored)
     if (best.length > limit) best.pop()
     if (best.length === limit) worst = best[limit - 1]
   }
-  return best.map(({ slot, key, id }) => ({ slot, position: { key, id } }))
+  return best.map(({ slot, key, tie, id }) => ({ slot, position: { key, tie, id } }))
 }
 
 /** A position whose key is a number, so that comparing costs no conversion. */
 interface Scored {
   readonly slot: number
   readonly key: number
+  readonly tie: string
   readonly id: string
 }
 
 /** The order `relevance`, over numbers. */
 function comesBefore(left: Scored, right: Scored): boolean {
-  return left.key === right.key ? compareAscii(left.id, right.id) < 0 : left.key > right.key
+  return left.key === right.key ? compareTies(left, right) < 0 : left.key > right.key
 }
 
 function insert(sorted: Scored[], scored: Scored): void {

@@ -5,7 +5,7 @@ import type { Position, SearchDocument } from '../search-index.ts'
 import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
 import { type Named, NameIndex } from './name-index.ts'
-import { orders } from './order.ts'
+import { orders, tieOf } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { type WeighedStatus, weightsOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
@@ -15,6 +15,8 @@ interface StoredDocument extends IndexedAttributes, WeighedStatus {
   readonly id: string
   readonly name: string
   readonly package_name: string
+  /** Orders it among equals. */
+  readonly tie: string
   readonly created_at: string
   /** The names of the capabilities. */
   readonly capabilities: readonly string[]
@@ -182,8 +184,8 @@ export class DocumentTable {
 }
 
 function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
-  const { id, name, created_at } = document
-  return { document, text, newest: { key: Date.parse(created_at), id }, name: { key: name, id } }
+  const { id, name, tie, created_at } = document
+  return { document, text, newest: { key: Date.parse(created_at), tie, id }, name: { key: name, tie, id } }
 }
 
 function toStored(document: SearchDocument): StoredDocument {
@@ -195,6 +197,7 @@ function toStored(document: SearchDocument): StoredDocument {
     id,
     name,
     package_name,
+    tie: tieOf(document),
     created_at,
     state,
     owner,

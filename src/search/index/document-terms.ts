@@ -1,4 +1,5 @@
 import { analyse } from '../query/analyse.ts'
+import { directionsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
 
 /** A document as the text index stores it. */
@@ -14,16 +15,21 @@ interface DocumentTerms {
 }
 
 /** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
-const nameWeight = 2
+export const nameWeight = 2
 const textWeight = 1
 
 /** Maximum characters of all texts of one document: characters cost time, distinct terms cost memory. */
 const maxCharacters = 100_000
 const maxTerms = 10_000
 
+/** The form of a package: a scope or namespace, and a name. Entries without a title of their own are called so. */
+const packageForm = /^@?[\w.-]+\/[\w.-]+$/
+/** Labels of package names that state a registry, a top-level domain or a host of code, not what an agent does. */
+const prefixes = /^(?:[^./]+\.(?:github|gitlab)\.(?:com\/)?|[^./]+\.)(?=.)/
 /**
  * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts once
- * in the name and the package name together.
+ * in the name and the package name together. Namespaces, categories, publishers and licences are searchable text that
+ * does not count in the length.
  */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()
@@ -37,7 +43,13 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     if (!boilerplate) length += weight
   }
 
+  /** Directions are terms that count in no length: they only order what words and meaning have found. */
+  function readDirections(text: string, weight: number): void {
+    for (const direction of directionsOf(text)) count(direction, weight, true)
+  }
+
   function readName(text: string): void {
+    readDirections(text, nameWeight)
     analyse(text, (term, word, boilerplate) => {
       words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
@@ -48,6 +60,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const terms = new Set<string>()
     const piece = text.slice(0, left)
     left -= piece.length
+    readDirections(piece, textWeight)
     analyse(piece, (term, word, boilerplate) => {
       if (words.size < maxTerms) words.add(word)
       count(term, textWeight, boilerplate)
@@ -56,9 +69,14 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     return terms
   }
 
-  readName(document.name)
+  const packaged = packageParts(document.package_name)
+  const called = packageForm.test(document.name) ? packageParts(document.name) : undefined
+  readName(called?.name ?? document.name)
   const own = length
-  readName(document.package_name)
+  readName(packaged.name)
+  const { category, publisher, license } = document
+  const labels = [packaged.namespace, category, publisher?.replace(/\.[^.]*$/, ''), license]
+  for (const label of labels) if (label) readText(label)
   length = own
   readText(document.description)
   for (const tag of document.tags) readText(tag)
@@ -66,4 +84,11 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     readText(`${name} ${description}`),
   )
   return { frequencies, length, capabilities, words }
+}
+
+/** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` is `mail` of `acme`. */
+export function packageParts(packageName: string): { namespace: string; name: string } {
+  const own = packageName.replace(prefixes, '')
+  const slash = own.indexOf('/')
+  return { namespace: own.slice(0, Math.max(0, slash)), name: own.slice(slash + 1) }
 }

@@ -3,7 +3,7 @@ import type { Near } from '../vectors/vector-store.ts'
 import { addWeight } from './capability-terms.ts'
 import type { TableEntry } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
-import type { WeighedTerm } from './text-index.ts'
+import type { Adjustment, WeighedTerm } from './text-index.ts'
 
 /** The explanation of a hit in a query without text. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }
@@ -15,6 +15,7 @@ export function explain(
   query: readonly WeighedTerm[],
   lexical: number,
   near: Near | undefined,
+  adjustment: Adjustment = {},
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
   // Sums of floats may exceed the range of a cosine slightly.
@@ -28,6 +29,7 @@ export function explain(
       lexical,
       ...(similarity !== null && { semantic: similarity }),
       ...weightsOf(entry.document),
+      ...adjustment,
     },
   }
 }

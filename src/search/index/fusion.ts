@@ -1,16 +1,21 @@
 import type { Likeness } from './meaning.ts'
 import type { Scoreboard } from './scoreboard.ts'
+import type { Adjustment } from './text-index.ts'
 
 /**
- * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give.
- */
-export type MeaningShare = (maxScore: number) => number
-
-/**
- * Informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
+ * The share of meaning in a score, 0 to below 1. `maxScore` is the largest score that the words of the query can give:
+ * informative words contribute up to 0.7 of the score; the fewer and the more common the words are, the larger the
  * share of meaning.
  */
-export const shareOfMeaning: MeaningShare = (most) => 1 - (0.7 * most) / (most + 10)
+function shareOfMeaning(maxScore: number): number {
+  return 1 - (0.7 * maxScore) / (maxScore + 10)
+}
+
+/**
+ * Words lose up to this part of the share of meaning where the meaning is further away: a rare word that means something
+ * else, such as a weekday that is the name of a product, does not outweigh what the query means.
+ */
+const maxLoss = 0.3
 
 /** Thresholds for entries found by meaning alone: relative to the greatest similarity found, and absolute. */
 const minShareOfMaximum = 0.5
@@ -23,7 +28,7 @@ const leastSimilarity = 0.15
  * would overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity
  * join the board without words.
  *
- * At the end each score is multiplied by the weight of its slot, above 0 to 1, if it has one.
+ * At the end each score is multiplied by the weight of its slot, above 0 to 1, and by its adjustment, if it has them.
  *
  * Returns the lexical part of an entry's score, 0 to 1.
  */
@@ -32,10 +37,10 @@ export function fuse(
   maxScore: number,
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
-  shareOf: MeaningShare,
-  weights: ReadonlyMap<number, number> = new Map(),
+  weights: ReadonlyMap<number, number>,
+  adjustments: ReadonlyMap<number, Adjustment>,
 ): (slot: number, id: string) => number {
-  const share = likeness ? shareOf(maxScore) * likeness.trust : 0
+  const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
     const slot = slotOf(id)
     return slot === undefined || similarity <= 0 ? [] : { slot, similarity }
@@ -46,12 +51,26 @@ export function fuse(
 
   board.scale((1 - share) / Math.sqrt(maxScore * Math.min(board.highest() || maxScore, maxScore)))
   for (const { slot, similarity } of found) {
+    const words = board.scores[slot] ?? 0
+    // The bonus of an exact name stays whole.
+    const lessened = Math.min(words, 1 - share) * share * Math.min(maxLoss, 1 - similarity / maxSimilarity)
+    if (words > 0) board.add(slot, -lessened)
     if (similarity >= least || board.scores[slot] !== 0) board.add(slot, partOf(similarity))
   }
   board.weigh(weights)
+  for (const [slot, adjustment] of adjustments) {
+    const score = board.scores[slot] ?? 0
+    // Only an exact name exceeds 1.
+    if (score > 0) board.scores[slot] = Math.min(Math.max(1, score), score * factorOf(adjustment))
+  }
   return (slot, id) => {
     const words =
-      (board.scores[slot] ?? 0) / (weights.get(slot) ?? 1) - partOf(likeness?.near.get(id)?.similarity ?? 0)
+      (board.scores[slot] ?? 0) / (weights.get(slot) ?? 1) / factorOf(adjustments.get(slot) ?? {}) -
+      partOf(likeness?.near.get(id)?.similarity ?? 0)
     return Math.max(0, words / (1 - share))
   }
+}
+
+function factorOf({ excluded = 1, direction = 1 }: Adjustment): number {
+  return excluded * direction
 }

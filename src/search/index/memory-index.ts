@@ -1,6 +1,7 @@
 import type { Correction } from '../../../schemas/search.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
-import { type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
+import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
+import { type Request, readRequest } from '../query/request.ts'
 import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import { correct, mayHaveErrors } from '../spelling/corrector.ts'
@@ -8,7 +9,7 @@ import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
 import { explain, listed } from './explain.ts'
-import { fuse, type MeaningShare, shareOfMeaning } from './fusion.ts'
+import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
@@ -17,8 +18,6 @@ import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 interface MemoryIndexOptions {
   /** The search by meaning, read at each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
-  /** The share of meaning in a score; the measured default when absent. */
-  readonly share?: MeaningShare
   /** What queries are also searched for. */
   readonly synonyms?: Synonyms
   /** Called when the search by meaning fails; the search continues without it. */
@@ -31,7 +30,8 @@ interface MemoryIndexOptions {
 interface Reading {
   /** The text without misspellings. */
   readonly text: string
-  /** Its terms, and those of synonyms. */
+  readonly request: Request
+  /** The terms of its intent, and those of synonyms. */
   readonly terms: readonly QueryTerm[]
   /** The text for the search by meaning. */
   readonly meant: string
@@ -55,13 +55,11 @@ class MemoryIndex implements SearchIndex {
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
-  readonly #share: MeaningShare
   readonly #synonyms: Synonyms
   readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
-    share = shareOfMeaning,
     synonyms = noSynonyms,
     onError = () => {},
     saved,
@@ -69,7 +67,6 @@ class MemoryIndex implements SearchIndex {
     this.#table = saved ? DocumentTable.load(saved) : new DocumentTable()
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
-    this.#share = share
     this.#synonyms = synonyms
     this.#onError = onError
   }
@@ -137,18 +134,19 @@ class MemoryIndex implements SearchIndex {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
     let terms = this.#scoreWords(reading, filter, board)
     const version = this.#version
-    const meaning = words_only ? undefined : this.#meaning()
+    const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
     const { likeness, degraded } = await this.#compare(meaning, reading.meant, filter, board, signal)
     if (version !== this.#version) terms = this.#scoreWords(reading, filter, board)
 
     const maxScore = maxTotalOf(terms)
-    const { attributes, ordered, capacity, weights } = this.#table
+    const { texts, attributes, ordered, capacity, weights } = this.#table
     const { marks, mark } = attributes.select(filter, capacity)
     const slotOf = (id: string) => {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const fused = fuse(board, maxScore, likeness, slotOf, this.#share, weights)
+    const adjustments = texts.adjust(reading.request)
+    const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
     const describe = (slot: number) => this.#table.at(slot).document
@@ -159,7 +157,7 @@ class MemoryIndex implements SearchIndex {
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
       sort === 'relevance'
-        ? takeBest(board, board.scores, (slot) => this.#table.at(slot).document.id, limit, after)
+        ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
     const hits = page.map(({ slot, position }) => ({
       id: position.id,
@@ -170,6 +168,7 @@ class MemoryIndex implements SearchIndex {
         terms,
         lexical(slot, position.id),
         likeness?.near.get(position.id),
+        adjustments.get(slot),
       ),
       position,
       ...alternativesOf(folded.get(slot), describe),
@@ -189,26 +188,27 @@ class MemoryIndex implements SearchIndex {
    */
   async #read(text: string, { exact, filter }: IndexQuery, signal: AbortSignal): Promise<Reading> {
     const { texts } = this.#table
-    const terms = readQuery(text)
-    if (exact || texts.isName(text)) return { text, terms, meant: text }
+    const request = readRequest(text)
+    const terms = readQuery(request.intent)
+    if (exact || texts.isName(text)) return { text, request, terms, meant: request.intent }
     const spelling = {
       isRight: this.#synonyms.has,
       termOf: (word: string) => termsOf(word).find((term) => texts.has(term)),
       indexed: texts.words,
       model: this.#meaning()?.words,
     }
-    const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling)
+    const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
-    if (!corrected) return { text, ...this.#withSynonyms(text, terms) }
-    const { corrections } = corrected
-    const meant = this.#withSynonyms(corrected.text, readQuery(corrected.text))
-    return { text: corrected.text, ...meant, corrected: corrections }
+    if (!corrected) return this.#withSynonyms(text, request, terms)
+    const meant = readRequest(corrected.text)
+    const reading = this.#withSynonyms(corrected.text, meant, readQuery(meant.intent))
+    return { ...reading, corrected: corrected.corrections }
   }
 
-  #withSynonyms(text: string, terms: readonly QueryTerm[]): Pick<Reading, 'terms' | 'meant'> {
-    const synonyms = this.#synonyms.expand(text, terms)
-    if (synonyms.length === 0) return { terms, meant: text }
-    return { terms: withSynonyms(terms, synonyms), meant: [text, ...synonyms].join(' ') }
+  #withSynonyms(text: string, request: Request, terms: readonly QueryTerm[]): Reading {
+    const synonyms = this.#synonyms.expand(request.intent, terms)
+    const meant = synonyms.length === 0 ? request.intent : [request.intent, ...synonyms].join(' ')
+    return { text, request, terms: withSynonyms(terms, synonyms), meant }
   }
 
   /** Puts the lexical scores of the entries that meet the filter on the board. */
@@ -231,7 +231,7 @@ class MemoryIndex implements SearchIndex {
     const named = takeBest(
       board,
       board.scores,
-      (slot) => this.#table.at(slot).document.id,
+      (slot) => this.#table.at(slot).document,
       namedDepth,
       undefined,
     )

@@ -1,11 +1,13 @@
 import { PostingList, Postings } from '../../common/postings.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
 import type { Selection } from '../../common/value-index.ts'
-import type { QueryTerm } from '../query/query-terms.ts'
+import { directionsOf, reversed } from '../query/directions.ts'
+import { type QueryTerm, readQuery } from '../query/query-terms.ts'
+import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
-import { readDocument } from './document-terms.ts'
+import { nameWeight, readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** The numbers of the lists that contain the terms of one document. */
@@ -21,6 +23,9 @@ export interface IndexedText {
   readonly words: Uint32Array
 }
 
+/** Factors of a score by what the query excludes and by the direction that it asks for. */
+export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction', number>>>
+
 /** A term of a query; the list of an unknown term is empty. */
 export interface WeighedTerm {
   readonly list: PostingList
@@ -31,6 +36,10 @@ export interface WeighedTerm {
 /** Saturation of term frequency and strength of length normalisation (Robertson and Zaragoza 2009). */
 const k1 = 1.2
 const b = 0.75
+const excludedName = 0.25
+const excludedText = 0.6
+const sameDirection = 1.15
+const oppositeDirection = 0.75
 const unknown = new PostingList('', -1)
 
 /**
@@ -127,6 +136,29 @@ export class TextIndex {
     const { marks, mark } = among
     for (const slot of named.slots.subarray(0, named.size))
       if (marks[slot] === mark) board.add(slot, maxTotal)
+  }
+
+  /**
+   * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, or that convert in
+   * the direction that it asks for, or only in the opposite one.
+   */
+  adjust({ excluded, intent }: Pick<Request, 'excluded' | 'intent'>): Map<number, Adjustment> {
+    const adjustments = new Map<number, Adjustment>()
+    const note = (term: string, factorOf: (weight: number) => Adjustment) => {
+      const list = this.#terms.get(term)
+      for (let index = 0; list && index < list.size; index++) {
+        const slot = list.slots[index] ?? 0
+        adjustments.set(slot, { ...factorOf(list.weights[index] ?? 0), ...adjustments.get(slot) })
+      }
+    }
+    for (const direction of directionsOf(intent)) {
+      note(direction, () => ({ direction: sameDirection }))
+      note(reversed(direction), () => ({ direction: oppositeDirection }))
+    }
+    if (excluded === '') return adjustments
+    for (const { term } of readQuery(excluded))
+      note(term, (weight) => ({ excluded: weight < nameWeight ? excludedText : excludedName }))
+    return adjustments
   }
 
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {

@@ -26,43 +26,52 @@ const accents = /[\u0300-\u036f]/g
  * Splits a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
  * English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and
  * `search-page` are equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
+ * `boilerplate` are the folded words without information, those of English when absent.
  */
-export function analyse(text: string, emit: Emit): void {
+export function analyse(text: string, emit: Emit, boilerplate: ReadonlySet<string> = stopWords): void {
   const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)
   for (const run of normal.match(runs) ?? []) {
-    if (plainWord.test(run)) emitWord(run, run, emit)
+    if (plainWord.test(run)) emitTerm(run, run, boilerplate.has(run), emit)
     else if (startsUnspaced.test(run)) emitPairs(run, emit)
-    else emitIdentifier(run, emit)
+    else emitIdentifier(run, emit, boilerplate)
   }
 }
 
-function emitIdentifier(run: string, emit: Emit): void {
+function emitIdentifier(run: string, emit: Emit, boilerplate: ReadonlySet<string>): void {
   const segments = run.split(/[./]/)
-  const pieces = segments.flatMap((segment) => emitSegment(segment, emit))
-  if (segments.length > 1) emitWhole(run, pieces, emit)
+  const pieces = segments.flatMap((segment) => emitSegment(segment, emit, boilerplate))
+  if (segments.length > 1) emitWhole(run, pieces, emit, boilerplate)
 }
 
-function emitSegment(segment: string, emit: Emit): string[] {
+function emitSegment(segment: string, emit: Emit, boilerplate: ReadonlySet<string>): string[] {
   const pieces = segment.split(joints)
-  for (const piece of pieces) emitWord(fold(piece), piece.toLowerCase(), emit)
-  if (pieces.length > 1) emitWhole(segment, pieces, emit)
+  for (const piece of pieces) {
+    const folded = fold(piece)
+    emitTerm(folded, piece.toLowerCase(), boilerplate.has(folded), emit)
+  }
+  if (pieces.length > 1) emitWhole(segment, pieces, emit, boilerplate)
   return pieces
 }
 
-function emitWhole(written: string, pieces: readonly string[], emit: Emit): void {
+function emitWhole(
+  written: string,
+  pieces: readonly string[],
+  emit: Emit,
+  boilerplate: ReadonlySet<string>,
+): void {
   const folded = pieces.map(fold)
-  const boilerplate = folded.every((piece) => stopWords.has(piece))
-  emitTerm(folded.join(''), written.toLowerCase(), boilerplate, emit)
-}
-
-function emitWord(folded: string, written: string, emit: Emit): void {
-  emitTerm(folded, written, stopWords.has(folded), emit)
+  const isBoilerplate = folded.every((piece) => boilerplate.has(piece))
+  emitTerm(folded.join(''), written.toLowerCase(), isBoilerplate, emit)
 }
 
 function emitTerm(folded: string, written: string, boilerplate: boolean, emit: Emit): void {
   if (folded.length === 0 || folded.length > maxTermLength) return
-  const english = folded.length > 2 && plainWord.test(folded)
-  emit(english ? stemmer(folded) : folded, written, boilerplate)
+  emit(stem(folded), written, boilerplate)
+}
+
+/** The term of a folded word: an English word without its ending. */
+export function stem(folded: string): string {
+  return folded.length > 2 && plainWord.test(folded) ? stemmer(folded) : folded
 }
 
 function emitPairs(run: string, emit: Emit): void {
@@ -74,7 +83,8 @@ function emitPairs(run: string, emit: Emit): void {
   }
 }
 
-function fold(word: string): string {
+/** A word in lower case without accents. */
+export function fold(word: string): string {
   const lower = word.toLowerCase()
   if (ascii.test(lower)) return lower
   return lower.normalize('NFD').replace(accents, '')

@@ -1,4 +1,6 @@
-import { analyse } from './analyse.ts'
+import { analyse, fold } from './analyse.ts'
+import { languageOf } from './languages.ts'
+import { stopWords } from './stop-words.ts'
 
 /** A distinct term of a query. */
 export interface QueryTerm {
@@ -13,19 +15,36 @@ export interface QueryTerm {
 
 const maxCharacters = 4_000
 const maxTerms = 256
+const capitals = /(?<![\p{L}\p{N}])\p{Lu}{2,}(?![\p{L}\p{N}])/gu
+const operators = new Set(['and', 'or', 'not'])
+const blanks = /[^\p{L}\p{M}\p{N}]+/u
 
 /**
- * The distinct terms of a query in order, at most 256, without boilerplate such as "please find me a". A query that
- * consists of boilerplate keeps all its words.
+ * The distinct terms of a query in order, at most 256, without boilerplate of its language such as "please find me a".
+ * A query that consists of boilerplate has none.
  */
 export function readQuery(text: string): QueryTerm[] {
-  const all = new Map<string, QueryTerm>()
-  const informative = new Map<string, QueryTerm>()
-  analyse(text.slice(0, maxCharacters), (term, word, boilerplate) => {
-    note(all, term, word)
-    if (!boilerplate) note(informative, term, word)
-  })
-  return [...(informative.size > 0 ? informative : all).values()].slice(0, maxTerms)
+  const query = text.slice(0, maxCharacters)
+  const { words, phrases } = languageOf(query, query.split(blanks).map(fold))
+  const terms = new Map<string, QueryTerm>()
+  analyse(
+    phrases ? query.replace(phrases, ' ') : query,
+    (term, word, boilerplate) => {
+      if (!boilerplate) note(terms, term, word)
+    },
+    withoutNames(words, query),
+  )
+  return [...terms.values()].slice(0, maxTerms)
+}
+
+/** Boilerplate without the words that are written in capitals, such as WHO or IT: those are names. */
+function withoutNames(boilerplate: ReadonlySet<string>, query: string): ReadonlySet<string> {
+  if (query === query.toUpperCase()) return boilerplate
+  const names = (query.match(capitals) ?? []).map(fold).filter((name) => boilerplate.has(name))
+  if (names.length === 0) return boilerplate
+  const others = new Set(boilerplate)
+  for (const name of names) if (!operators.has(name)) others.delete(name)
+  return others
 }
 
 /** The weight of a synonym, as a share of that of a word of the query. */
@@ -41,6 +60,12 @@ export function withSynonyms(terms: readonly QueryTerm[], synonyms: readonly str
   const others = readQuery(synonyms.join(' ')).filter(({ term }) => !own.has(term))
   const whole = terms.filter(({ term }) => !single.test(term))
   return [...whole, ...others.map((term) => ({ ...term, share: synonymShare }))].slice(0, maxTerms)
+}
+
+/** True unless the script or the stop words of a query show another language. */
+export function isEnglish(text: string): boolean {
+  const { words, phrases } = languageOf(text, text.split(blanks).map(fold))
+  return words === stopWords && phrases === undefined
 }
 
 /** The terms of one word. */

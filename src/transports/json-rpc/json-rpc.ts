@@ -124,7 +124,7 @@ const maxConcurrent = 4
 const megabyte = 1024 * 1024
 
 /** Total length of the answers of one batch, in characters; an answer that has begun may exceed it. */
-async function maxAnswersLength({ identify }: Caller): Promise<number> {
+export async function maxAnswersLength({ identify }: Pick<Caller, 'identify'>): Promise<number> {
   try {
     return (await identify()) === null ? megabyte : 4 * megabyte
   } catch {
@@ -133,13 +133,13 @@ async function maxAnswersLength({ identify }: Caller): Promise<number> {
 }
 
 /** Answers one member, with `refusal` instead of its result if there is one. */
-type AnswerMember = (frame: unknown, refusal: Failure | undefined) => Promise<string | undefined>
+type AnswerMember<Frame> = (frame: Frame, refusal: Failure | undefined) => Promise<string | undefined>
 
 /** The answers to the members of a batch, in order, without notifications. */
-async function answerMembers(
-  frames: readonly unknown[],
+export async function answerMembers<Frame>(
+  frames: readonly Frame[],
   maxLength: number,
-  answer: AnswerMember,
+  answer: AnswerMember<Frame>,
 ): Promise<string[]> {
   const answers: (string | undefined)[] = []
   let begun = 0
@@ -149,7 +149,7 @@ async function answerMembers(
     while (begun < frames.length) {
       const index = begun++
       const refusal = length > maxLength ? tooLarge(maxLength) : undefined
-      answers[index] = await answer(frames[index], refusal)
+      answers[index] = await answer(frames[index] as Frame, refusal)
       length += answers[index]?.length ?? 0
     }
   }

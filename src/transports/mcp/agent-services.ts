@@ -3,15 +3,15 @@ import type { Capability } from '../../../schemas/entry-parts.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { createForwardedService, type ForwardedService } from './forwarded-service.ts'
+import { createForwardedService } from './forwarded-service.ts'
 import { LegacyClients } from './protocol-2025/legacy.ts'
 import type { McpCaller } from './protocol-2026/protocol.ts'
-import { createServing, listOf, type McpService } from './service.ts'
+import { listOf, type McpService, serveOffer } from './service.ts'
 import { callOf } from './views/ask.ts'
 import { continueTask, namedTool, type Tool } from './views/tools.ts'
 
 /** One agent as an MCP server: its capabilities are the tools. Throws Failure for an unknown agent. */
-type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService | ForwardedService>
+type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>
 
 export function createAgentServices(
   context: TransportContext,
@@ -20,7 +20,7 @@ export function createAgentServices(
   ending?: AbortSignal,
 ): AgentServiceOf {
   const clients = new LegacyClients()
-  const made = new WeakMap<object, McpService | ForwardedService>()
+  const made = new WeakMap<object, McpService>()
 
   async function ask(to: string, action: string, params: object, caller: McpCaller): Promise<unknown> {
     const signal = new AbortController().signal
@@ -64,7 +64,7 @@ export function createAgentServices(
     return service
   }
 
-  function forward(entry: EntryDetail): ForwardedService {
+  function forward(entry: EntryDetail): McpService {
     const tools = listedTools(entry, entry.capabilities).map(({ listing }) => listing)
     return createForwardedService({ context, entry, tools, onError, ending, clients, ...wordsOf(entry) })
   }
@@ -80,15 +80,13 @@ export function createAgentServices(
     const named = tools.map((tool): [string, Tool] => [tool.listing.name, tool])
     const byName = new Map([...tools.flatMap(aliasesOf), ...named])
     const listed = Object.freeze({ tools: tools.map(({ listing }) => listing) })
-    return createServing({
-      context,
+    const offer = {
       tools: byName,
       ...wordsOf(entry),
       capabilitiesOf: () => ({ tools: {} }),
       views: { 'tools/list': listOf(async () => listed) },
-      onError,
-      onListed: () => () => {},
-    })
+    }
+    return serveOffer(offer, { context, onError, ending })
   }
 }
 

@@ -1,23 +1,37 @@
-import { codes } from '../../../schemas/failure.ts'
+import { codes, Failure } from '../../../schemas/failure.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../common/mcp/message.ts'
-import { costs } from '../../router/limiter.ts'
 import type { Task } from '../shared/flow-control.ts'
+import type { MessageLimits } from '../shared/message.ts'
+import { PendingRequests } from './pending-requests.ts'
 import { readFrame, refusal, repeated } from './protocol-2026/frame.ts'
-import { isModern } from './protocol-2026/headers.ts'
-import type { Exchange } from './protocol-2026/protocol.ts'
-import { PendingRequests } from './sdk/pending-requests.ts'
-import { type ChannelOptions, openSdkSession, type SdkSession } from './sdk/sdk-session.ts'
+import type { McpCaller } from './protocol-2026/protocol.ts'
+import type { McpService } from './service.ts'
+import { acknowledgement } from './views/subscriptions.ts'
+
+interface ChannelOptions {
+  readonly service: McpService
+  readonly caller: McpCaller
+  readonly messageLimits: MessageLimits
+  /** Resolves when the peer can take more. */
+  readonly send: (text: string) => Promise<void>
+  readonly onError: (fault: unknown) => void
+}
+
+/** Subscriptions of one connection at the same time. */
+const maxSubscriptions = 16
 
 /**
- * The messages of one connection on which both sides send: a socket, or a pair of pipes. This gateway answers requests
- * of 2026-07-28 itself; all others go to the SDK, which is loaded for them.
+ * The messages of one connection on which both sides send: a socket, or a pair of pipes. Each request has its own
+ * protocol version; those with `initialize` share one session.
  */
 export class McpChannel {
   readonly #options: ChannelOptions
   readonly #pending = new PendingRequests()
-  /** The SDK allows one protocol version on a connection, so legacy and modern requests have separate sessions. */
-  readonly #sessions = new Map<boolean, Promise<SdkSession>>()
-  #isClosed = false
+  readonly #closed = new AbortController()
+  /** The id of the session, which holds what the client can do. */
+  #session: string | undefined
+  #isListening = false
+  #subscriptions = 0
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -34,77 +48,82 @@ export class McpChannel {
 
   /** The connection has closed: cancels the running requests. */
   closed(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
     this.#pending.cancelAll()
-    const { onError } = this.#options
-    for (const session of this.#sessions.values()) session.then(({ closed }) => closed(), onError)
+    this.#closed.abort()
   }
 
   /** The request is pending from here on, so that a cancellation which overtakes it finds it. */
   #prepareRequest(request: McpRequest): () => Promise<void> {
     const { caller, send } = this.#options
-    if (this.#pending.has(request.id)) return () => send(repeated(request))
+    const { id, method } = request
+    if (this.#pending.has(id)) return () => send(repeated(request))
     const failure = caller.overCost?.()
     if (failure) return () => send(refusal(failure, request, codes[failure.code].rpc))
-    return this.#options.service.modern.takes(request) ? this.#answer(request) : this.#forward(request)
-  }
-
-  #answer(request: McpRequest): () => Promise<void> {
-    const { caller, send } = this.#options
+    const isSubscription = method === 'subscriptions/listen'
+    if (isSubscription && this.#subscriptions >= maxSubscriptions) return () => send(tooMany(request))
+    if (isSubscription) this.#subscriptions++
     const controller = new AbortController()
     const { signal } = controller
-    const done = this.#pending.add(request.id, () => controller.abort())
-    const exchange: Exchange = {
-      caller,
-      signal,
-      async notify(method, params) {
-        if (!signal.aborted) await send(JSON.stringify({ jsonrpc: '2.0', method, params }))
-      },
-    }
+    const done = this.#pending.add(id, () => controller.abort())
     return async () => {
-      if (!signal.aborted) void this.#reply(request, exchange)
+      const answering = signal.aborted ? Promise.resolve() : this.#answer(request, signal)
+      void answering.finally(() => {
+        if (isSubscription) this.#subscriptions--
+      })
       await done
     }
   }
 
-  async #reply(request: McpRequest, exchange: Exchange): Promise<void> {
-    const { service, send } = this.#options
-    const { text } = await service.modern.answer(request, exchange)
-    if (exchange.signal.aborted) return
-    await send(text)
+  async #answer(request: McpRequest, signal: AbortSignal): Promise<void> {
+    const { service, caller } = this.#options
+    const notify = async (message: object) => {
+      if (signal.aborted) return
+      await this.#send(message)
+      // The acknowledgement counts as the answer of a subscription; its result comes only at its end.
+      if ('method' in message && message.method === acknowledgement) this.#pending.settle(request.id)
+    }
+    const { text } = service.modern.takes(request)
+      ? await service.modern.answer(request, {
+          caller,
+          signal,
+          notify: (method, params) => notify({ jsonrpc: '2.0', method, params }),
+        })
+      : await this.#take(request, signal, notify)
+    if (signal.aborted || text === undefined) return
+    await this.#options.send(text)
     this.#pending.answered(request.id)
   }
 
-  #forward(request: McpRequest): () => Promise<void> {
-    let isSettled = false
-    const done = this.#pending.add(request.id).then(() => {
-      isSettled = true
-    })
-    return async () => {
-      if (isSettled) return
-      this.#options.caller.charge?.(costs.sdkRequest)
-      const { receive } = await this.#sessionOf(request)
-      receive(request)
-      await done
-    }
-  }
-
-  /**
-   * The SDK receives a cancellation only if it may have the request: it would treat a cancellation that comes first as
-   * a legacy connection.
-   */
   async #notify(message: McpMessage): Promise<void> {
     const cancelled = cancelledBy(message)
-    if (cancelled !== undefined && this.#pending.cancel(cancelled)) return
-    for (const session of this.#sessions.values()) (await session).receive(message)
+    if (cancelled !== undefined) return void this.#pending.cancel(cancelled)
+    if ('method' in message && message.method === 'notifications/initialized') return this.#listen()
+    await this.#take(message, this.#closed.signal, (sent) => this.#send(sent))
   }
 
-  #sessionOf(request: McpRequest): Promise<SdkSession> {
-    const era = isModern(request)
-    const answered = (id: McpRequest['id']) => this.#pending.answered(id)
-    const session = this.#sessions.get(era) ?? openSdkSession({ ...this.#options, answered })
-    this.#sessions.set(era, session)
-    return session
+  async #take(message: McpMessage, signal: AbortSignal, send: (message: object) => Promise<void>) {
+    const { service, caller } = this.#options
+    const post = { message, caller, session_id: this.#session, over_http: false, signal, send }
+    const answer = await service.legacy.take(post)
+    this.#session = answer.session_id ?? this.#session
+    return answer
   }
+
+  /** A client of `initialize` gets notifications of changes only once it has sent `initialized`. */
+  #listen(): void {
+    if (this.#isListening || this.#closed.signal.aborted) return
+    this.#isListening = true
+    const { service, caller, onError } = this.#options
+    const listening = { caller, session_id: this.#session, over_http: false, signal: this.#closed.signal }
+    service.legacy.listen({ ...listening, send: (message) => this.#send(message) }).catch(onError)
+  }
+
+  #send(message: object): Promise<void> {
+    return this.#options.send(JSON.stringify(message))
+  }
+}
+
+function tooMany(request: McpRequest): string {
+  const message = `A connection holds at most ${maxSubscriptions} subscriptions: end one first.`
+  return refusal(new Failure('invalid_request', message), request)
 }

@@ -7,10 +7,11 @@ import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { factsOf } from './client-facts.ts'
-import { createLegacy, type Legacy, type LegacyClients, type LegacyMethod } from './protocol-2025/legacy.ts'
+import { createLegacy, type LegacyClients, type LegacyMethod } from './protocol-2025/legacy.ts'
 import { Fault } from './protocol-2026/fault.ts'
-import { createModern, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
+import { createModern, type McpMethod } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
+import type { McpService } from './service.ts'
 import {
   createCallTool,
   failedResult,
@@ -20,14 +21,8 @@ import {
   withNext,
 } from './views/calls.ts'
 import { type ClientExchange, createForward } from './views/forward.ts'
-import { createSubscribe, subscriptionKey } from './views/subscriptions.ts'
+import { createSubscribe, listenBy } from './views/subscriptions.ts'
 import { continueTask } from './views/tools.ts'
-
-/** A listed MCP server behind this gateway, in every protocol version. */
-export interface ForwardedService {
-  readonly modern: Modern
-  readonly legacy: Legacy
-}
 
 interface ForwardedOptions {
   readonly context: TransportContext
@@ -49,8 +44,8 @@ const legacyOnly = ['resources/subscribe', 'resources/unsubscribe', 'logging/set
 const unknownFreshness = { ttlMs: 0, cacheScope: 'private' } as const
 const maxInstructions = 4000
 
-/** Passes every request on, and every answer back as it is. */
-export function createForwardedService(options: ForwardedOptions): ForwardedService {
+/** A listed MCP server behind this gateway: passes every request on, and every answer back as it is. */
+export function createForwardedService(options: ForwardedOptions): McpService {
   const { context, entry, info, tools, onError } = options
   const forward = createForward(context, entry.package_name)
   const subscribe = createSubscribe(context, entry.package_name, options.ending)
@@ -161,21 +156,12 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     ])
   const modern = createModern({
     onError,
-    others: new Set(),
     methods: {
       async 'server/discover'(_, exchange) {
         const stated = await describe({ ...exchange, facts: factsOf(exchange.meta) })
         return write({ supportedVersions: [modernVersion], ...stated, ...unknownFreshness })
       },
-      async 'subscriptions/listen'({ notifications }, exchange) {
-        const tag = { [subscriptionKey]: exchange.id }
-        await subscribe(notifications, {
-          ...exchange,
-          facts: factsOf(exchange.meta),
-          notify: (method, params) => exchange.notify(method, { ...params, _meta: tag }),
-        })
-        return write({ _meta: tag })
-      },
+      'subscriptions/listen': listenBy(subscribe, write),
       ...Object.fromEntries([...named(lists, unknownFreshness), ...named(calls)]),
     },
   })
@@ -188,8 +174,9 @@ export function createForwardedService(options: ForwardedOptions): ForwardedServ
     clients: options.clients,
     agent: entry.package_name,
     subscribe,
+    streams: true,
     methods: Object.fromEntries(legacyMethods),
-    describe: async (_, exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
+    describe: async (exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
   })
   return { modern, legacy }
 }

@@ -25,7 +25,6 @@ export function mcpSocket(service: McpService, onError: (fault: unknown) => void
           },
         },
         send: (text) => connection.send(text),
-        close: () => connection.close(1000, ''),
       })
       connection.onClose(() => channel.closed())
       connection.read((text) => channel.prepare(text))

@@ -52,7 +52,6 @@ export async function serveMcpStdio(
     messageLimits: localLimits,
     send,
     onError,
-    close: () => ended.abort(),
   })
   try {
     for await (const lines of linesOf(input)) {

@@ -1,8 +1,11 @@
 import { isRecord } from '../../../schemas/json.ts'
 import { capabilitiesKey, logLevelKey, modernVersion } from '../../../src/common/mcp/protocol.ts'
+import { createLegacy, type Legacy, LegacyClients } from '../../../src/transports/mcp/protocol-2025/legacy.ts'
 import { Fault, faults } from '../../../src/transports/mcp/protocol-2026/fault.ts'
 import { createModern, type Modern } from '../../../src/transports/mcp/protocol-2026/protocol.ts'
 import { createResultWriter } from '../../../src/transports/mcp/protocol-2026/result.ts'
+import type { McpService } from '../../../src/transports/mcp/service.ts'
+import { listenBy, type Subscribe } from '../../../src/transports/mcp/views/subscriptions.ts'
 import { inputRequired, type Question } from './ask.ts'
 import { getPrompt, prompts, readResource, resources, resourceTemplates } from './documents.ts'
 import { inputTools } from './input-tools.ts'
@@ -60,13 +63,64 @@ async function answering(
 
 const freshness = { ttlMs: 1000, cacheScope: 'public' } as const
 
-/** The fixture on our own dispatcher: all of the modern era but subscriptions. */
-export function createFixtureModern(call: CallFixture, onError: (fault: unknown) => void): Modern {
+/** The fixture on our own dispatchers. */
+export function createFixtureService(
+  call: CallFixture,
+  subscribe: Subscribe,
+  onError: (fault: unknown) => void,
+): McpService {
+  return {
+    modern: createFixtureModern(call, subscribe, onError),
+    legacy: createFixtureLegacy(call, subscribe, onError),
+  }
+}
+
+function createFixtureLegacy(
+  call: CallFixture,
+  subscribe: Subscribe,
+  onError: (fault: unknown) => void,
+): Legacy {
+  return createLegacy({
+    onError,
+    clients: new LegacyClients(),
+    agent: info.name,
+    subscribe,
+    streams: true,
+    describe: () => ({ capabilities, serverInfo: info }),
+    methods: {
+      'tools/list': () => ({ tools: listing }),
+      'tools/call': (params, { facts, notify }) =>
+        answering(facts.capabilities, (ask) =>
+          call(params, {
+            capabilities: facts.capabilities,
+            logLevel: 'info',
+            notify,
+            ask: (question) => ask(question, params.inputResponses),
+          }),
+        ),
+      'resources/list': () => ({ resources }),
+      'resources/templates/list': () => ({ resourceTemplates }),
+      'resources/read': ({ uri }) => readResource(String(uri)),
+      'resources/subscribe': () => ({}),
+      'resources/unsubscribe': () => ({}),
+      'prompts/list': () => ({ prompts }),
+      'prompts/get': (params) => getPrompt(params, {}),
+      'logging/setLevel': () => ({}),
+      'completion/complete': () => ({ completion: { values: [], total: 0, hasMore: false } }),
+    },
+  })
+}
+
+function createFixtureModern(
+  call: CallFixture,
+  subscribe: Subscribe,
+  onError: (fault: unknown) => void,
+): Modern {
   const { write } = createResultWriter(info)
   return createModern({
     onError,
-    others: new Set(['subscriptions/listen']),
     methods: {
+      'subscriptions/listen': listenBy(subscribe, write),
       'server/discover': () => write({ supportedVersions: [modernVersion], capabilities }, freshness),
       'tools/list': () => write({ tools: listing }, freshness),
       'tools/call': async (params, { meta, notify }) =>

@@ -15,9 +15,9 @@ export function bruteForceScores(
   documents: readonly SearchDocument[],
   text: string,
 ): { scores: Map<string, number>; most: number } {
-  const all = tokens(text)
-  const telling = all.filter((token) => !token.boilerplate)
-  const terms = (telling.length > 0 ? telling : all).map((token) => token.term)
+  const terms = tokens(text)
+    .filter((token) => !token.boilerplate)
+    .map((token) => token.term)
   const bags = documents.map(bagOf)
   const counted = bags.filter((_, index) => documents[index]!.state === 'ACTIVE')
   const average = counted.reduce((sum, bag) => sum + bag.length, 0) / counted.length || 1
@@ -55,9 +55,13 @@ export function meets(document: SearchDocument, { state, owner, ...filter }: Fil
   })
 }
 
-/** A term of the names counts twice; the length leaves out boilerplate and terms of the package name alone. */
+/**
+ * A term of the names counts twice, the first label of the package name not at all; the length leaves out boilerplate,
+ * terms of the package name alone, and the category and licence.
+ */
 function bagOf(document: SearchDocument): { terms: string[]; length: number } {
-  const named = [...tokens(document.name), ...tokens(document.package_name)]
+  const packageWords = document.package_name.slice(document.package_name.indexOf('.') + 1)
+  const named = [...tokens(document.name), ...tokens(packageWords)]
   const distinct = [...new Map(named.map((token) => [token.term, token])).values()]
   const texts = [
     document.description,
@@ -68,7 +72,11 @@ function bagOf(document: SearchDocument): { terms: string[]; length: number } {
   const own = distinct.filter(({ term }) => called.has(term))
   const written = texts.flatMap(tokens)
   const telling = [...own, ...own, ...written].filter((token) => !token.boilerplate)
-  return { terms: [...distinct, ...distinct, ...written].map(({ term }) => term), length: telling.length }
+  const labels = [document.category, document.license].flatMap((label) => tokens(label ?? ''))
+  return {
+    terms: [...distinct, ...distinct, ...written, ...labels].map(({ term }) => term),
+    length: telling.length,
+  }
 }
 
 function tokens(text: string): Token[] {

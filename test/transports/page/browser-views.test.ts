@@ -13,7 +13,7 @@ const names = Object.keys(views)
 const maxNodes = (name: string) => (/^(docs|api)/.test(name) ? 3_000 : /^agent/.test(name) ? 650 : 600)
 
 /** Of a first visit, with the font. */
-const maxRequests = (name: string) => (name === 'play' ? 7 : 6)
+const maxRequests = 6
 /** Guides are longer than other pages. */
 const maxBytes = (name: string) => (/^docs/.test(name) ? 72_000 : 66_000)
 /** A page that somebody reaches first, before anything was done on it. */
@@ -99,7 +99,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
       await using opened = await open(name)
       const { page, first, unexpected } = opened
       if (isFirstVisit(name)) {
-        expect(first.requests).toBeLessThanOrEqual(maxRequests(name))
+        expect(first.requests).toBeLessThanOrEqual(maxRequests)
         expect(first.bytes).toBeLessThanOrEqual(maxBytes(name))
       }
       expect(await page.evaluate(layoutShift)).toBeLessThan(0.01)

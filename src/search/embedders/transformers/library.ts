@@ -1,7 +1,6 @@
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { env } from 'node:process'
 import { Failure } from '../../../../schemas/failure.ts'
+import { findPackage, placesOf } from '../../../common/optional-package.ts'
 
 /** The part of @huggingface/transformers 4 that this embedder uses. */
 export interface TransformersLibrary {
@@ -34,7 +33,7 @@ export interface ExtractFeatures {
 }
 
 const packageName = '@huggingface/transformers'
-const version = '4.3.1'
+const install = 'dragoman extras add transformers'
 /** The package's LogLevel.NONE: its errors are thrown. */
 const silent = 50
 
@@ -45,7 +44,7 @@ const silent = 50
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
   env.ORT_DISABLE_TELEMETRY = '1'
-  const library = loadFirst([...(extras ? [join(extras, 'package.json')] : []), import.meta.url])
+  const library = loadFirst(placesOf(extras))
   if (!library) throw missing(extras)
   library.env.allowRemoteModels = false
   library.env.useFSCache = false
@@ -55,22 +54,13 @@ export function loadLibrary(extras: string | undefined): TransformersLibrary {
   return library
 }
 
-function loadFirst(origins: readonly string[]): TransformersLibrary | undefined {
-  for (const origin of origins) {
-    const require = createRequire(origin)
-    const path = resolve(require)
-    const library = path && load(require, path)
+function loadFirst(places: readonly string[]): TransformersLibrary | undefined {
+  for (const place of places) {
+    const found = findPackage(packageName, place)
+    const library = found && load(found.require, found.path)
     if (library) return library
   }
   return undefined
-}
-
-function resolve(require: NodeJS.Require): string | undefined {
-  try {
-    return require.resolve(packageName)
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -94,18 +84,12 @@ function attempt(require: NodeJS.Require, path: string): Partial<TransformersLib
 function missing(extras: string | undefined): Failure {
   const location = extras ? ` in ${extras} or beside this program` : ''
   return new Failure('unavailable', `The optional package ${packageName} is not installed${location}.`, {
-    hint: `Install it with ${install(extras)}`,
+    hint: `Install it with ${install}.`,
   })
 }
 
 function unusable(path: string, fault: unknown): Failure {
   const [why] = String(fault instanceof Error ? fault.message : fault).split('\n')
-  const hint = `Install it again, optional dependencies included, with ${install(undefined)}`
+  const hint = `Install it again, optional dependencies included, with ${install}.`
   return new Failure('unavailable', `${path} cannot be loaded: ${why}`, { hint }, fault)
-}
-
-/** onnxruntime-node's own install script downloads GPU libraries, which this embedder does not need. */
-function install(extras: string | undefined): string {
-  const prefix = extras ? `--prefix ${extras} ` : ''
-  return `ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install ${prefix}${packageName}@${version}`
 }

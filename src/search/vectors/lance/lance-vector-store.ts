@@ -15,6 +15,8 @@ import { compareRows, findNearest, type RowSource } from './nearest.ts'
 export interface LanceVectorStoreOptions extends Partial<Omit<GenerationOptions, 'dimensions'>> {
   readonly folder: string
   readonly dimensions: number
+  /** Folder of optional packages that are not installed beside the gateway. */
+  readonly extras?: string
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
   /** Interval of compactions if there were commits. Many commits start a compaction too. */
@@ -33,7 +35,7 @@ const mebibyte = 2 ** 20
 
 /** Opens the store in the folder; a damaged store is replaced by an empty one at revision 0. */
 export async function openLanceVectorStore(options: LanceVectorStoreOptions): Promise<VectorStore> {
-  const library = await loadLibrary()
+  const library = loadLibrary(options.extras)
   const store = new LanceVectorStore(library, options)
   await store.open()
   return store
@@ -66,6 +68,7 @@ class LanceVectorStore implements VectorStore {
       optimize_every_ms: 5 * 60_000,
       refresh_ms: 1000,
       on_rebuild: () => undefined,
+      extras: '',
       ...options,
     }
     this.#folder = new Folder(options.folder, options.dimensions)

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module'
 import { env } from 'node:process'
+import { findPackage, placesOf } from '../../../common/optional-package.ts'
+import { VectorStoreError } from '../vector-store-error.ts'
 
 type Lance = typeof import('@lancedb/lancedb')
 type Arrow = typeof import('apache-arrow', { with: { 'resolution-mode': 'require' }})
@@ -12,20 +14,32 @@ export interface LanceLibrary {
   readonly arrow: Arrow
 }
 
-let loaded: Promise<LanceLibrary> | undefined
+const packageName = '@lancedb/lancedb'
+const loaded = new Map<string, LanceLibrary>()
 
-/** Loads LanceDB on first use: it is large and has a native part for some platforms only. */
-export function loadLibrary(): Promise<LanceLibrary> {
-  loaded ??= load()
-  return loaded
+/** True if LanceDB is installed: it is large, and has a native part for some platforms only. */
+export function hasLibrary(extras: string | undefined): boolean {
+  return placesOf(extras).some((place) => findPackage(packageName, place) !== undefined)
 }
 
-async function load(): Promise<LanceLibrary> {
+/** Loads LanceDB on first use. Throws VectorStoreError `not_configured` with the command that installs it. */
+export function loadLibrary(extras: string | undefined): LanceLibrary {
+  const [found] = placesOf(extras).flatMap((place) => findPackage(packageName, place) ?? [])
+  if (!found) {
+    throw new VectorStoreError('not_configured', `The optional package ${packageName} is not installed.`, {
+      hint: 'Install it with dragoman extras add lance, or set DRAGOMAN_VECTORS=memory.',
+    })
+  }
+  const library = loaded.get(found.path) ?? load(found.require, found.path)
+  loaded.set(found.path, library)
+  return library
+}
+
+function load(require: NodeJS.Require, path: string): LanceLibrary {
   // LanceDB otherwise logs warnings for every query; it reads this variable only while it is loaded.
   env.LANCE_LOG ??= 'error'
-  const lance = await import('@lancedb/lancedb')
+  const lance: Lance = require(path)
   // The copy of Arrow that LanceDB itself uses: LanceDB accepts no batches of another copy.
-  const require = createRequire(import.meta.url)
-  const arrow: Arrow = require('apache-arrow')
+  const arrow: Arrow = createRequire(path)('apache-arrow')
   return { lance, arrow }
 }

@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, Failure } from '../../../../schemas/failure.ts'
-import { isMessage } from '../../../common/mcp/message.ts'
+import { isMessage, type McpMessage } from '../../../common/mcp/message.ts'
+import { modernVersion } from '../../../common/mcp/protocol.ts'
 import { isChallenge } from '../../http/challenge.ts'
 import { type EventStream, openEvents } from '../../http/events.ts'
 import { requestId } from '../../http/request-id.ts'
 import { failureHeaders, send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
+import { maximumBatch } from '../../json-rpc/frames.ts'
+import { answerMembers, maxAnswersLength } from '../../json-rpc/json-rpc.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import { refusal } from '../protocol-2026/frame.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
-import type { Legacy } from './legacy.ts'
+import { type Legacy, type LegacyAnswer, type LegacyPost, versions } from './legacy.ts'
 
 /**
  * Answers one request over Streamable HTTP of the protocol versions with `initialize`: as JSON or, from the first
@@ -23,35 +26,39 @@ export async function serveLegacy(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (request.method === 'DELETE') return void response.writeHead(204).end()
-  if (request.method === 'GET') return await listen(legacy, caller, request, response)
-  if (!isMessage(body)) {
-    const failure = new Failure(
-      'invalid_request',
-      'A request holds one JSON-RPC 2.0 message, its params by name.',
-    )
-    return send(request, response, 400, refusal(failure, body), json)
-  }
+  const session_id = sessionIn(request)
+  if (request.method === 'DELETE' && session_id !== undefined) return void response.writeHead(204).end()
+  if (request.method === 'GET' && legacy.streams) return await listen(legacy, caller, request, response)
+  if (request.method !== 'POST') return refuseMethod(request, response)
+  const refused = refusalOf(request, body)
+  if (refused) return send(request, response, 400, refusal(refused, body), json)
   const signal = signalOf(response)
   let stream: EventStream | undefined
-  const { text, session_id, failure } = await legacy.take({
-    message: body,
+  const post = {
     caller,
-    session_id: sessionIn(request),
+    session_id,
+    over_http: true,
     signal,
-    async send(message) {
+    async send(message: object) {
       if (signal.aborted) return
       stream ??= openEvents(response)
       await stream.write({ event: 'message', data: JSON.stringify(message) })
     },
-  })
+  }
+  const answer = Array.isArray(body)
+    ? await takeBatch(legacy, post, body)
+    : await legacy.take({ ...post, message: body as McpMessage })
   if (signal.aborted) return
+  const { text, failure } = answer
   if (text === undefined) response.writeHead(202).end()
   else if (stream) stream.end({ event: 'message', data: text })
   else if (failure && isChallenge(failure)) {
     const headers = failureHeaders(context, request, failure, requestId(request))
     send(request, response, codes[failure.code].http, text, { ...headers, ...json })
-  } else send(request, response, 200, text, { ...json, ...(session_id && { 'Mcp-Session-Id': session_id }) })
+  } else {
+    const session = answer.session_id === undefined ? {} : { 'Mcp-Session-Id': answer.session_id }
+    send(request, response, 200, text, { ...json, ...session })
+  }
 }
 
 /** The stream of a session: notifications of changes, if the agent tells of any. */
@@ -67,11 +74,11 @@ async function listen(
     await legacy.listen({
       caller,
       session_id: sessionIn(request),
+      over_http: true,
       signal,
       async send(message) {
         if (signal.aborted) return
         stream ??= openEvents(response)
-        if ('method' in message && message.method === acknowledgement) return
         await stream.write({ event: 'message', data: JSON.stringify(message) })
       },
     })
@@ -82,8 +89,49 @@ async function listen(
   stream?.end()
 }
 
-/** Since 2026-07-28; legacy clients do not know it. */
-const acknowledgement = 'notifications/subscriptions/acknowledged'
+/** A batch, as 2025-03-26 has them: the answers in one array. */
+async function takeBatch(
+  legacy: Legacy,
+  post: Omit<LegacyPost, 'message'>,
+  messages: readonly McpMessage[],
+): Promise<LegacyAnswer> {
+  const max = await maxAnswersLength(post.caller)
+  const answers = await answerMembers(messages, max, async (message, failure) => {
+    if (failure) return 'id' in message ? refusal(failure, message) : undefined
+    return (await legacy.take({ ...post, message })).text
+  })
+  return answers.length > 0 ? { text: `[${answers.join(',')}]` } : {}
+}
+
+/** What is wrong with a request as such. */
+function refusalOf({ headers }: IncomingMessage, body: unknown): Failure | undefined {
+  const messages = Array.isArray(body) ? body : [body]
+  if (messages.length === 0 || messages.length > maximumBatch || !messages.every(isMessage)) {
+    const what = 'A request holds a JSON-RPC 2.0 message, its params by name'
+    return new Failure('invalid_request', `${what}, or at most ${maximumBatch} of them.`)
+  }
+  const version = headers['mcp-protocol-version']
+  // `initialize` states in its params what the client wants.
+  const isFirst = messages.some((message) => 'method' in message && message.method === 'initialize')
+  if (version === undefined || isFirst || versions.includes(String(version))) return undefined
+  return new Failure(
+    'invalid_request',
+    `The protocol version ${String(version).slice(0, 50)} is not supported.`,
+    {
+      hint: `Send one of ${[modernVersion, ...versions].join(', ')} as MCP-Protocol-Version.`,
+    },
+  )
+}
+
+/** Nothing is read by GET, and a session that is not named is not ended by DELETE. */
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  const data = { hint: 'Connect an MCP client to this URL, or send a message of MCP by POST.' }
+  const error = { code: -32000, message: `This path takes POST, not ${request.method}.`, data }
+  send(request, response, 405, JSON.stringify({ jsonrpc: '2.0', error, id: null }), {
+    ...json,
+    Allow: 'POST',
+  })
+}
 
 function sessionIn({ headers }: IncomingMessage): string | undefined {
   const id = headers['mcp-session-id']

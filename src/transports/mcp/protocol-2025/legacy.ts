@@ -4,18 +4,21 @@ import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../
 import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
-import { faultOf } from '../views/ask.ts'
+import { faultOf, invalidField } from '../views/ask.ts'
 import type { ClientExchange } from '../views/forward.ts'
-import type { Subscribe } from '../views/subscriptions.ts'
+import { acknowledgement, type Subscribe } from '../views/subscriptions.ts'
 import { ClientQuestions } from './client-questions.ts'
 import { SessionListeners } from './listeners.ts'
 import { capabilitiesIn, sessionIdOf } from './session-id.ts'
 
-/** Returns the result of one method. Throws Fault; any other error is internal. */
+/**
+ * Returns the result of one method, as JSON text where that is at hand. Throws Fault; any other error is internal. The
+ * text of a frozen result is cached.
+ */
 export type LegacyMethod = (
   params: Readonly<Record<string, unknown>>,
   exchange: ClientExchange,
-) => object | Promise<object>
+) => object | string | Promise<object | string>
 
 /**
  * What a gateway knows of its clients of these protocol versions while a request or a stream of theirs is open. All
@@ -34,45 +37,51 @@ interface LegacyOptions {
   readonly agent: string
   readonly methods: Readonly<Record<string, LegacyMethod>>
   /** The result of `initialize`, without the protocol version. */
-  readonly describe: LegacyMethod
+  readonly describe: (exchange: ClientExchange) => object | Promise<object>
   /** Tells the client of changes. */
   readonly subscribe: Subscribe
+  /** True if a client over HTTP may keep a stream open for changes. */
+  readonly streams: boolean
   readonly onError: (fault: unknown) => void
 }
 
-/** One message over HTTP. */
-interface LegacyPost {
+/** One message: a request of HTTP, or a message of a connection. */
+export interface LegacyPost {
   readonly message: McpMessage
   readonly caller: McpCaller
+  /** As `initialize` answered it. */
   readonly session_id: string | undefined
+  /** True over HTTP, where a status asks for a token, and a request of its own cancels another. */
+  readonly over_http: boolean
   readonly signal: AbortSignal
   /** Sends a message before the answer. */
   readonly send: (message: object) => Promise<void>
 }
 
 /** The answer; without a text, the message was no request. */
-interface LegacyAnswer {
+export interface LegacyAnswer {
   readonly text?: string
   /** The id of a new session. */
   readonly session_id?: string
   readonly failure?: Failure
 }
 
-/** The protocol versions with `initialize`, over HTTP, without any state of this gateway. */
+/** The protocol versions with `initialize`, for every transport, without any state of this gateway. */
 export interface Legacy {
+  readonly streams: boolean
   /** Never throws. */
   take(post: LegacyPost): Promise<LegacyAnswer>
   /** Sends notifications of changes until the signal aborts; rejects before the first message if there are none. */
   listen(listening: Omit<LegacyPost, 'message'>): Promise<void>
 }
 
-const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
 const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
 /** Rounds of questions in one call. */
 const maxRounds = 16
 
 export function createLegacy(options: LegacyOptions): Legacy {
-  const { clients, agent, methods, describe, subscribe, onError } = options
+  const { clients, agent, methods, describe, subscribe, streams, onError } = options
   const { questions, listeners, running } = clients
   const methodsByName = new Map(Object.entries(methods))
 
@@ -81,31 +90,36 @@ export function createLegacy(options: LegacyOptions): Legacy {
     return principal === null ? 'anonymous' : principalKey(principal)
   }
 
-  async function resultOf(request: McpRequest, post: LegacyPost, signal: AbortSignal): Promise<object> {
+  async function resultOf(
+    request: McpRequest,
+    post: LegacyPost,
+    signal: AbortSignal,
+  ): Promise<object | string> {
     const { method, params = {} } = request
     const capabilities = capabilitiesIn(post.session_id)
     const exchange: ClientExchange = {
       caller: post.caller,
       signal,
-      challenges: true,
+      challenges: post.over_http,
       facts: { era: 'legacy', capabilities },
       notify: (name, details) => post.send({ jsonrpc: '2.0', method: name, params: details }),
     }
     if (method === 'ping') return {}
     if (method === 'initialize') {
       const { protocolVersion } = params
-      const version = versions.find((candidate) => candidate === protocolVersion) ?? versions[0]
-      return { protocolVersion: version, ...(await describe({}, exchange)) }
+      if (typeof protocolVersion !== 'string')
+        throw invalidField('/protocolVersion', 'This must be a string.')
+      const version = versions.includes(protocolVersion) ? protocolVersion : versions[0]
+      return { protocolVersion: version, ...(await describe(exchange)) }
     }
     const { session_id } = post
     const answer = methodsByName.get(method)
     if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
-    const key = await callerOf(post)
-    const ask = (question: { method: string; params: JsonObject }) =>
-      questions.ask(question, { caller: key, signal, send: post.send })
+    const ask = async (question: { method: string; params: JsonObject }) =>
+      questions.ask(question, { caller: await callerOf(post), signal, send: post.send })
     let result = await answer(params, exchange)
     if (subscriptions.has(method) && session_id !== undefined) {
-      listeners.changed(sessionKey(session_id, key), method, params.uri)
+      listeners.changed(sessionKey(session_id, await callerOf(post)), method, params.uri)
     }
     for (let round = 0; isQuestion(result) && round < maxRounds; round++) {
       const { inputRequests, requestState } = result
@@ -119,31 +133,33 @@ export function createLegacy(options: LegacyOptions): Legacy {
     if (isQuestion(result)) {
       throw faultOf(new Failure('upstream_invalid', `${agent} asks without end, or asks nothing.`))
     }
-    return withoutLaterMembers({ ...result })
+    return result
   }
 
   const sessionKey = (session: string, caller: string) => `${agent} ${session} ${caller}`
 
   async function answer(request: McpRequest, post: LegacyPost): Promise<LegacyAnswer> {
     const { id, method, params } = request
-    const controller = new AbortController()
-    const key = `${post.session_id} ${id}`
-    if (post.session_id !== undefined) running.set(key, controller)
+    const { session_id, over_http, signal } = post
+    const key = `${session_id} ${id}`
+    const controller = over_http && session_id !== undefined ? new AbortController() : undefined
+    if (controller) running.set(key, controller)
     try {
-      const signal = AbortSignal.any([post.signal, controller.signal])
-      const result = await resultOf(request, post, signal)
+      const either = controller ? AbortSignal.any([signal, controller.signal]) : signal
+      const result = await resultOf(request, post, either)
       const session = method === 'initialize' ? { session_id: sessionIdOf(params?.capabilities) } : {}
-      return { text: JSON.stringify({ jsonrpc: '2.0', id, result }), ...session }
+      return { text: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${textOf(result)}}`, ...session }
     } catch (thrown) {
       const fault = thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : internal
       if (fault === internal) onError(thrown)
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
-      if (running.get(key) === controller) running.delete(key)
+      if (controller && running.get(key) === controller) running.delete(key)
     }
   }
 
   return {
+    streams,
     async take(post) {
       const { message, session_id } = post
       if (isRequest(message)) return await answer(message, post)
@@ -154,13 +170,16 @@ export function createLegacy(options: LegacyOptions): Legacy {
       return {}
     },
     async listen(listening) {
-      const { caller, session_id = '', signal, send } = listening
+      const { caller, session_id = '', over_http, signal, send } = listening
       await listeners.listen(sessionKey(session_id, await callerOf(listening)), signal, (filter, until) =>
         subscribe(filter, {
           caller,
           signal: until,
+          challenges: over_http,
           facts: { era: 'legacy', capabilities: capabilitiesIn(session_id) },
-          notify: (method, params) => send({ jsonrpc: '2.0', method, params }),
+          async notify(method, params) {
+            if (method !== acknowledgement) await send({ jsonrpc: '2.0', method, params })
+          },
         }),
       )
     },
@@ -179,13 +198,24 @@ interface Question {
   readonly requestState?: string
 }
 
-function isQuestion(result: object): result is Question {
-  return 'resultType' in result && result.resultType === 'input_required'
+function isQuestion(result: object | string): result is Question {
+  return typeof result === 'object' && 'resultType' in result && result.resultType === 'input_required'
 }
 
-/** Members that 2026-07-28 added to results. */
-function withoutLaterMembers({ resultType, ttlMs, cacheScope, ...result }: Record<string, unknown>): object {
-  return result
+const written = new WeakMap<object, string>()
+
+function textOf(result: object | string): string {
+  if (typeof result === 'string') return result
+  if (!Object.isFrozen(result)) return withoutLaterMembers(result)
+  const text = written.get(result) ?? withoutLaterMembers(result)
+  written.set(result, text)
+  return text
+}
+
+/** The text of a result without the members that 2026-07-28 added. */
+function withoutLaterMembers(result: object): string {
+  const { resultType, ttlMs, cacheScope, ...rest } = result as Record<string, unknown>
+  return JSON.stringify(rest)
 }
 
 const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')

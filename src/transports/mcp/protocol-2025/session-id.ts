@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+import { upTo } from '../../../common/lru.ts'
 
 const maxLength = 4096
 
@@ -19,12 +21,22 @@ function encoded(capabilities: object): string {
   return Buffer.from(JSON.stringify([randomUUID(), capabilities])).toString('base64url')
 }
 
-/** The capabilities in an id; none if the id is another server's. */
+const none: JsonObject = {}
+const read = new LRUCache<string, JsonObject>(upTo(1_000))
+
+/** The capabilities in an id; none if there is no id, or it is another server's. */
 export function capabilitiesIn(id: string | undefined): JsonObject {
+  if (id === undefined || id.length > 2 * maxLength) return none
+  const capabilities = read.get(id) ?? parsed(id)
+  read.set(id, capabilities)
+  return capabilities
+}
+
+function parsed(id: string): JsonObject {
   try {
-    const [, capabilities] = JSON.parse(Buffer.from(id ?? '', 'base64url').toString())
-    return isRecord(capabilities) ? (capabilities as JsonObject) : {}
+    const [, capabilities] = JSON.parse(Buffer.from(id, 'base64url').toString())
+    return isRecord(capabilities) ? (capabilities as JsonObject) : none
   } catch {
-    return {}
+    return none
   }
 }

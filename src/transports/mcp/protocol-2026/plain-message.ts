@@ -2,7 +2,7 @@ import { isRecord } from '../../../../schemas/json.ts'
 import { assertPlain } from '../../../../schemas/plain.ts'
 
 /**
- * `assertPlain` for a message that the SDK will read. The depth of a tool's arguments counts from their own first
+ * `assertPlain` for a message of MCP. The depth of a tool's arguments counts from their own first
  * level, as at every other transport. Throws Failure `invalid_request`.
  */
 export function assertPlainMessage(message: unknown): void {

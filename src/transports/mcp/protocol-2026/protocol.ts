@@ -38,8 +38,6 @@ export type McpMethod = (
 
 interface ModernOptions {
   readonly methods: Readonly<Record<string, McpMethod>>
-  /** Methods that the SDK answers. */
-  readonly others: ReadonlySet<string>
   readonly onError: (fault: unknown) => void
 }
 
@@ -51,15 +49,16 @@ interface Answer {
   readonly failure?: Failure
 }
 
-/** MCP 2026-07-28 for every transport: selects the requests that the gateway answers itself, and answers them. */
+/** MCP 2026-07-28 for every transport. */
 export interface Modern {
+  /** True for a request of this protocol version. */
   takes(request: McpRequest, headers?: IncomingHttpHeaders): boolean
   /** Never throws. `headers` are those of the HTTP request, if there was one. */
   answer(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
 /** Checks in the order of precedence: `_meta`, headers against body, protocol version, headers, method, params. */
-export function createModern({ methods, others, onError }: ModernOptions): Modern {
+export function createModern({ methods, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 
   async function resultOf(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders) {
@@ -73,8 +72,8 @@ export function createModern({ methods, others, onError }: ModernOptions): Moder
   }
 
   return {
-    takes: (request, headers) =>
-      request.method !== 'initialize' && !others.has(request.method) && isModern(request, headers),
+    // The header does not make one of `initialize`, which is of the versions before.
+    takes: (request, headers) => isModern(request, request.method === 'initialize' ? undefined : headers),
     async answer(request, exchange, headers) {
       try {
         const result = await resultOf(request, exchange, headers)

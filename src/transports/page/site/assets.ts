@@ -17,7 +17,7 @@ export interface AssetFiles {
 /** The parts of the style sheet, in their order. */
 const styles = ['base', 'search', 'agent', 'me', 'docs', 'status', 'play'] as const
 
-/** The scripts that single pages load, beside the one of all pages. */
+/** The scripts of single pages, each with the one of all pages in it: one request less. */
 const scripts = ['play', 'publish'] as const
 
 export type ScriptName = (typeof scripts)[number]
@@ -33,7 +33,7 @@ const types: Readonly<Record<string, string>> = {
 export interface AssetPaths {
   readonly style: string
   readonly theme: string
-  /** The script of every page, and those of single pages. */
+  /** The script of most pages, and those of single pages. */
   readonly scripts: Readonly<Record<ScriptName | 'page', string>>
   readonly icon: string
   readonly font: string
@@ -42,6 +42,12 @@ export interface AssetPaths {
 interface Assets {
   readonly paths: AssetPaths
   readonly mount: Mount
+}
+
+/** One module of two, of which the second imports the first; a block keeps its names apart. */
+function joined(first: Buffer, second: Buffer): Buffer {
+  const own = second.toString().replace(/^import .*$/m, '')
+  return Buffer.from(`${first.toString().replaceAll(/^export /gm, '')}{\n${own}}\n`)
 }
 
 /** The files of the pages, at addresses with the hash of their content, so that browsers keep them. */
@@ -53,9 +59,8 @@ export function openAssets(
   const files = new Map<string, Buffer>([
     ['style.css', Buffer.concat(styles.map((name) => read(`styles/${name}.css`)))],
     ['inter.woff2', readFileSync(font)],
-    ...['theme.js', 'page.js', ...scripts.map((name) => `${name}.js`), 'icon.svg'].map(
-      (name) => [name, read(name)] as const,
-    ),
+    ...['theme.js', 'page.js', 'icon.svg'].map((name) => [name, read(name)] as const),
+    ...scripts.map((name) => [`${name}.js`, joined(read('page.js'), read(`${name}.js`))] as const),
   ])
   const hash = createHash('sha256')
   for (const content of files.values()) hash.update(content)

@@ -25,7 +25,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <link rel="ard" href="/.well-known/ard.json">
 <link rel="alternate" href="/changes.atom" type="application/atom+xml" title="${changeWords.title}">
 <script src="${assets.theme}"></script>
-<script src="${assets.scripts.page}" type="module"></script>${script !== undefined && html`<script src="${assets.scripts[script]}" type="module"></script>`}${head ?? ''}
+<script src="${assets.scripts[script ?? 'page']}" type="module"></script>${head ?? ''}
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>

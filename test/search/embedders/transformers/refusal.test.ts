@@ -6,7 +6,7 @@ import { rejection } from '../../../net/support.ts'
 import { config, type Fake, install, setUp } from './support.ts'
 
 const build = 'python scripts/embedding-table/onnx-folder.py'
-const installation = 'ONNXRUNTIME_NODE_INSTALL=skip ONNXRUNTIME_NODE_INSTALL_CUDA=skip npm install'
+const installation = 'dragoman extras add transformers'
 
 function refusal(message: string | RegExp, hint: string) {
   const expected =
@@ -100,10 +100,9 @@ describe('the optional package', () => {
     await using setup = await setUp()
     await rm(setup.extras, { recursive: true })
     const { extras } = setup
-    const command = `${installation} --prefix ${extras} @huggingface/transformers@4.`
-    expect(await rejection(setup.create())).toMatchObject(refusal(`not installed in ${extras}`, command))
+    expect(await rejection(setup.create())).toMatchObject(refusal(`not installed in ${extras}`, installation))
     const beside = await rejection(setup.create({ extras: undefined }))
-    expect(beside).toMatchObject(refusal('is not installed.', `${installation} @huggingface`))
+    expect(beside).toMatchObject(refusal('is not installed.', installation))
   })
 
   test.each([

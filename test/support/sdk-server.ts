@@ -1,11 +1,11 @@
 import { type CallToolResult, ProtocolError, Server } from '@modelcontextprotocol/server'
-import type { JsonObject } from '../../../../schemas/json.ts'
-import type { OnListed } from '../changes.ts'
-import { Fault, faults } from '../protocol-2026/fault.ts'
-import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
-import { type CallTool, failedResult, succeeded } from '../views/calls.ts'
-import { freshness } from '../views/listing.ts'
-import type { McpViews } from '../views/view.ts'
+import type { JsonObject } from '../../schemas/json.ts'
+import type { OnListed } from '../../src/transports/mcp/changes.ts'
+import { Fault, faults } from '../../src/transports/mcp/protocol-2026/fault.ts'
+import type { Exchange, McpCaller } from '../../src/transports/mcp/protocol-2026/protocol.ts'
+import type { Offer } from '../../src/transports/mcp/service.ts'
+import { type CallTool, failedResult, succeeded } from '../../src/transports/mcp/views/calls.ts'
+import { freshness } from '../../src/transports/mcp/views/listing.ts'
 
 /**
  * Whether an SDK server serves a legacy or a modern protocol version (the SDK's "era"), and whether its connection
@@ -19,18 +19,9 @@ interface Serving {
 /** Makes an MCP server for one serving unit (a connection, or an HTTP request) of one caller. */
 export type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
 
-interface McpServersOptions {
-  readonly info: JsonObject
-  readonly instructions: string
-  readonly capabilitiesOf: (tells: boolean) => object
-  readonly views: McpViews
-  readonly callTool: CallTool
-  readonly onListed: OnListed
-}
-
-/** Tools and views on the SDK's servers. A failed call is a result with `isError` whose text is the problem. */
-export function createMcpServers(options: McpServersOptions): CreateMcpServer {
-  const { info, instructions, capabilitiesOf, views, callTool, onListed } = options
+/** Tools and views on the SDK's servers, which ours are compared with. */
+export function createSdkServers(offer: Offer, callTool: CallTool): CreateMcpServer {
+  const { info, instructions, capabilitiesOf, views, onListed = () => () => {} } = offer
   const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
   const cacheHints = Object.fromEntries([
     ...hints.filter(([, hint]) => hint !== undefined),

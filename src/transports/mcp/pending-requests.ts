@@ -1,4 +1,4 @@
-import type { McpId } from '../../../common/mcp/message.ts'
+import type { McpId } from '../../common/mcp/message.ts'
 
 interface Pending {
   readonly settle: () => void
@@ -19,6 +19,11 @@ export class PendingRequests {
    */
   add(id: McpId, onCancel?: () => void): Promise<void> {
     return new Promise((settle) => void this.#pending.set(id, { settle, onCancel }))
+  }
+
+  /** Settles a request that goes on: a subscription, once it is acknowledged. */
+  settle(id: McpId): void {
+    this.#pending.get(id)?.settle()
   }
 
   answered(id: McpId): void {

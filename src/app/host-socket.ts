@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { isRecord } from '../../schemas/json.ts'
+import { nameOf } from '../store/open-store.ts'
+import { version } from './assets.ts'
+import { type Config, storeLocation } from './config.ts'
+
+/** How a program of this user, an MCP host, wants to be served. */
+export interface HostSession {
+  /** True if the model may change what the user may change. */
+  readonly manage: boolean
+  /** Whose calls these are; those of the person at this machine when absent. */
+  readonly token?: string | undefined
+}
+
+type Located = Pick<Config, 'data' | 'DATABASE_URL'>
+
+/** Serves lines of MCP; resolves when the input has ended and its requests are answered. */
+type ServeHost = (session: HostSession, lines: { input: Readable; output: Writable }) => Promise<void>
+
+/** Bytes that the address of a socket may have, on Linux; macOS has four less. */
+const maxPath = 103
+const maxGreeting = 16_384
+const timeout_ms = 1_000
+
+/** The socket in the data folder, which only its owner reaches; undefined where there can be none. */
+function pathOf({ data }: Located): string | undefined {
+  const path = join(data, 'host.sock')
+  return process.platform === 'win32' || Buffer.byteLength(path) > maxPath ? undefined : path
+}
+
+/** Hosts over the data folder of a gateway that runs share its process. Disposing answers what they have asked. */
+export async function listenForHosts(
+  config: Located,
+  serveHost: ServeHost,
+  onError: (fault: unknown) => void,
+): Promise<AsyncDisposable> {
+  const hosts = new Map<PassThrough, Promise<void>>()
+  const path = pathOf(config)
+  const server = path === undefined ? undefined : await listen(path)
+
+  async function take(socket: Socket): Promise<void> {
+    socket.on('error', () => socket.destroy())
+    const greeting = await firstLine(socket)
+    const isSame = greeting?.version === version && greeting.store === nameOf(storeLocation(config))
+    socket.write(`${JSON.stringify({ is_served: isSame })}\n`)
+    if (!isSame) return void socket.end()
+    const { manage, token } = greeting
+    const session = { manage: manage === true, ...(typeof token === 'string' && { token }) }
+    const input = new PassThrough()
+    socket.pipe(input)
+    const served = serveHost(session, { input, output: socket }).finally(() => {
+      hosts.delete(input)
+      socket.end()
+    })
+    hosts.set(input, served)
+    await served
+  }
+
+  server?.on('connection', (socket: Socket) => void take(socket).catch(onError))
+  return {
+    async [Symbol.asyncDispose]() {
+      server?.close()
+      for (const input of hosts.keys()) input.end()
+      await Promise.allSettled(hosts.values())
+    },
+  }
+}
+
+/** Undefined where another gateway serves the hosts of this folder already. */
+async function listen(path: string): Promise<Server | undefined> {
+  const other = connect(path)
+  const isTaken = await once(other, 'connect').then(
+    () => true,
+    () => false,
+  )
+  other.destroy()
+  if (isTaken) return undefined
+  await rm(path, { force: true })
+  const server = createServer()
+  const before = process.umask(0o177)
+  try {
+    server.listen(path)
+  } finally {
+    process.umask(before)
+  }
+  await once(server, 'listening')
+  return server
+}
+
+/** A connection of MCP lines to the gateway that runs over the data folder, if it has the version and the store of this one. */
+export async function connectToHostSocket(
+  config: Located,
+  session: HostSession,
+): Promise<Socket | undefined> {
+  const path = pathOf(config)
+  if (path === undefined) return undefined
+  const socket = connect(path)
+  const late = setTimeout(() => socket.destroy(), timeout_ms)
+  try {
+    await once(socket, 'connect')
+    const store = nameOf(storeLocation(config))
+    socket.write(`${JSON.stringify({ version, store, ...session })}\n`)
+    const answer = await firstLine(socket)
+    if (answer?.is_served === true) return socket
+  } catch {
+    // No gateway runs.
+  } finally {
+    clearTimeout(late)
+  }
+  socket.destroy()
+  return undefined
+}
+
+/** The JSON object of the first line; what follows stays to be read. Undefined for anything else. */
+async function firstLine(socket: Socket): Promise<Readonly<Record<string, unknown>> | undefined> {
+  let text = Buffer.alloc(0)
+  for (;;) {
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    socket.pause()
+    text = Buffer.concat([text, chunk])
+    const end = text.indexOf(10)
+    if (end < 0 && text.length <= maxGreeting) {
+      socket.resume()
+      continue
+    }
+    if (end < 0) return undefined
+    if (end + 1 < text.length) socket.unshift(text.subarray(end + 1))
+    const value: unknown = parsed(text.subarray(0, end).toString())
+    return isRecord(value) ? value : undefined
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

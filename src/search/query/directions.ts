@@ -1,0 +1,69 @@
+import { fold, stem } from './analyse.ts'
+import { stopWords } from './stop-words.ts'
+
+/** A conversion, as a term that no word equals: "PDF to Markdown" is `pdf>markdown`. */
+type Direction = `${string}>${string}`
+
+const connectors = new Set(['to', 'into', 'as'])
+const articles = new Set(['a', 'an', 'the'])
+const joiners = new Set([',', '/', '(', ')', 'and', 'or'])
+/** Words between a format and its connector, as in "PDF files to text". */
+const generic = new Set('file files document documents page pages content format formats'.split(' '))
+const alike: ReadonlyMap<string, string> = new Map([
+  ['md', 'markdown'],
+  ['docx', 'word'],
+  ['jpg', 'jpeg'],
+  ['yml', 'yaml'],
+])
+const tokens = /[\p{L}\p{N}]+|[^\s\-_]/gu
+const joined = /^(\p{L}{2,})2(\p{L}{2,})$/u
+/** Maximum formats before one connector. */
+const maxSources = 8
+const maxCharacters = 20_000
+
+/** The ordered pairs of words around "to", "into" and "as", each once; a list before the connector makes several. */
+export function directionsOf(text: string): Set<Direction> {
+  const found = new Set<Direction>()
+  const all = fold(text.slice(0, maxCharacters)).match(tokens) ?? []
+  const add = (from: string, to: string) => {
+    if (isWord(from) && isWord(to) && from !== to) found.add(`${formOf(from)}>${formOf(to)}`)
+  }
+  for (const [at, token] of all.entries()) {
+    const [, left, right] = joined.exec(token) ?? []
+    if (left !== undefined && right !== undefined) add(left, right)
+    if (!connectors.has(token)) continue
+    const next = articles.has(all[at + 1] ?? '') ? all[at + 2] : all[at + 1]
+    if (next !== undefined) for (const source of sourcesBefore(all, at)) add(source, next)
+  }
+  return found
+}
+
+export function reversed(direction: Direction): Direction {
+  const [from = '', to = ''] = direction.split('>')
+  return `${to}>${from}`
+}
+
+/** The word before the connector, and the words that are joined to it by commas, "and" and "or". */
+function sourcesBefore(all: readonly string[], connector: number): string[] {
+  const sources: string[] = []
+  let isJoined = true
+  for (let at = connector - 1; at >= 0 && sources.length < maxSources; at--) {
+    const token = all[at] ?? ''
+    if (joiners.has(token)) isJoined = true
+    else if (generic.has(token) && sources.length === 0) continue
+    else if (!isJoined) break
+    else {
+      sources.push(token)
+      isJoined = false
+    }
+  }
+  return sources
+}
+
+function isWord(token: string): boolean {
+  return /^[\p{L}\p{N}]/u.test(token) && !stopWords.has(token)
+}
+
+function formOf(token: string): string {
+  return stem(alike.get(token) ?? token)
+}

@@ -1,0 +1,64 @@
+import { fold } from './analyse.ts'
+import { stopWords } from './stop-words.ts'
+
+/** What a query asks for and what it excludes. */
+export interface Request {
+  /** The query without exclusions and times. */
+  readonly intent: string
+  /** The words that it excludes and does not ask for as well. */
+  readonly excluded: string
+}
+
+const maxCharacters = 4_000
+const word = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}+#.&\-]*`
+const articles = String.raw`(?:(?:an?|the|any|using|use|from|by|with)\s+){0,3}`
+/** A word, or two at the end of a clause, or several words joined by "or", or a direction such as "text to speech". */
+const excludedObject = String.raw`${articles}(${word}(?:\s+(?:to|into)\s+${word}|(?:,?\s+(?:or|and|nor)\s+${articles}${word}){1,4}|\s+${word}(?=\s*(?:$|[,.;:!?)])))?)`
+/** "not" and "no" exclude what follows where they stand after a comma, "but", "and" or "is": not in "I do not know". */
+const cues = [
+  String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|is|are)\s+)not`,
+  String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|with)\s+)no`,
+  String.raw`\b(?:is|are)n['’]?t`,
+  String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
+  String.raw`\b(?:ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne)`,
+  String.raw`(?<![\p{L}\p{N}])(?:без|кроме)`,
+].join('|')
+const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
+const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
+/** "is not working" states a problem and excludes nothing. */
+const state = /^(?:\p{Ll}{3,}(?:ing|ed|able|ible)|sure|down|up|only|just|enough|too|there|yet|here)$/u
+
+const days = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'
+const months = 'january|february|march|april|may|june|july|august|september|october|november|december'
+const time = new RegExp(
+  String.raw`\b(?:(?:by|on|until|till|before|after|since|next|last|this|every|each)\s+){1,3}(?:${days}|${months})\b`,
+  'giu',
+)
+
+/** What a doer is not does not describe an agent: "I am not an expert". */
+const final = new RegExp(
+  String.raw`(?<!\b(?:am|do|does|did|can|could|will|would|should|have|has|had|i['’]m)\s+)\bnot\s+${excludedObject}(?=\s*[.!?]*$)`,
+  'giu',
+)
+
+/** Reads a query. One that only excludes, or only states a time, asks for all its words. */
+export function readRequest(text: string): Request {
+  const query = text.slice(0, maxCharacters)
+  const objects: string[] = []
+  const cut = (whole: string, object: string) => {
+    if (state.test(object) || stopWords.has(fold(object))) return whole
+    objects.push(object)
+    return ' '
+  }
+  const intent = query.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
+  const words = new Set(wordsOf(intent))
+  if (![...words].some((written) => !stopWords.has(written))) return { intent: query, excluded: '' }
+  const excluded = objects
+    .flatMap(wordsOf)
+    .filter((written) => !words.has(written) && !stopWords.has(written))
+  return { intent, excluded: excluded.join(' ') }
+}
+
+function wordsOf(text: string): string[] {
+  return fold(text).match(/[\p{L}\p{N}]+/gu) ?? []
+}

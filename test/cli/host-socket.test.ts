@@ -1,0 +1,80 @@
+import { readFile, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../support/command.ts'
+import { modernRequest } from '../support/mcp.ts'
+import { serve, stdio } from '../support/serve.ts'
+
+const line = (message: object) => `${JSON.stringify(message)}\n`
+const search = (id: number) =>
+  line(modernRequest(id, 'tools/call', { name: 'search_agents', arguments: { query: 'encyclopedia' } }))
+
+/** Resident memory of a process in megabytes. */
+async function residentMegabytes(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1024
+}
+
+describe.skipIf(process.platform === 'win32')(
+  'a host beside a gateway that runs over its data folder',
+  () => {
+    test('is answered by the gateway, through a socket of its user alone, and holds no index', async () => {
+      await using folder = await temporaryFolder()
+      await using home = await serve(folder.path)
+      expect((await stat(join(folder.path, 'host.sock'))).mode & 0o777).toBe(0o600)
+      await using host = stdio(folder.path)
+      host.process.stdin?.write(search(1))
+      const [, answer = ''] = await host.printed(/^(\{.*\})\n/)
+      expect(JSON.parse(answer)).toMatchObject({ id: 1, result: { structuredContent: { total: 1 } } })
+      if (process.platform === 'linux') expect(await residentMegabytes(host.process.pid)).toBeLessThan(130)
+      // What models may not do stays refused.
+      const publish = {
+        name: 'call_agent',
+        arguments: { agent: 'svc.registry', action: 'create_key', params: {} },
+      }
+      host.process.stdin?.write(line(modernRequest(2, 'tools/call', publish)))
+      await host.printed(/"id":2,.*forbidden/)
+      home.process.kill('SIGTERM')
+      const { code, stderr } = await host.ended
+      expect([code, stderr]).toEqual([1, expect.stringContaining('has ended')])
+      // The next one serves itself.
+      await using alone = stdio(folder.path)
+      alone.process.stdin?.end(search(3))
+      await alone.printed(/"id":3,/)
+      expect((await alone.ended).code).toBe(0)
+    }, 60_000)
+
+    test('of another version, or that sends no greeting, is not served', async () => {
+      await using folder = await temporaryFolder()
+      await using _home = await serve(folder.path)
+      for (const greeting of [
+        '{"version":"0.0.0","store":""}\n',
+        'GET / HTTP/1.1\n',
+        `${'x'.repeat(20_000)}\n`,
+      ]) {
+        const socket = connect(join(folder.path, 'host.sock'))
+        socket.write(greeting)
+        const text = (await socket.toArray()).join('')
+        expect(text).toBe('{"is_served":false}\n')
+      }
+    }, 30_000)
+
+    test('that has ended without a trace is not waited for', async () => {
+      await using folder = await temporaryFolder()
+      {
+        await using home = await serve(folder.path)
+        home.process.kill('SIGKILL')
+        await home.ended
+      }
+      await using alone = stdio(folder.path)
+      alone.process.stdin?.end(search(1))
+      await alone.printed(/"id":1,/)
+      await using _again = await serve(folder.path)
+      await using host = stdio(folder.path)
+      host.process.stdin?.end(search(2))
+      await host.printed(/"id":2,/)
+      expect((await host.ended).code).toBe(0)
+    }, 60_000)
+  },
+)

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { readQuery } from '../../src/search/query/query-terms.ts'
+import { readRequest } from '../../src/search/query/request.ts'
+import { growth } from '../support/growth.ts'
+import { ask, documentOf, indexOf } from './support/documents.ts'
+
+const idsOf = async (documents: readonly Parameters<typeof documentOf>[0][], text: string) => {
+  const { hits } = await ask(await indexOf(documents.map(documentOf)), { text })
+  return hits.map(({ id }) => id)
+}
+
+describe('a request', () => {
+  it.each([
+    ['web search but not google', 'google'],
+    ['search without Google or Bing', 'google bing'],
+    ['mail other than gmail, please', 'gmail'],
+    ['calendar -google', 'google'],
+    ["a vector store that isn't pinecone", 'pinecone'],
+    ['cloud hosting not aws', 'aws'],
+    ['image generation, no openai please', 'openai'],
+    ['weather without an account', 'account'],
+    ['E-Mail ohne Google', 'google'],
+    ['correo sin google', 'google'],
+    ['speech to text, not text to speech', ''],
+    ['my server is not working', ''],
+    ['I am not an expert', ''],
+    ['I do not know what to cook', ''],
+    ['not google', ''],
+    ['-google', ''],
+    ['e-mail from 9-17', ''],
+  ])('excludes what it names: %s', (text, excluded) => {
+    expect(readRequest(text).excluded).toBe(excluded)
+  })
+
+  it('keeps its own words when it excludes others or states a time', () => {
+    expect(readRequest('web search but not google').intent.trim()).toBe('web search')
+    expect(readRequest('slides by Monday').intent.trim()).toBe('slides')
+    expect(readRequest('by Monday').intent).toBe('by Monday')
+    expect(readRequest('monday boards').intent).toBe('monday boards')
+  })
+
+  it('takes capitals for names', () => {
+    const words = (text: string) => readQuery(text).map(({ term }) => term)
+    expect(words('statistics of the WHO')).toEqual(['statist', 'who'])
+    expect(words('who has statistics')).toEqual(['statist'])
+    expect(words('WHO HAS STATISTICS')).toEqual(['statist'])
+    expect(words('cats AND dogs')).toEqual(['cat', 'dog'])
+  })
+
+  it.each(['not ', ' -a', 'a, ', 'no a or ', 'to ', 'by on ', 'isn’t a and ', '   ', 'word'])(
+    'of many "%s" is read in time proportional to its length',
+    async (part) => {
+      const read = (times: number) => () => {
+        for (let round = 0; round < 10; round++) directionsOf(readRequest(part.repeat(times)).intent)
+      }
+      expect(await growth(read(200), read(800))).toBeLessThan(10)
+    },
+  )
+})
+
+describe('what a query excludes', () => {
+  const documents = [
+    { id: 'named', name: 'Google Search', description: 'Web search.' },
+    { id: 'mentions', name: 'Finder', description: 'Web search with the index of Google.' },
+    { id: 'free', name: 'Duck', description: 'A web search that respects its users and their lives.' },
+  ]
+
+  it('ranks last where it is in the name, then where it is in the text', async () => {
+    expect((await idsOf(documents, 'google web search'))[0]).toBe('named')
+    expect(await idsOf(documents, 'web search but not google')).toEqual(['free', 'mentions', 'named'])
+  })
+
+  it('is told as a factor of the score', async () => {
+    const { hits } = await ask(await indexOf(documents.map(documentOf)), { text: 'web search -google' })
+    const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
+    expect(factors).toEqual({ free: undefined, mentions: 0.6, named: 0.25 })
+    for (const { why } of hits) expect(why.scores.lexical).toBeGreaterThan(0.3)
+  })
+})
+
+describe('directions', () => {
+  it.each([
+    ['Convert a PDF file to Markdown', ['pdf>markdown']],
+    ['pdf2md', ['pdf>markdown']],
+    ['from English into German', ['english>german']],
+    ['Turns PDF, Word (docx) or HTML documents into plain text', ['html>plain', 'word>plain', 'pdf>plain']],
+    ['speech-to-text', ['speech>text']],
+    ['text to speech', ['text>speech']],
+  ])('of "%s"', (text, expected) => {
+    expect([...directionsOf(text)]).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('are turned round', () => {
+    expect(reversed('pdf>text')).toBe('text>pdf')
+    expect(directionsOf('to be or not to be').size).toBe(0)
+  })
+
+  it('order agents that have the same words', async () => {
+    const documents = [
+      { id: 'back', name: 'A', description: 'Converts markdown to pdf.' },
+      {
+        id: 'forth',
+        name: 'B',
+        description: 'Converts pdf to markdown for documents of users.',
+      },
+    ]
+    expect(await idsOf(documents, 'pdf to markdown')).toEqual(['forth', 'back'])
+    expect(await idsOf(documents, 'markdown to pdf')).toEqual(['back', 'forth'])
+  })
+})
