@@ -86,6 +86,40 @@ function searching(field) {
 }
 
 /**
+ * Offers names of agents that complete what is typed.
+ * @param {HTMLInputElement} field
+ * @param {HTMLDataListElement} list
+ */
+function suggesting(field, list) {
+  let timer = 0
+  let controller = new AbortController()
+
+  async function suggest() {
+    controller.abort()
+    controller = new AbortController()
+    const { signal } = controller
+    const text = field.value.trim().slice(0, 100)
+    if (text === '') return list.replaceChildren()
+    try {
+      const answer = await fetch(`/public/suggest?q=${encodeURIComponent(text)}`, { signal })
+      const { suggestions } = await read(answer)
+      list.replaceChildren(
+        ...suggestions.map((/** @type {{ name: string, package_name: string }} */ { name, package_name }) =>
+          Object.assign(element('option', package_name), { value: name }),
+        ),
+      )
+    } catch {
+      // A later keystroke has ended this request, or the gateway is away: the field works without the list.
+    }
+  }
+
+  field.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(suggest, pause)
+  })
+}
+
+/**
  * The address of a search as the form would send it.
  * @param {HTMLInputElement} field
  */
@@ -347,3 +381,4 @@ for (const form of document.querySelectorAll('form.call')) calling(/** @type {HT
 const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))
 if (field) keys(field)
 if (field && document.getElementById('results')) searching(field)
+if (field?.list) suggesting(field, /** @type {HTMLDataListElement} */ (field.list))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { openBruteForce } from './engines/brute-force.ts'
-import { createCorpus } from './engines/corpus.ts'
+import { type Corpus, createCorpus } from './engines/corpus.ts'
 import type { Engine, Question } from './engines/engine.ts'
 import { openLance } from './engines/lance.ts'
 import { openProduct } from './engines/product.ts'
@@ -45,6 +45,10 @@ export async function engines(size: number): Promise<Row[]> {
     scan: (question) => askOf(product.scan, question),
     hybrid: (question) => askOf(product.hybrid, question, question.category),
   }
+  rows.push(
+    row(label('suggest, CPU of a keystroke against 0.3 ms'), 'ms', await suggestions(product, corpus), 0.3),
+  )
+
   const delay = monitorEventLoopDelay({ resolution: 1 })
   await inTurns(asks, questions.slice(0, 60))
   delay.enable()
@@ -127,6 +131,22 @@ async function recallOf(product: Engine, brute: Engine, questions: readonly Ques
     found += (await askOf(product.scan, question)).filter((id) => right.has(id)).length
   }
   return found / (questions.length * 10)
+}
+
+/** Mean CPU milliseconds of a completion, while names, parts of them and package names are typed letter by letter. */
+async function suggestions(
+  { complete }: { complete(text: string): Promise<readonly string[]> },
+  { documents }: Corpus,
+): Promise<number> {
+  const texts = documents
+    .slice(0, 60)
+    .flatMap(({ name, package_name }) => [name, name.slice(1), package_name])
+  const keystrokes = texts.flatMap((text) => Array.from(text.slice(0, 12), (_, at) => text.slice(0, at + 1)))
+  await complete('a')
+  const cpu = process.cpuUsage()
+  for (const text of keystrokes) await complete(text)
+  const { user, system } = process.cpuUsage(cpu)
+  return (user + system) / 1000 / keystrokes.length
 }
 
 /** Milliseconds of a scan by a plain C loop compiled with gcc; undefined without gcc. */

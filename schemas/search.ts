@@ -21,6 +21,10 @@ const fields = {
     .boolean()
     .optional()
     .describe('Show for each agent the names of its capabilities and requests that it serves.'),
+  exact: z
+    .boolean()
+    .optional()
+    .describe('Search for the words as they are written, without corrections and synonyms.'),
   min_score: z.number().min(0).max(1).optional().describe('Leave out agents with a lower score, 0 to 1.'),
   max_tokens: z
     .int()
@@ -58,10 +62,23 @@ const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts]))
 
 const Facets = z.object(facetCounts).meta({ id: 'Facets' })
 
+/** A word of a query, or several, for which a search used another one. */
+export const Correction = z
+  .object({
+    from: z.string().describe('As the query has it.'),
+    to: z.string().describe('What the search used instead.'),
+  })
+  .meta({ id: 'Correction' })
+export type Correction = z.infer<typeof Correction>
+
 const page = {
   total: z.int().describe('Number of matching agents, on all pages.'),
   facets: Facets.optional(),
   notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
+  corrected: z
+    .array(Correction)
+    .optional()
+    .describe('Misspelt words of the query and what was searched for instead; `exact` prevents this.'),
   degraded: z.string().optional().describe('The part of the search that was not available.'),
   ...federatedShape,
 }
@@ -87,6 +104,12 @@ export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
 /** The agents found, in the form that the search asks for. */
 export const AnySearchOutput = z.union([SearchOutput, BriefSearchOutput])
 export type AnySearchOutput = z.infer<typeof AnySearchOutput>
+
+/** A listed agent whose name completes what somebody types. */
+const Suggestion = z.object({ name: z.string(), package_name: z.string() }).meta({ id: 'Suggestion' })
+
+export const Suggestions = z.object({ suggestions: z.array(Suggestion) }).meta({ id: 'Suggestions' })
+export type Suggestions = z.infer<typeof Suggestions>
 
 /** Package names with one prefix, and behind one name. */
 export const NameCompletion = z.object({

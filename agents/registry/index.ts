@@ -46,6 +46,7 @@ import {
   setServerStatus,
   validateServer,
 } from './servers.ts'
+import { suggest } from './suggest.ts'
 import { suspend } from './suspend.ts'
 import { acceptTransfer, listTransfers, transfer } from './transfers.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
@@ -83,6 +84,7 @@ export function createRegistryAgent(
       resolvePackage(registry),
       search(registry),
       completeName(registry),
+      suggest(registry),
       getAgent(registry),
       listVersions(registry),
       diffVersions(registry),

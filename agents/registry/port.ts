@@ -17,6 +17,7 @@ import type {
   NameCompletion,
   SearchOutput,
   SearchQuery,
+  Suggestions,
 } from '../../schemas/search.ts'
 import type {
   AnyServer,
@@ -62,6 +63,8 @@ export interface RegistryPort {
   ): Promise<AnySearchOutput>
   /** Listed package names that begin with a prefix and are behind a name, in order. */
   completeName(prefix: string, limit: number, after?: string): Promise<NameCompletion>
+  /** Listed agents whose name or package name has a text, the best first, each name once. */
+  suggest(text: string, limit: number): Promise<Suggestions>
   get(agent: string, caller: Caller): Promise<EntryDetail>
   /** The entries with whether the caller has stored a credential, where the agent asks for one. */
   markCredentials(entries: readonly EntryDetail[], caller: Caller): Promise<readonly EntryDetail[]>

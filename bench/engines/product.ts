@@ -9,7 +9,9 @@ import { depth, type Engine, type Question } from './engine.ts'
 const page = 1000
 
 /** The product's index and vector store. The vectors of the synthetic questions replace those of an embedder. */
-export async function openProduct(corpus: Corpus): Promise<Engine> {
+export async function openProduct(
+  corpus: Corpus,
+): Promise<Engine & { complete(text: string): Promise<readonly string[]> }> {
   const started = performance.now()
   const vectors = createMemoryVectorStore({ dimensions, worker: vectorsWorker })
   const meaning = createMeaning(embedderOf(corpus), vectors)
@@ -39,6 +41,7 @@ export async function openProduct(corpus: Corpus): Promise<Engine> {
       const { hits } = await index.search({ text, filter, limit: depth, sort: 'relevance' }, signal)
       return hits.map(({ id }) => id)
     },
+    complete: (text) => index.complete(text, 16),
     async [Symbol.asyncDispose]() {
       await index[Symbol.asyncDispose]()
       await vectors[Symbol.asyncDispose]()

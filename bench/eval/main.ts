@@ -11,12 +11,15 @@ import type { SearchIndex } from '../../src/search/search-index.ts'
 import { importAll, openEvaluated } from './gateway.ts'
 import { heldOut } from './held-out.ts'
 import { bootstrap, type Metrics, mean, meanMetrics, measure, metricNames } from './metrics.ts'
+import { createMisspeller } from './misspell.ts'
 import { type Question, type RetrievalSet, readSet } from './sets.ts'
 
-const usage = `npm run eval -- DIR… [--tools FILE] [--json]
+const usage = `npm run eval -- DIR… [--tools FILE] [--misspelt edits|FILE]… [--json]
 
 DIR holds corpus.jsonl, queries.jsonl and qrels.tsv. The settings of the gateway choose the embedder.
-FILE lists MCP servers with their tools: one tool of each server is held out and is the query for the server.`
+FILE lists MCP servers with their tools: one tool of each server is held out and is the query for the server.
+--misspelt asks again with 30 % of the words of at least 5 letters misspelt: by one error each, or as in a FILE of lines
+such as \`recieve->receive\`.`
 
 const arms = ['bm25', 'dense', 'hybrid'] as const
 type Arm = (typeof arms)[number]
@@ -30,6 +33,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     tools: { type: 'string' },
+    misspelt: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -41,26 +45,37 @@ if (values.help || sets.length === 0) {
 }
 
 const results = new Map<string, Results>()
+/** The results with misspelt questions, by the name of the generator, then of the set. */
+const misspelt = new Map<string, Map<string, Results>>()
 const skippedOf = new Map<string, readonly Skipped[]>()
 for (const set of sets) {
   results.set(set.name, await evaluate(set))
   const skipped = skippedOf.get(set.name) ?? []
   if (skipped.length > 0) console.error(`${set.name}: ${skipped.length} documents were refused and skipped`)
   for (const { id, reason } of skipped.slice(0, 10)) console.error(`  ${id}: ${reason}`)
-  if (!values.json) report(set.name, results.get(set.name) as Results)
+  if (values.json) continue
+  report(set.name, results.get(set.name) as Results)
+  for (const [name, bySet] of misspelt) {
+    print(`${set.name}, misspelt: ${name}`, summarise(bySet.get(set.name) as Results))
+    printLoss(results.get(set.name) as Results, bySet.get(set.name) as Results)
+  }
 }
 const summary = {
   skipped: Object.fromEntries(skippedOf),
   sets: Object.fromEntries([...results].map(([name, result]) => [name, summarise(result)])),
   gains: Object.fromEntries([...results].map(([name, result]) => [name, gainsOf(result)])),
-  mean: Object.fromEntries(
-    arms.map((arm) => [arm, meanMetrics([...results.values()].map((result) => meanMetrics(result[arm])))]),
-  ) as Record<Arm, Metrics>,
+  mean: meanOfSets(results),
+  misspelt: Object.fromEntries([...misspelt].map(([name, bySet]) => [name, meanOfSets(bySet)])),
 }
 if (values.json) {
   process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`)
 } else {
   print('mean of the sets', summary.mean)
+  for (const [name, figures] of Object.entries(summary.misspelt)) {
+    print(`mean of the sets, misspelt: ${name}`, figures)
+    const loss = summary.mean.hybrid.ndcg10 - figures.hybrid.ndcg10
+    process.stdout.write(`  loss of the hybrid: NDCG@10 ${loss.toFixed(4)}\n`)
+  }
 }
 if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 
@@ -86,11 +101,19 @@ async function evaluate(set: RetrievalSet): Promise<Results> {
       .map(({ id }) => id)
   }
   await using words = await withIndex(gateway, createMemoryIndex())
-  return {
-    bm25: await askAll(set.questions, idOf, words.search),
-    dense: await askAll(set.questions, idOf, nearest),
-    hybrid: await askAll(set.questions, idOf, product),
+  const ask = async (questions: readonly Question[]): Promise<Results> => ({
+    bm25: await askAll(questions, idOf, words.search),
+    dense: await askAll(questions, idOf, nearest),
+    hybrid: await askAll(questions, idOf, product),
+  })
+  const results = await ask(set.questions)
+  for (const source of values.misspelt) {
+    const { name, misspell, share } = createMisspeller(source)
+    const questions = set.questions.map((question) => ({ ...question, text: misspell(question.text) }))
+    misspelt.set(name, (misspelt.get(name) ?? new Map()).set(set.name, await ask(questions)))
+    console.error(`${set.name}: ${(100 * share()).toFixed(1)} % of the long words misspelt, ${name}`)
   }
+  return results
 }
 
 type Ask = (text: string) => Promise<readonly string[]>
@@ -162,6 +185,20 @@ async function askAll(
 
 function summarise(result: Results): Record<Arm, Metrics> {
   return Object.fromEntries(arms.map((arm) => [arm, meanMetrics(result[arm])])) as Record<Arm, Metrics>
+}
+
+function meanOfSets(bySet: ReadonlyMap<string, Results>): Record<Arm, Metrics> {
+  return Object.fromEntries(
+    arms.map((arm) => [arm, meanMetrics([...bySet.values()].map((result) => meanMetrics(result[arm])))]),
+  ) as Record<Arm, Metrics>
+}
+
+function printLoss(clean: Results, wrong: Results): void {
+  const losses = clean.hybrid.map((item, at) => item.ndcg10 - (wrong.hybrid[at]?.ndcg10 ?? 0))
+  const [low, high] = bootstrap(losses)
+  process.stdout.write(
+    `  loss of the hybrid: NDCG@10 ${signed(mean(losses))}, 95 % interval ${signed(low)} to ${signed(high)}\n`,
+  )
 }
 
 /** How much NDCG@10 both arms together gain over each of them, with the 95 % interval. */

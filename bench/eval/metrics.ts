@@ -47,7 +47,7 @@ export function bootstrap(differences: readonly number[]): readonly [low: number
 }
 
 /** Small seeded generator (Tommy Ettinger's mulberry32). */
-function mulberry32(seed: number): () => number {
+export function mulberry32(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -15,6 +15,8 @@ export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extensio
 export const embedderWorker = new URL(`../search/embedders/transformers/worker.${extension}`, import.meta.url)
 
 /** Folder of the built-in embedding table. */
+/** Acronyms and synonyms of the field. */
+export const synonymsFile = fileURLToPath(new URL('models/words/synonyms.txt', root))
 export const staticModel = fileURLToPath(new URL('models/static', root))
 
 /** Folder of the table of words of other languages, which belongs to the built-in table. */

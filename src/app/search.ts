@@ -10,10 +10,18 @@ import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/index
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
+import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { canStoreOnDisk, openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
-import { embedderWorker, languagesModel, staticModel, vectorsWorker, version } from './assets.ts'
+import {
+  embedderWorker,
+  languagesModel,
+  staticModel,
+  synonymsFile,
+  vectorsWorker,
+  version,
+} from './assets.ts'
 import type { Config } from './config.ts'
 import { extrasFolder } from './extras.ts'
 import type { Outbound } from './outbound.ts'
@@ -46,7 +54,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const onError = runtime.onError('index')
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/9 ${listedFields}`,
+    `${version}/10 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),
@@ -54,8 +62,13 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const [vectors, saved] = await Promise.all([openVectors(runtime, store, outbound), snapshot.read()])
   stack.use(vectors)
   const meaning = () => vectors.meaning
+  const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
   const index = stack.use(
-    restored(saved, (sections) => createMemoryIndex({ meaning, onError, saved: sections }), onError),
+    restored(
+      saved,
+      (sections) => createMemoryIndex({ meaning, synonyms, onError, saved: sections }),
+      onError,
+    ),
   )
   return { index, listed: watchListed(index), vectors, saveSnapshot: createKeep(snapshot, index) }
 }

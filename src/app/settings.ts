@@ -287,6 +287,10 @@ export const settings = {
     z.string().min(1).optional(),
     'Folder of optional packages that are not installed beside the gateway; DATA/extras when unset.',
   ],
+  DRAGOMAN_SYNONYMS: [
+    z.string().min(1).optional(),
+    'File of acronyms and synonyms for search, beside the built-in ones.',
+  ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
     'Vector store: in memory, or on disk by LanceDB; auto uses disk above 1,500,000 vectors.',

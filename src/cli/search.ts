@@ -8,7 +8,7 @@ import { searchPublic } from './send.ts'
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
   words: readonly string[],
-  { limit, ...options }: Readonly<Record<string, unknown>>,
+  { limit, exact, ...options }: Readonly<Record<string, unknown>>,
   json: boolean,
 ): Promise<void> {
   const chosen = Object.values(filters).map(({ name, option }) => [
@@ -20,15 +20,20 @@ export async function search(
     limit: readNumber('--limit', String(limit), 1, 100),
     filters: Object.fromEntries(chosen.filter(([, value]) => value !== undefined)),
     ...(query && { query }),
+    ...(exact === true && { exact }),
   }
   const found = await searchPublic(params as JsonObject)
   if (json) return print(found)
-  const { agents, total, notice } = found
+  const { agents, total, notice, corrected = [] } = found
   await printTable(
     agentColumns.filter(({ title }) => title !== 'STATE'),
     agents.map((agent) => agentRow(agent).toSpliced(1, 1)),
   )
   say(`${agents.length} of ${total}`)
+  if (corrected.length > 0) {
+    const changes = corrected.map(({ from, to }) => `"${to}" instead of "${from}"`).join(', ')
+    say(`Shown for ${changes}. To search for the exact words: --exact`)
+  }
   if (notice !== undefined) say(notice)
   const [first] = agents
   if (first)

@@ -150,6 +150,7 @@ export function createRegistry(options: RegistryOptions) {
     },
     federate: createFederate({ ...options.federation, reader: store.read, site }),
     markCredentials,
+    suggest: (...call: Parameters<SearchService['suggest']>) => queries.suggest(...call),
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
     diffVersions: (...call: Parameters<VersionHistory['diff']>) => history.diff(...call),

@@ -3,6 +3,7 @@ import type { Match } from '../../schemas/card.ts'
 import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
 import type { Protocol, State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
+import type { Correction } from '../../schemas/search.ts'
 import type { Parts } from '../common/sections.ts'
 
 /** The indexed part of an entry. Values that filters compare without case are lower-case. */
@@ -74,6 +75,8 @@ export interface IndexQuery {
   readonly min_score?: number
   /** Searches by words only, without meaning. */
   readonly words_only?: boolean
+  /** Searches for the words as they are written. */
+  readonly exact?: boolean
 }
 
 export interface Hit {
@@ -96,6 +99,8 @@ export interface Hits {
   readonly facets?: Facets
   /** The highest score of the whole result. */
   readonly best?: number
+  /** The words of the text that were replaced. */
+  readonly corrected?: readonly Correction[]
   /** The part of the search that failed, as a text. */
   readonly degraded?: string
 }
@@ -110,6 +115,8 @@ export interface SearchIndex extends AsyncDisposable {
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
   /** The whole index, for a later restore. */
   save(): Parts
+  /** Ids of the listed entries whose name or package name has the text, the best first. */
+  complete(text: string, limit: number): Promise<string[]>
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits>
 }

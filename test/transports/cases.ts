@@ -41,6 +41,13 @@ const isSearch = (output: Json) => {
   if (!('agents' in (output as object))) throw new Error('no agents')
 }
 
+/** A search that says which words it corrected. */
+const isCorrected = (expected: Json | undefined) => (output: Json) => {
+  isSearch(output)
+  const { corrected } = output as { corrected?: Json }
+  if (JSON.stringify(corrected) !== JSON.stringify(expected)) throw new Error(JSON.stringify(corrected))
+}
+
 const isLook = (output: Json) => {
   if (!('liveness' in (output as object))) throw new Error('no liveness')
 }
@@ -93,6 +100,27 @@ export const cases: readonly Case[] = [
     envelope: list({ query: 'how much is bitcoin worth', limit: 20 }),
     output: isSearch,
     rest: { method: 'GET', path: '/public/agents?q=how%20much%20is%20bitcoin%20worth' },
+  },
+  {
+    name: 'a search with a misspelt word, which the answer corrects',
+    envelope: list({ query: 'enciclopedia page', limit: 20 }),
+    output: isCorrected([{ from: 'enciclopedia', to: 'encyclopedia' }]),
+    rest: { method: 'GET', path: '/public/agents?q=enciclopedia%20page' },
+  },
+  {
+    name: 'a search for a misspelt word as it is written',
+    envelope: list({ query: 'enciclopedia page', exact: true, limit: 20 }),
+    output: isCorrected(undefined),
+    rest: { method: 'GET', path: '/public/agents?q=enciclopedia%20page&exact=true' },
+  },
+  {
+    name: 'names that complete what is typed',
+    envelope: { to: registry, action: 'suggest', params: { text: 'utility wi' } },
+    output: (output) => {
+      const [first] = (output as { suggestions: { package_name: string }[] }).suggestions
+      if (first?.package_name !== 'svc.utility.wiki') throw new Error(JSON.stringify(output))
+    },
+    rest: { method: 'GET', path: '/public/suggest?q=utility%20wi' },
   },
   {
     name: 'a search for no less than a score, in few tokens',

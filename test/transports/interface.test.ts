@@ -37,6 +37,7 @@ const live = '/api/agents/com.walk.agent'
 const steps: readonly Step[] = [
   { method: 'GET', path: at('/public/agents?q=wiki&target=developer'), open: 200, signed: 200 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/public/suggest?q=wiki'), open: 200, signed: 200 },
   { method: 'GET', path: at('/public/status'), open: 200, signed: 200 },
   {
     method: 'POST',

@@ -8,6 +8,7 @@ export function addAgents(program: Command, json: Json): void {
     .command('search')
     .argument('[words...]', 'what the agent should do; without it, all agents')
     .option('--limit <number>', 'how many, 1 to 100', '5')
+    .option('--exact', 'search for the words as they are written, without corrections and synonyms')
   for (const { option } of Object.values(filters)) if (option) search.option(...option)
   search
     .description('find agents by intent')

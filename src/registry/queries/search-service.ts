@@ -10,6 +10,7 @@ import type {
   SearchInput,
   SearchOutput,
   SearchQuery,
+  Suggestions,
 } from '../../../schemas/search.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
@@ -136,6 +137,21 @@ export class SearchService {
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }
 
+  /** Names of listed agents that have a text, the best first, each once. */
+  async suggest(text: string, limit: number): Promise<Suggestions> {
+    await this.#follower.ready
+    // Agents of several sources have the same name.
+    const ids = await this.#index.complete(text, 2 * limit)
+    const entries = await this.#reader.entries(ids)
+    const byId = new Map(entries.map((entry) => [entry.id, entry]))
+    const names = new Map<string, Suggestions['suggestions'][number]>()
+    for (const entry of ids.flatMap((id) => byId.get(id) ?? [])) {
+      const { name, package_name } = entry
+      if (isVisible(entry, null) && !names.has(name)) names.set(name, { name, package_name })
+    }
+    return { suggestions: [...names.values()].slice(0, limit) }
+  }
+
   /** Waits until the index has applied every commit, so that callers find entries that they wrote through another gateway. */
   async #upToDate(): Promise<number> {
     const revision = await this.#reader.latest()
@@ -156,9 +172,15 @@ export class SearchService {
     signal: AbortSignal,
     pageOf: (ranked: readonly RankedEntry[], characters: number) => Shown[],
   ) {
-    const { query: text, limit, sort, facets, min_score, max_tokens } = input
+    const { query: text, limit, sort, facets, min_score, max_tokens, exact = false } = input
     const filter = toFilter(input.filters ?? {}, caller)
-    const question = [text ?? '', filter, sort, ...(min_score === undefined ? [] : [min_score])]
+    const question = [
+      text ?? '',
+      filter,
+      sort,
+      ...(min_score === undefined ? [] : [min_score]),
+      ...(exact ? ['exact'] : []),
+    ]
     const after = input.cursor === undefined ? undefined : decodePosition(input.cursor, question)
     const query = {
       limit: limit + 1,
@@ -167,6 +189,7 @@ export class SearchService {
       filter,
       ...(text !== undefined && { text }),
       ...(min_score !== undefined && { min_score }),
+      ...(exact && { exact }),
       ...(after && { after }),
     }
     const found = await this.#index.search(query, signal)
@@ -184,6 +207,7 @@ export class SearchService {
       ...(hasMore && { next_cursor: encodePosition(last.position, question) }),
       ...(found.facets && { facets: found.facets }),
       ...(notice !== undefined && { notice }),
+      ...(found.corrected && { corrected: [...found.corrected] }),
       ...(found.degraded !== undefined && { degraded: found.degraded }),
     }
   }

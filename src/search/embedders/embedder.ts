@@ -10,6 +10,8 @@ export interface Embedder extends AsyncDisposable {
   /** Identifies the model and its content: vectors with different names are not comparable. */
   readonly model: string
   readonly dimensions: number
+  /** The words of the model's vocabulary, the most frequent first; absent if they are not at hand. */
+  words?(): readonly string[]
   /** One embedding a text, in order. Throws Failure, or the signal's reason when it has aborted. */
   embed(
     texts: readonly string[],

@@ -4,6 +4,7 @@ import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
 import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
+import { type Named, NameIndex } from './name-index.ts'
 import { orders, tieOf } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { type WeighedStatus, weightsOf } from './score-weights.ts'
@@ -13,6 +14,7 @@ import { type IndexedText, TextIndex } from './text-index.ts'
 interface StoredDocument extends IndexedAttributes, WeighedStatus {
   readonly id: string
   readonly name: string
+  readonly package_name: string
   /** Orders it among equals. */
   readonly tie: string
   readonly created_at: string
@@ -39,6 +41,8 @@ export class DocumentTable {
   /** Factors of scores by slot; slots with the factor 1 are absent. */
   readonly weights = new Map<number, number>()
   readonly groups = new AgentGroups()
+  /** The names of the listed entries. */
+  readonly names = new NameIndex()
   readonly #free: number[] = []
 
   /** Restores the parts that `save` returned. Throws for other content. */
@@ -53,6 +57,7 @@ export class DocumentTable {
     })
     const terms = ragged('document.terms')
     const names = ragged('document.names')
+    const words = ragged('document.words')
     const pairs = {
       values: sections.doubles('document.pairs'),
       ends: sections.integers('document.pairs.ends'),
@@ -76,11 +81,15 @@ export class DocumentTable {
         get capabilities() {
           return partOf(pairs, slot)
         },
+        get words() {
+          return partOf(words, slot)
+        },
       }
       table.#slots.set(document.id, slot)
       table.#weigh(slot, document)
       table.attributes.add(slot, document)
       table.#group(slot, document)
+      table.#name(slot, document)
       return entryOf(document, text)
     })
     table.ordered = table.#order(sections.integers('order.newest'), sections.integers('order.name'))
@@ -91,6 +100,7 @@ export class DocumentTable {
     const none = new Uint32Array(0)
     const terms = joinIntegers(this.#entries.map((entry) => entry?.text.terms ?? none))
     const names = joinIntegers(this.#entries.map((entry) => entry?.text.names ?? none))
+    const words = joinIntegers(this.#entries.map((entry) => entry?.text.words ?? none))
     const pairs = joinDoubles(this.#entries.map((entry) => entry?.text.capabilities ?? new Float64Array(0)))
     return {
       ...this.texts.save(),
@@ -99,6 +109,8 @@ export class DocumentTable {
       'document.terms.ends': terms.ends,
       'document.names': names.values,
       'document.names.ends': names.ends,
+      'document.words': words.values,
+      'document.words.ends': words.ends,
       'document.pairs': pairs.values,
       'document.pairs.ends': pairs.ends,
       'order.newest': this.ordered.newest.save(),
@@ -128,6 +140,7 @@ export class DocumentTable {
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
     this.#group(slot, document)
+    this.#name(slot, document)
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
   }
@@ -145,11 +158,16 @@ export class DocumentTable {
     this.#slots.delete(id)
     this.weights.delete(slot)
     this.groups.remove(slot)
+    this.names.remove(slot)
     this.#free.push(slot)
   }
 
   #group(slot: number, { source, agent_keys }: Pick<SearchDocument, 'source' | 'agent_keys'>): void {
     this.groups.add(slot, { source, keys: agent_keys })
+  }
+
+  #name(slot: number, document: Named & Pick<SearchDocument, 'state'>): void {
+    if (document.state === 'ACTIVE') this.names.add(slot, document, this.weights.get(slot) ?? 1)
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
@@ -171,13 +189,14 @@ function entryOf(document: StoredDocument, text: IndexedText): TableEntry {
 }
 
 function toStored(document: SearchDocument): StoredDocument {
-  const { id, name, created_at, state, owner, capabilities } = document
+  const { id, name, package_name, created_at, state, owner, capabilities } = document
   const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
   const { package_types = [], verification_level } = document
   const { source, agent_keys = [] } = document
   return {
     id,
     name,
+    package_name,
     tie: tieOf(document),
     created_at,
     state,

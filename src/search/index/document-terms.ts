@@ -10,6 +10,8 @@ interface DocumentTerms {
   readonly length: number
   /** The distinct terms of each capability. */
   readonly capabilities: readonly ReadonlySet<string>[]
+  /** The words as they are written, in lower case, for the correction of queries. */
+  readonly words: ReadonlySet<string>
 }
 
 /** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
@@ -31,6 +33,7 @@ const prefixes = /^(?:[^./]+\.(?:github|gitlab)\.(?:com\/)?|[^./]+\.)(?=.)/
  */
 export function readDocument(document: SearchDocument): DocumentTerms {
   const frequencies = new Map<string, number>()
+  const words = new Set<string>()
   let length = 0
   let left = maxCharacters
 
@@ -47,7 +50,8 @@ export function readDocument(document: SearchDocument): DocumentTerms {
 
   function readName(text: string): void {
     readDirections(text, nameWeight)
-    analyse(text, (term, _word, boilerplate) => {
+    analyse(text, (term, word, boilerplate) => {
+      words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
     })
   }
@@ -57,7 +61,8 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const piece = text.slice(0, left)
     left -= piece.length
     readDirections(piece, textWeight)
-    analyse(piece, (term, _word, boilerplate) => {
+    analyse(piece, (term, word, boilerplate) => {
+      if (words.size < maxTerms) words.add(word)
       count(term, textWeight, boilerplate)
       if (frequencies.has(term)) terms.add(term)
     })
@@ -78,7 +83,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   const capabilities = document.capabilities.map(({ name, description }) =>
     readText(`${name} ${description}`),
   )
-  return { frequencies, length, capabilities }
+  return { frequencies, length, capabilities, words }
 }
 
 /** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` is `mail` of `acme`. */

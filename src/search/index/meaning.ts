@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Embedder, TextEmbedding } from '../embedders/embedder.ts'
 import { clausesOf } from '../query/clauses.ts'
+import { createModelWords, type ModelWords } from '../spelling/model-words.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
 
@@ -15,6 +16,8 @@ export interface Likeness {
 export interface Meaning {
   /** The text with its words of other languages in English, as far as the model can tell. */
   inEnglish(text: string): Promise<string>
+  /** The words that the model knows, where they are at hand. */
+  readonly words?: ModelWords | undefined
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
    * Undefined if the model does not understand the query.
@@ -56,6 +59,7 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
     async inEnglish(text) {
       return (await embedder.inEnglish?.(text.slice(0, maxCharacters))) ?? text
     },
+    words: createModelWords(embedder),
     async compare(text, filter, named, signal) {
       const query = text.slice(0, maxCharacters)
       if (!embedder.inEnglish && unspacedShare(query) > maxUnspacedShare) return undefined

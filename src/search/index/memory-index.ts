@@ -1,7 +1,10 @@
+import type { Correction } from '../../../schemas/search.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
-import { readQuery } from '../query/query-terms.ts'
+import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
 import { type Request, readRequest } from '../query/request.ts'
+import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
+import { correct, mayHaveErrors } from '../spelling/corrector.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { DocumentTable } from './document-table.ts'
@@ -15,10 +18,26 @@ import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 interface MemoryIndexOptions {
   /** The search by meaning, read at each search; without it, words alone decide. */
   readonly meaning?: () => Meaning | undefined
+  /** What queries are also searched for. */
+  readonly synonyms?: Synonyms
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
   /** The saved parts of another index, to be restored. */
   readonly saved?: Sections | undefined
+}
+
+/** How a query is understood. */
+interface Reading {
+  /** The text without misspellings. */
+  readonly text: string
+  readonly request: Request
+  /** The terms of its intent in English, and those of synonyms. */
+  readonly terms: readonly QueryTerm[]
+  /** The terms of an intent in another language: those that entries have count too. */
+  readonly foreign?: readonly QueryTerm[]
+  /** The text for the search by meaning. */
+  readonly meant: string
+  readonly corrected?: readonly Correction[]
 }
 
 type Passes = (slot: number) => boolean
@@ -38,12 +57,19 @@ class MemoryIndex implements SearchIndex {
   #version = 0
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
+  readonly #synonyms: Synonyms
   readonly #onError: (fault: unknown) => void
 
-  constructor({ meaning = () => undefined, onError = () => {}, saved }: MemoryIndexOptions) {
+  constructor({
+    meaning = () => undefined,
+    synonyms = noSynonyms,
+    onError = () => {},
+    saved,
+  }: MemoryIndexOptions) {
     this.#table = saved ? DocumentTable.load(saved) : new DocumentTable()
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
+    this.#synonyms = synonyms
     this.#onError = onError
   }
 
@@ -65,15 +91,23 @@ class MemoryIndex implements SearchIndex {
     return { ...this.#table.save(), revision: Float64Array.of(this.applied_revision) }
   }
 
+  async complete(text: string, limit: number): Promise<string[]> {
+    const table = this.#table
+    const slots = await table.names.complete(text, limit)
+    return slots.map((slot) => table.at(slot).document.id)
+  }
+
   async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
     const text = query.text?.trim() ?? ''
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
     if (query.after) checkPosition(query.after, sort)
     if (text === '' && sort !== 'relevance') return this.#list(sort, query)
+    const reading = await this.#read(text, query, signal)
     const board = this.#boards.pop() ?? new Scoreboard()
     try {
-      return await this.#find(text, sort, query, board, signal)
+      const found = await this.#find(reading, sort, query, board, signal)
+      return { ...found, ...(reading.corrected && { corrected: reading.corrected }) }
     } finally {
       this.#boards.push(board)
     }
@@ -93,21 +127,18 @@ class MemoryIndex implements SearchIndex {
   }
 
   async #find(
-    text: string,
+    reading: Reading,
     sort: Sort,
     query: IndexQuery,
     board: Scoreboard,
     signal: AbortSignal,
   ): Promise<Hits> {
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
-    const request = readRequest(text)
-    const model = words_only ? undefined : this.#meaning()
-    const words = await this.#inEnglish(model, request.intent)
-    let terms = this.#scoreWords(text, request, words, filter, board)
+    let terms = this.#scoreWords(reading, filter, board)
     const version = this.#version
-    const meaning = terms.length === 0 ? undefined : model
-    const { likeness, degraded } = await this.#compare(meaning, request.intent, filter, board, signal)
-    if (version !== this.#version) terms = this.#scoreWords(text, request, words, filter, board)
+    const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
+    const { likeness, degraded } = await this.#compare(meaning, reading.meant, filter, board, signal)
+    if (version !== this.#version) terms = this.#scoreWords(reading, filter, board)
 
     const maxScore = maxTotalOf(terms)
     const { texts, attributes, ordered, capacity, weights } = this.#table
@@ -116,7 +147,7 @@ class MemoryIndex implements SearchIndex {
       const slot = this.#table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const adjustments = texts.adjust(request)
+    const adjustments = texts.adjust(reading.request)
     const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
@@ -154,25 +185,38 @@ class MemoryIndex implements SearchIndex {
   }
 
   /**
-   * Puts the lexical scores of the entries that meet the filter on the board: by `words`, by those words of the intent
-   * that entries have, and by the exact name `text`.
+   * Turns words of other languages into English, corrects misspelt words and adds synonyms, unless the caller wants the exact words, or the text is a name. Owners
+   * know the words of their own entries.
    */
-  #scoreWords(
-    text: string,
-    { intent }: Request,
-    words: string,
-    filter: Filter,
-    board: Scoreboard,
-  ): WeighedTerm[] {
-    const { texts, attributes, capacity } = this.#table
-    const terms = texts.weigh(readQuery(words))
-    if (words !== intent) {
-      const lists = new Set(terms.map(({ list }) => list))
-      terms.push(...texts.weigh(readQuery(intent)).filter(({ list }) => list.size > 0 && !lists.has(list)))
+  async #read(text: string, query: IndexQuery, signal: AbortSignal): Promise<Reading> {
+    const { exact, filter, words_only } = query
+    const { texts } = this.#table
+    const request = readRequest(text)
+    const { intent } = request
+    const terms = readQuery(intent)
+    if (exact || texts.isName(text)) return { text, request, terms, meant: intent }
+    const english = await this.#inEnglish(words_only ? undefined : this.#meaning(), intent)
+    if (english !== intent) {
+      return { text, request, terms: readQuery(english), foreign: terms, meant: intent }
     }
-    board.reset(capacity)
-    texts.score(text, terms, board, attributes.select(filter, capacity))
-    return terms
+    const spelling = {
+      isRight: this.#synonyms.has,
+      termOf: (word: string) => termsOf(word).find((term) => texts.has(term)),
+      indexed: texts.words,
+      model: this.#meaning()?.words,
+    }
+    const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
+    const corrected = isPlain ? undefined : await correct(text, spelling, signal)
+    if (!corrected) return this.#withSynonyms(text, request, terms)
+    const meant = readRequest(corrected.text)
+    const reading = this.#withSynonyms(corrected.text, meant, readQuery(meant.intent))
+    return { ...reading, corrected: corrected.corrections }
+  }
+
+  #withSynonyms(text: string, request: Request, terms: readonly QueryTerm[]): Reading {
+    const synonyms = this.#synonyms.expand(request.intent, terms)
+    const meant = synonyms.length === 0 ? request.intent : [request.intent, ...synonyms].join(' ')
+    return { text, request, terms: withSynonyms(terms, synonyms), meant }
   }
 
   /** The words to look for: those of the text, and English ones for words of other languages. */
@@ -183,6 +227,19 @@ class MemoryIndex implements SearchIndex {
       this.#onError(fault)
       return text
     }
+  }
+
+  /** Puts the lexical scores of the entries that meet the filter on the board. */
+  #scoreWords({ text, terms, foreign }: Reading, filter: Filter, board: Scoreboard): WeighedTerm[] {
+    const { texts, attributes, capacity } = this.#table
+    const weighed = texts.weigh(terms)
+    if (foreign) {
+      const lists = new Set(weighed.map(({ list }) => list))
+      weighed.push(...texts.weigh(foreign).filter(({ list }) => list.size > 0 && !lists.has(list)))
+    }
+    board.reset(capacity)
+    texts.score(text, weighed, board, attributes.select(filter, capacity))
+    return weighed
   }
 
   async #compare(

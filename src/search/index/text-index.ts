@@ -5,6 +5,7 @@ import { directionsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
+import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
@@ -18,6 +19,8 @@ export interface IndexedText {
   readonly capabilities: CapabilityTerms
   /** The exact names of the document. */
   readonly names: Uint32Array
+  /** The numbers of its words in the word list. */
+  readonly words: Uint32Array
 }
 
 /** Factors of a score by what the query excludes and by the direction that it asks for. */
@@ -46,6 +49,8 @@ const unknown = new PostingList('', -1)
 export class TextIndex {
   #terms = new Postings()
   #names = new Postings()
+  /** The words of the documents as they are written. */
+  words = new WordList()
   #lengths: number[] = []
   #totalLength = 0
   #documents = 0
@@ -55,6 +60,7 @@ export class TextIndex {
     const index = new TextIndex()
     index.#terms = Postings.load(sections, 'terms')
     index.#names = Postings.load(sections, 'names')
+    index.words = WordList.load(sections)
     index.#lengths = Array.from(sections.integers('lengths'))
     const [totalLength = 0, documents = 0] = sections.doubles('totals')
     index.#totalLength = totalLength
@@ -66,13 +72,14 @@ export class TextIndex {
     return {
       ...this.#terms.save('terms'),
       ...this.#names.save('names'),
+      ...this.words.save(),
       lengths: Uint32Array.from(this.#lengths, (length) => length ?? 0),
       totals: Float64Array.of(this.#totalLength, this.#documents),
     }
   }
 
   add(slot: number, document: SearchDocument): IndexedText {
-    const { frequencies, length, capabilities } = readDocument(document)
+    const { frequencies, length, capabilities, words } = readDocument(document)
     const terms = Uint32Array.from(
       frequencies,
       ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
@@ -87,6 +94,7 @@ export class TextIndex {
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
       names: Uint32Array.from(names, (name) => this.#names.add(name, slot).serial),
+      words: Uint32Array.from([...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])),
     }
     this.#count(text, 1)
     return text
@@ -96,14 +104,25 @@ export class TextIndex {
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
     for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
+    for (const word of text.words) this.words.remove(word)
+  }
+
+  /** True if a document that counts has the term. */
+  has(term: string): boolean {
+    return (this.#terms.get(term)?.counted ?? 0) > 0
+  }
+
+  /** True if the text is the exact name of a document that counts. */
+  isName(text: string): boolean {
+    return (this.#names.get(exactName(text))?.counted ?? 0) > 0
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
   weigh(terms: readonly QueryTerm[]): WeighedTerm[] {
-    return terms.map(({ term, words, count }) => {
+    return terms.map(({ term, words, count, share = 1 }) => {
       const list = this.#terms.get(term) ?? unknown
       const rarity = Math.log(1 + (this.#documents - list.counted + 0.5) / (list.counted + 0.5))
-      return { list, words, weight: rarity * Math.sqrt(count) }
+      return { list, words, weight: share * rarity * Math.sqrt(count) }
     })
   }
 
@@ -156,8 +175,10 @@ export class TextIndex {
     }
   }
 
-  #count({ counts, terms, length }: IndexedText, by: 1 | -1): void {
+  #count({ counts, terms, names, length, words }: IndexedText, by: 1 | -1): void {
     if (!counts) return
+    for (const word of words) this.words.count(word, by)
+    for (const serial of names) this.#names.at(serial).counted += by
     for (const serial of terms) this.#terms.at(serial).counted += by
     this.#totalLength += length * by
     this.#documents += by

@@ -1,5 +1,6 @@
 import { analyse, fold } from './analyse.ts'
 import { languageOf } from './languages.ts'
+import { stopWords } from './stop-words.ts'
 
 /** A distinct term of a query. */
 export interface QueryTerm {
@@ -8,6 +9,8 @@ export interface QueryTerm {
   readonly words: ReadonlySet<string>
   /** The number of occurrences of the term. */
   readonly count: number
+  /** Share of its weight that a term of a synonym has; all of it when absent. */
+  readonly share?: number
 }
 
 const maxCharacters = 4_000
@@ -42,6 +45,34 @@ function withoutNames(boilerplate: ReadonlySet<string>, query: string): Readonly
   const others = new Set(boilerplate)
   for (const name of names) if (!operators.has(name)) others.delete(name)
   return others
+}
+
+/** The weight of a synonym, as a share of that of a word of the query. */
+const synonymShare = 0.4
+
+/** A piece of an acronym such as `k8s`. */
+const single = /^[a-z0-9]$/
+
+/** Adds the terms of synonyms that a query lacks, and drops the single letters and digits of acronyms. */
+export function withSynonyms(terms: readonly QueryTerm[], synonyms: readonly string[]): readonly QueryTerm[] {
+  if (synonyms.length === 0) return terms
+  const own = new Set(terms.map(({ term }) => term))
+  const others = readQuery(synonyms.join(' ')).filter(({ term }) => !own.has(term))
+  const whole = terms.filter(({ term }) => !single.test(term))
+  return [...whole, ...others.map((term) => ({ ...term, share: synonymShare }))].slice(0, maxTerms)
+}
+
+/** True unless the script or the stop words of a query show another language. */
+export function isEnglish(text: string): boolean {
+  const { words, phrases } = languageOf(text, text.split(blanks).map(fold))
+  return words === stopWords && phrases === undefined
+}
+
+/** The terms of one word. */
+export function termsOf(word: string): string[] {
+  const terms: string[] = []
+  analyse(word, (term) => terms.push(term))
+  return terms
 }
 
 function note(terms: Map<string, QueryTerm>, term: string, word: string): void {

@@ -12,6 +12,7 @@ const searching = {
     cursor: 'cursor',
     sort: 'sort',
     facets: 'facets',
+    exact: 'exact',
     min_score: 'min_score',
     max_tokens: 'max_tokens',
     detail: 'detail',
@@ -52,6 +53,9 @@ export const routes: readonly Route[] = [
   search('GET /public/agents/:agent', 'getAgent', 'Full metadata and capabilities of one agent', {
     action: 'get_agent',
     entry: true,
+  }),
+  search('GET /public/suggest', 'suggestNames', 'Names of agents that complete what is typed', {
+    query: { q: 'text', limit: 'limit' },
   }),
   operations('GET /public/status', 'getStatus', 'How this gateway does', {
     action: 'get_status',

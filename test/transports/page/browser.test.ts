@@ -83,6 +83,17 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect(reports).toEqual([])
   }, 30_000)
 
+  test('the field of the front page offers names that complete what one types', async () => {
+    await using opened = await openPage('/')
+    const { page, reports } = opened
+    await page.fill('input[type=search]', 'swa')
+    const offered = page.locator('#names option')
+    await offered.first().waitFor({ state: 'attached' })
+    expect(await offered.first().getAttribute('value')).toMatch(/^Swans/)
+    expect(await offered.first().textContent()).toBe('com.example.swans')
+    expect(reports).toEqual([])
+  }, 30_000)
+
   test('without scripts, search, filters and pages of agents work too', async () => {
     await using opened = await openPage('/', { scripts: false })
     const { page } = opened

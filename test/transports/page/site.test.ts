@@ -55,6 +55,16 @@ const browser = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 const open = (path: string, headers: Record<string, string> = browser) =>
   home.request('GET', path, { headers })
 
+describe('a misspelt search', () => {
+  test('shows what was searched for instead, with the search for the exact words', async () => {
+    const { text } = await open('/search?q=umbrela')
+    expect(text).toContain('Shown for <strong>umbrella</strong> instead of <q>umbrela</q>.')
+    expect(text).toContain('href="/search?q=umbrela&amp;exact=true"')
+    const exact = await open('/search?q=umbrela&exact=true')
+    expect(exact.text).not.toContain('Shown for')
+  })
+})
+
 describe('the front page', () => {
   test.each([
     [browser.Accept, 'text/html; charset=utf-8'],

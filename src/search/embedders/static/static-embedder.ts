@@ -39,6 +39,7 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
   return {
     model: `${table.name}:${hash('sha256', hashes.join('\n')).slice(0, 12)}`,
     dimensions: table.dimensions,
+    words: table.words,
     async embed(texts, _as, signal) {
       signal.throwIfAborted()
       const embeddings: TextEmbedding[] = []

@@ -15,6 +15,8 @@ export interface Table {
   readonly sequences: Sequences
   readonly rows: Int8Array
   readonly scales: Float32Array
+  /** The pieces that are whole words, the most frequent first. */
+  words(): readonly string[]
   /** SHA-256 of each file, in hex, in a fixed order. */
   readonly hashes: readonly string[]
 }
@@ -68,6 +70,7 @@ export async function readTable(folder: string): Promise<Table> {
     sequences: toSequences(sequences, manifest),
     rows: new Int8Array(rows.bytes.buffer),
     scales: toScales(scales, features),
+    words: () => wholeWords(vocabulary.bytes),
     hashes: Object.values(files).flatMap((file) => file?.sha256 ?? []),
   }
 }
@@ -88,6 +91,13 @@ export async function readFacts(folder: string, length: number): Promise<Uint8Ar
   if (!file) throw faulty(facts.path, 'is not in its manifest')
   check(facts, file, length)
   return facts.bytes
+}
+
+const word = /^\p{L}+$/u
+
+function wholeWords(vocabulary: Uint8Array): string[] {
+  const pieces = new TextDecoder().decode(vocabulary).split('\n')
+  return pieces.filter((piece) => word.test(piece))
 }
 
 /** Hashes each chunk while the next one is read. */

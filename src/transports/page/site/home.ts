@@ -25,7 +25,7 @@ export function home({ total, facets }: SearchOutput, base: string): View {
 <div>
 <h1>${words.headline}</h1>
 <p class="lead">${words.lead}</p>
-${searchField('')}
+${searchField('', [], { suggests: true })}
 <p class="tries">${words.tries} ${words.examples.map((query) => html`<a class="chip" href="/search?q=${encodeURIComponent(query)}">${query}</a> `)}</p>
 </div>
 ${oneCall(base)}

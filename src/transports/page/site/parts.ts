@@ -9,10 +9,12 @@ const magnifier = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor
 export function searchField(
   query: string,
   filters: readonly (readonly [string, string])[] = [],
-  { path = '/search', label = words.ask as string } = {},
+  { path = '/search', label = words.ask as string, suggests = false } = {},
 ): Html {
+  // The script fills the list with names while one types.
+  const list = suggests && html`<datalist id="names"></datalist>`
   return html`<form class="field" role="search" action="${path}">
-${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000">
+${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000"${suggests && html` list="names"`}>${list}
 ${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">/</kbd><button class="button main">${words.search}</button>
 </form>`
 }

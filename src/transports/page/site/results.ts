@@ -16,7 +16,7 @@ export const maxNearby = 3
  */
 export function results(found: SearchOutput, search: URLSearchParams, nearby?: SearchOutput): View {
   const query = search.get('q') ?? ''
-  const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor')
+  const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor' && name !== 'exact')
   const main = html`
 <h1 class="skip">${words.results}</h1>
 ${searchField(query, inForce)}
@@ -24,12 +24,23 @@ ${searchField(query, inForce)}
 <nav class="rail" aria-label="${words.filters}">${rail(found, search)}</nav>
 <div>
 <div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
+${corrections(found, search)}
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
 ${found.agents.length === 0 ? empty(search, nearby) : html`<div class="hits">${hits(found)}</div>`}
 ${pages(found, search)}
 </div>
 </div>`
   return { title: query === '' ? words.browse : query, main, place: 'browse' }
+}
+
+/** What the search changed in the words, with the search for the words as they are written. */
+function corrections({ corrected = [] }: SearchOutput, search: URLSearchParams): Html | false {
+  if (corrected.length === 0) return false
+  const changes = corrected.map(
+    ({ from, to }, at) => html`${at > 0 && ', '}<strong>${to}</strong> ${words.instead_of} <q>${from}</q>`,
+  )
+  const exact = addressOf(search, 'exact', 'true')
+  return html`<p class="note">${words.shown_for} ${changes}. <a href="${exact}">${words.exact}</a></p>`
 }
 
 /** Hits of one search mostly match the same terms. */
@@ -119,7 +130,7 @@ function addressOf(search: URLSearchParams, name: string, value: string | null):
 /** What to do where nothing fits: lift a filter, or all of them, or say it in other words. */
 function empty(search: URLSearchParams, nearby: SearchOutput | undefined): Html {
   const query = search.get('q') ?? ''
-  const isFiltered = [...search.keys()].some((name) => name !== 'q' && name !== 'cursor')
+  const isFiltered = [...search.keys()].some((name) => !['q', 'cursor', 'exact'].includes(name))
   const path = isFiltered ? `/search?q=${encodeURIComponent(query)}` : '/search'
   const inForce = railFilters.filter(({ name }) => search.has(name))
   const lifts =

@@ -1,0 +1,222 @@
+import type { Correction } from '../../../schemas/search.ts'
+import type { QueryTerm } from '../query/query-terms.ts'
+import { stopWords } from '../query/stop-words.ts'
+import { type ModelWords, maxRank } from './model-words.ts'
+import { isSpellable, type WordList } from './word-list.ts'
+
+/** The words against which a query is corrected. */
+export interface Spelling {
+  /** True for a word that is right although no entry has it. */
+  isRight(word: string): boolean
+  /** The term of a word in the index; undefined if no document that counts has a form of the word. */
+  termOf(word: string): string | undefined
+  readonly indexed: WordList
+  readonly model?: ModelWords | undefined
+}
+
+export interface Corrected {
+  readonly text: string
+  readonly corrections: readonly Correction[]
+}
+
+const minLetters = 4
+/** Maximum number of words of a query that are corrected, since each costs a search for similar words. */
+const maxWords = 8
+/** Maximum number of candidates for one word whose meaning is compared. */
+const maxCandidates = 8
+/** Cost of a space that is missing or too much. */
+const spaceCost = 0.9
+
+/**
+ * What a candidate gains by its frequency in the index, by its rank in the model, and by its closeness to the rest of
+ * the query in meaning. Set on the development sets (docs/search.md).
+ */
+const gains = { indexed: 0.3, ranked: 0.3, meaning: 1 }
+/** Gain less cost that a candidate needs. */
+const minWorth = -1.3
+/** Highest cost of a candidate where no model says which other words there are. */
+const maxCostByIndex = 1
+
+/** Words between spaces and punctuation that are no part of an identifier, an address or a number. */
+const written = /(?<![\p{L}\p{M}\p{N}._/@:-])[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_/@-]|[.:][\p{L}\p{N}])/gu
+
+interface Written {
+  readonly word: string
+  readonly start: number
+  readonly end: number
+}
+
+interface Candidate {
+  readonly to: string
+  readonly cost: number
+  readonly gain: number
+  /** Where the text is that it replaces. */
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Corrects the words of a query that neither the index nor the model knows. Returns undefined if there are none, or
+ * none that is like a known word.
+ */
+export async function correct(
+  text: string,
+  spelling: Spelling,
+  signal: AbortSignal,
+): Promise<Corrected | undefined> {
+  const words = wordsOf(text)
+  const isShouted = !/\p{Ll}/u.test(text)
+  const unknown = words
+    .filter(({ word }) => (isShouted || !hasCapitalInside(word)) && !isKnown(word.toLowerCase(), spelling))
+    .slice(0, maxWords)
+  if (unknown.length === 0) return undefined
+  const rest = restOf(text, unknown)
+  const chosen: Candidate[] = []
+  for (const item of unknown) {
+    if (chosen.some(({ end }) => end > item.start)) continue
+    const best = await bestOf(candidatesOf(item, words, spelling), rest, spelling.model, signal)
+    if (best) chosen.push(best)
+  }
+  if (chosen.length === 0) return undefined
+  return {
+    text: replaced(text, chosen),
+    corrections: chosen.map(({ start, end, to }) => ({ from: text.slice(start, end), to })),
+  }
+}
+
+function wordsOf(text: string): Written[] {
+  return [...text.matchAll(written)].map(({ 0: word, index }) => ({
+    word,
+    start: index,
+    end: index + word.length,
+  }))
+}
+
+/** True for identifiers and acronyms. */
+function hasCapitalInside(word: string): boolean {
+  return /\p{Lu}/u.test(word.slice(1))
+}
+
+/** True if a query may have a misspelt word: a cheap check of the words of its terms. */
+export function mayHaveErrors(terms: readonly QueryTerm[], spelling: Spelling): boolean {
+  for (const { words } of terms) for (const word of words) if (!isKnown(word, spelling)) return true
+  return false
+}
+
+/** True for a word that is not corrected: one that the index or the model has, or a regular form of it. */
+function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
+  const has = (form: string) => indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0
+  if (word.length < minLetters || has(word) || stopWords.has(word)) return true
+  return !isSpellable(word) || isRight(word) || basesOf(word).some(has)
+}
+
+const endings = /(?:s|es|ed|ing|ers?|ly)$/
+
+/** The words of which a word may be a regular form. */
+function basesOf(word: string): string[] {
+  const base = word.replace(endings, '')
+  const doubled = base.replace(/(.)\1$/, '$1')
+  return [base, word.replace(/s$/, ''), `${base}e`, doubled, base.replace(/i$/, 'y')].filter(
+    (form) => form !== word,
+  )
+}
+
+function candidatesOf(item: Written, words: readonly Written[], spelling: Spelling): Candidate[] {
+  const { start, end } = item
+  const word = item.word.toLowerCase()
+  const limit = Math.min(limitOf(word.length), spelling.model ? Number.POSITIVE_INFINITY : maxCostByIndex)
+  const costs = new Map<string, number>()
+  for (const list of [spelling.indexed, spelling.model?.list])
+    for (const { word: to, cost } of list?.near(word, limit) ?? []) costs.set(to, cost)
+  const term = spelling.termOf(word)
+  const similar = [...costs]
+    .filter(([to]) => mayBeMeant(word, to, term, spelling))
+    .map(([to, cost]) => ({ to, cost, gain: gainOf(to, spelling), start, end }))
+  const apart = term === undefined ? [...splitsOf(item, spelling), ...joinsOf(item, words, spelling)] : []
+  return [...similar, ...apart]
+    .sort((left, other) => other.gain - other.cost - (left.gain - left.cost) || (left.to < other.to ? -1 : 1))
+    .slice(0, maxCandidates)
+}
+
+/** A word of which the index has another form can only be a misspelling of such a form. */
+function mayBeMeant(word: string, to: string, term: string | undefined, spelling: Spelling): boolean {
+  if (term === undefined) return true
+  return spelling.termOf(to) === term && !basesOf(to).includes(word)
+}
+
+/** The errors of a word may cost so much, about one in a short word and two in a long one. */
+function limitOf(length: number): number {
+  if (length < 5) return 1
+  return length < 8 ? 1.6 : 2.3
+}
+
+function gainOf(word: string, { indexed, model }: Spelling): number {
+  const ranked = (model?.list.countOf(word) ?? 0) / maxRank
+  return gains.indexed * Math.log10(1 + indexed.countOf(word)) + gains.ranked * ranked
+}
+
+function splitsOf({ word, start, end }: Written, spelling: Spelling): Candidate[] {
+  const lower = word.toLowerCase()
+  return Array.from({ length: Math.max(0, lower.length - 3) }, (_, at) => at + 2).flatMap((at) => {
+    const parts = [lower.slice(0, at), lower.slice(at)]
+    if (!parts.every((part) => isPart(part, spelling))) return []
+    const gain = Math.min(...parts.map((part) => (stopWords.has(part) ? 1 : gainOf(part, spelling))))
+    return { to: parts.join(' '), cost: spaceCost, gain, start, end }
+  })
+}
+
+/** The part of a split word must be a word of its own: short letters are found in every word. */
+function isPart(part: string, { indexed }: Spelling): boolean {
+  if (part.length < minLetters - 1) return stopWords.has(part)
+  return indexed.countOf(part) > 1 || (part.length >= minLetters && stopWords.has(part))
+}
+
+/** The word together with the word before or after it. */
+function joinsOf(item: Written, words: readonly Written[], spelling: Spelling): Candidate[] {
+  const at = words.indexOf(item)
+  const pairs = [words.slice(at - 1, at + 1), words.slice(at, at + 2)]
+  return pairs.flatMap(([left, right]) => {
+    if (!left || !right || right.start - left.end !== 1) return []
+    const to = `${left.word}${right.word}`.toLowerCase()
+    if (spelling.indexed.countOf(to) === 0) return []
+    return { to, cost: spaceCost, gain: gainOf(to, spelling), start: left.start, end: right.end }
+  })
+}
+
+async function bestOf(
+  candidates: readonly Candidate[],
+  rest: string,
+  model: ModelWords | undefined,
+  signal: AbortSignal,
+): Promise<Candidate | undefined> {
+  if (candidates.length === 0) return undefined
+  const words = candidates.map(({ to }) => to)
+  const closeness = model && rest !== '' ? await model.closeness(rest, words, signal) : []
+  const worthOf = (at: number) => {
+    const { gain, cost } = candidates[at] as Candidate
+    return gain - cost + gains.meaning * (closeness[at] ?? 0)
+  }
+  const order = candidates.map((_, at) => at).sort((left, other) => worthOf(other) - worthOf(left))
+  const best = order[0] ?? 0
+  return worthOf(best) < minWorth ? undefined : candidates[best]
+}
+
+function restOf(text: string, unknown: readonly Written[]): string {
+  return replaced(
+    text,
+    unknown.map(({ start, end }) => ({ start, end, to: ' ' })),
+  ).trim()
+}
+
+function replaced(
+  text: string,
+  parts: readonly { readonly start: number; readonly end: number; readonly to: string }[],
+): string {
+  let end = 0
+  const before = parts.map((part) => {
+    const between = text.slice(end, part.start)
+    end = part.end
+    return `${between}${part.to}`
+  })
+  return `${before.join('')}${text.slice(end)}`
+}
