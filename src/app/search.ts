@@ -54,7 +54,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const onError = runtime.onError('index')
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/10 ${listedFields}`,
+    `${version}/11 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),

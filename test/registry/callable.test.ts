@@ -69,7 +69,9 @@ describe('an agent that was asked', () => {
     home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins.join() })
     transports = [...openTransports(home), restTransport(home)]
     for (const [name, { url }] of servers) {
-      await list(home, { package_name: `com.example.${name}`, endpoints: [{ protocol: 'mcp', url }] })
+      const description = 'Reads web pages.'
+      const endpoints = [{ protocol: 'mcp' as const, url }]
+      await list(home, { package_name: `com.example.${name}`, description, endpoints })
     }
     await home.gateway.verification.checker.run(signal)
   }, 60_000)
@@ -99,7 +101,10 @@ describe('an agent that was asked', () => {
     }
     const all = await home.request('GET', '/public/agents')
     expect((await home.request('GET', '/public/agents?callable=')).json.total).toBe(all.json.total)
-    const words = await home.request('GET', '/public/agents?q=agent&callable=open&callable=hosted&limit=50')
+    const words = await home.request(
+      'GET',
+      '/public/agents?q=web+page&callable=open&callable=hosted&limit=50',
+    )
     expect(new Set(words.json.agents.map(({ callable }: { callable: string }) => callable))).toEqual(
       new Set(['open', 'hosted']),
     )
