@@ -6,6 +6,14 @@ import { listedActions } from './names.ts'
 import { Package } from './package.ts'
 import { ContentFlag } from './trust.ts'
 
+export const Confidence = z
+  .number()
+  .min(0)
+  .max(1)
+  .describe(
+    'Calibrated probability that the agent fits the query. It compares over queries; the score does not.',
+  )
+
 /** The forms of an answer about agents. */
 export const Detail = z
   .enum(['brief', 'full'])
@@ -45,6 +53,7 @@ export const BriefFound = z
   .object({
     ...shared,
     score: z.number().optional(),
+    confidence: Confidence.optional(),
     actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
     alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
   })

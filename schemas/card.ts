@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Confidence } from './brief.ts'
 import { Callable } from './callable.ts'
 import { Discovery } from './discovery.ts'
 import { Entry } from './entry.ts'
@@ -59,6 +60,7 @@ export type Alternative = z.infer<typeof Alternative>
 
 export const Found = Entry.extend({
   score: z.number().optional(),
+  confidence: Confidence.optional(),
   match: Match.optional(),
   discovery: Discovery.optional(),
   alternatives: z

@@ -1,12 +1,8 @@
 // Everyday intents over real lists: is a right agent first, or among the first three; and does an answer say so when no
 // agent fits?
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
-import type { Gateway } from '../../src/app/gateway.ts'
-import { localPrincipal } from '../../src/auth/authenticator.ts'
-import { importAll, openEvaluated } from './gateway.ts'
+import { type Agent, ask, Intent, importLists, isRight, Request, read } from './asking.ts'
+import { openEvaluated } from './gateway.ts'
 import { bootstrap, mean } from './metrics.ts'
 
 const usage = `npm run eval:intents -- LIST… [--part open|closed] [--fit calibration|report] [--misses] [--json]
@@ -16,26 +12,6 @@ LIST is a file that the import reads: MCP servers, cards or documents of an MCP 
 --fit   asks the requests that agents serve and those that none serves, and counts what the answers say
 --misses names the intents without a right agent in the first place, and the answers`
 
-const Intent = z.object({
-  kind: z.string(),
-  text: z.string(),
-  /** Patterns that all occur in the name, the package name or the description of a right agent. */
-  right: z.array(z.string()).optional(),
-  /** A pattern of the name or the package name of a right agent. */
-  named: z.string().optional(),
-  /** A pattern that a right agent does not have. */
-  wrong: z.string().optional(),
-})
-type Intent = z.infer<typeof Intent>
-const Request = z.object({ text: z.string(), served: z.boolean() })
-const Answer = z.looseObject({
-  agents: z.array(z.looseObject({ name: z.string(), package_name: z.string(), description: z.string() })),
-  notice: z.string().optional(),
-})
-type Answer = z.infer<typeof Answer>
-type Agent = Answer['agents'][number]
-
-const { signal } = new AbortController()
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -53,9 +29,7 @@ if (values.help || positionals.length === 0) {
 
 await using opened = await openEvaluated()
 const { gateway } = opened
-const lines = positionals.flatMap((path) => readFileSync(path, 'utf8').split('\n').filter(Boolean))
-const rejected = await importAll(gateway, lines)
-process.stderr.write(`${lines.length} lines, of which ${rejected.length} were refused\n`)
+await importLists(gateway, positionals)
 const result = values.fit === undefined ? await askIntents(values.part) : await askRequests(values.fit)
 if (values.json) process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
 
@@ -82,14 +56,6 @@ async function askIntents(part: string) {
   })
 }
 
-function isRight({ right = [], named, wrong }: Intent, { name, package_name, description }: Agent): boolean {
-  const names = `${name}\n${package_name}`
-  const text = `${names}\n${description}`
-  if (wrong !== undefined && new RegExp(wrong, 'i').test(text)) return false
-  if (named !== undefined && !new RegExp(named, 'i').test(names)) return false
-  return right.every((pattern) => new RegExp(pattern, 'i').test(text))
-}
-
 /** Counts the notices of requests that agents serve (false alarms) and of those that none serves (what was said). */
 async function askRequests(part: string) {
   const requests = read(`fit/${part}.jsonl`, Request)
@@ -112,22 +78,6 @@ async function askRequests(part: string) {
     for (const [name, { requests: count, noticed, interval }] of Object.entries(summary))
       process.stdout.write(`${name} (${count}): notice in ${share(noticed)}, ${between(interval)}\n`)
   return summary
-}
-
-async function ask(to: Gateway, query: string): Promise<Answer> {
-  const { output } = await to.dispatch(
-    { to: 'svc.registry', action: 'search_agents', params: { query, limit: 10 } },
-    { principal: localPrincipal, client: 'local', signal },
-  )
-  return Answer.parse(output)
-}
-
-function read<T>(file: string, type: z.ZodType<T>): T[] {
-  const text = readFileSync(join(import.meta.dirname, file), 'utf8')
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => type.parse(JSON.parse(line)))
 }
 
 function reportMiss({ kind, text }: Intent, agents: readonly Agent[], place: number): void {

@@ -26,8 +26,11 @@ export async function search(
   if (json) return print(found)
   const { agents, total, notice, corrected = [] } = found
   await printTable(
-    agentColumns.filter(({ title }) => title !== 'STATE'),
-    agents.map((agent) => agentRow(agent).toSpliced(1, 1)),
+    [...agentColumns.filter(({ title }) => title !== 'STATE'), ...(query ? [{ title: 'FITS' }] : [])],
+    agents.map((agent) => [
+      ...agentRow(agent).toSpliced(1, 1),
+      ...(query ? [percent(agent.confidence)] : []),
+    ]),
   )
   say(`${agents.length} of ${total}`)
   if (corrected.length > 0) {
@@ -40,6 +43,10 @@ export async function search(
     say(
       `To see the actions of an agent: dragoman resolve ${first.package_name}. To call one: dragoman call NAME ACTION PARAMS`,
     )
+}
+
+function percent(confidence: number | undefined): string {
+  return confidence === undefined ? '' : `${Math.round(100 * confidence)} %`
 }
 
 /** The name under which commander hands an option over: `--tag <tag...>` gives `tag`. */

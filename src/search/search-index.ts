@@ -83,6 +83,8 @@ export interface Hit {
   readonly id: string
   /** 0 to 1, above 1 for an exact name; 0 without a text. */
   readonly score: number
+  /** The probability that the entry fits the text, 0 to 1; absent without a text. */
+  readonly confidence?: number
   readonly why: Match
   readonly position: Position
   /** Ids of entries of other sources that describe the same agent, the best first. */
@@ -97,8 +99,8 @@ export interface Hits {
   /** Number of entries that match text and filter, on all pages together. */
   readonly total: number
   readonly facets?: Facets
-  /** The highest score of the whole result. */
-  readonly best?: number
+  /** The highest confidence of the best hits of the whole result; absent without a text. */
+  readonly confidence?: number
   /** The words of the text that were replaced. */
   readonly corrected?: readonly Correction[]
   /** The part of the search that failed, as a text. */

@@ -149,8 +149,7 @@ describe('search by meaning', () => {
     const { ask } = await home(documents)
     const all = await ask('umbrella')
     const best = all.hits[0]!.score
-    const hits = await ask('umbrella', { min_score: best })
-    expect(hits).toMatchObject({ total: 1, best })
+    expect((await ask('umbrella', { min_score: best })).total).toBe(1)
     expect((await ask('umbrella', { min_score: best + 0.01 })).total).toBe(0)
   })
 

@@ -126,8 +126,25 @@ describe('finding', () => {
       terms: ['sending', 'mails'],
       capability: 'send_mail',
       similarity: null,
-      scores: { lexical: score },
+      scores: { lexical: score, coverage: expect.closeTo(0.293) },
     })
+  })
+
+  it('is confident of what has the words of a query and of an exact name, not of what has a common word', async () => {
+    const index = await indexOf([
+      documentOf({ id: 'rail', name: 'Rail', description: 'train times and tickets' }),
+      ...Array.from({ length: 20 }, (_, at) => documentOf({ id: `${at}`, description: 'times and things' })),
+    ])
+    const confidenceOf = async (text: string) => {
+      const { hits, confidence } = await ask(index, { text, limit: 1 })
+      expect(confidence).toBeGreaterThanOrEqual(hits[0]?.confidence ?? 0)
+      return hits[0]?.confidence ?? 0
+    }
+    expect(await confidenceOf('train tickets')).toBeGreaterThan(0.9)
+    expect(await confidenceOf('Rail')).toBeGreaterThan(0.9)
+    expect(await confidenceOf('times of unheard purple elephants')).toBeLessThan(0.25)
+    expect((await ask(index, { text: 'elephants' })).confidence).toBe(0)
+    expect(await ask(index, {})).not.toHaveProperty('confidence')
   })
 
   it('names the first of equally good capabilities, and none that does not match', async () => {

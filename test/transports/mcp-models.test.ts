@@ -139,6 +139,7 @@ describe('over agents with actions', () => {
           callable: 'stated',
           verification_level: 'unverified',
           score: expect.any(Number),
+          confidence: expect.any(Number),
           actions: [
             { name: 'forecast', input_schema: forecast },
             { name: 'history', input_schema: forecast },
@@ -166,7 +167,7 @@ describe('over agents with actions', () => {
       ['history', true],
       ['alerts', true],
     ])
-    expect(await actionsIn(136)).toEqual([
+    expect(await actionsIn(144)).toEqual([
       ['forecast', true],
       ['history', false],
       ['alerts', false],

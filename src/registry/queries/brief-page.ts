@@ -21,7 +21,7 @@ export interface RankedEntry {
     'name' | 'description' | 'capabilities' | 'endpoints' | 'card' | 'manifest_url'
   >
   /** Absent if the search had no text. */
-  readonly reasons?: { readonly score: number; readonly match: Match }
+  readonly reasons?: { readonly score: number; readonly confidence: number; readonly match: Match }
   /** Entries of other sources that describe the same agent. */
   readonly alternatives?: Alternative[]
 }
@@ -43,11 +43,15 @@ function draftOf({ view, entry, reasons, alternatives }: RankedEntry): BriefDraf
   )
   const found = {
     ...briefFacts(view, maxDescription),
-    ...(reasons && { score: Math.round(reasons.score * 100) / 100 }),
+    ...(reasons && { score: rounded(reasons.score), confidence: rounded(reasons.confidence) }),
     ...(drafts.length > 0 && { actions: drafts.map(({ sketched }) => sketched) }),
     ...(alternatives && { alternatives: alternatives.map(({ package_name }) => package_name) }),
   }
   return { found, drafts, characters: lengthOf(found) }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
 }
 
 function bestFirst(capabilities: readonly Capability[], best: string | null | undefined): Capability[] {

@@ -232,7 +232,7 @@ export class SearchService {
       return {
         view,
         entry,
-        ...(hasText && { reasons: { score: hit.score, match: hit.why } }),
+        ...(hasText && { reasons: { score: hit.score, confidence: hit.confidence ?? 0, match: hit.why } }),
         ...(alternatives.length > 0 && { alternatives }),
       }
     })
@@ -288,12 +288,12 @@ export class SearchService {
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
 
-/** Minimum score of a best hit that answers the intent. */
-const fittingScore = 0.25
+/** Confidence below which a search says that nothing fits well (docs/search.md). */
+const fittingConfidence = 0.35
 
-function noticeOf({ total, best = 0 }: Hits): string | undefined {
+function noticeOf({ total, confidence = 0 }: Hits): string | undefined {
   if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
-  return best < fittingScore ? 'No agent fits this well; these are the nearest.' : undefined
+  return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
 }
 
 /**

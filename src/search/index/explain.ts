@@ -18,8 +18,7 @@ export function explain(
   adjustment: Adjustment = {},
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
-  // Sums of floats may exceed the range of a cosine slightly.
-  const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
+  const similarity = similarityOf(near)
   const words = new Set(found.flatMap((term) => [...term.words]))
   return {
     terms: [...words],
@@ -27,11 +26,26 @@ export function explain(
     similarity,
     scores: {
       lexical,
+      coverage: coverageOf(slot, query),
       ...(similarity !== null && { semantic: similarity }),
       ...weightsOf(entry.document),
       ...adjustment,
     },
   }
+}
+
+/** The share of the query's information in the words that the entry has, 0 to 1. */
+export function coverageOf(slot: number, query: readonly WeighedTerm[]): number {
+  return totalOf(query.filter(({ list }) => list.has(slot))) / (totalOf(query) || 1)
+}
+
+/** Sums of floats may exceed the range of a cosine slightly. */
+export function similarityOf(near: Near | undefined): number | null {
+  return near ? Math.max(-1, Math.min(1, near.similarity)) : null
+}
+
+function totalOf(terms: readonly WeighedTerm[]): number {
+  return terms.reduce((sum, { weight }) => sum + weight, 0)
 }
 
 function nearestCapability({ document }: TableEntry, near: Near | undefined): string | null {

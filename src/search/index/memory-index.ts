@@ -7,11 +7,12 @@ import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } fr
 import { correct, mayHaveErrors } from '../spelling/corrector.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
+import { confidenceOf } from './confidence.ts'
 import { DocumentTable } from './document-table.ts'
-import { explain, listed } from './explain.ts'
+import { coverageOf, explain, listed, similarityOf } from './explain.ts'
 import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
-import { checkPosition } from './order.ts'
+import { checkPosition, type PositionedSlot } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
 import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 
@@ -44,6 +45,9 @@ type Passes = (slot: number) => boolean
 
 /** Number of best entries by words whose meaning is compared even if they are not among the nearest. */
 const namedDepth = 20
+
+/** Number of best hits, one of which fits if any does. */
+const decisiveHits = 3
 
 /** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
 export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex {
@@ -161,9 +165,17 @@ class MemoryIndex implements SearchIndex {
       sort === 'relevance'
         ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
+    const confidence = ({ slot, position }: PositionedSlot) =>
+      confidenceOf(
+        coverageOf(slot, terms),
+        similarityOf(likeness?.near.get(position.id)),
+        texts.isNamed(reading.text, slot),
+      )
+    const best = takeBest(board, board.scores, describe, decisiveHits, undefined)
     const hits = page.map(({ slot, position }) => ({
       id: position.id,
       score: board.scores[slot] ?? 0,
+      confidence: confidence({ slot, position }),
       why: explain(
         slot,
         this.#table.at(slot),
@@ -178,7 +190,7 @@ class MemoryIndex implements SearchIndex {
     return {
       hits,
       total: board.size,
-      best: board.highest(),
+      confidence: Math.max(0, ...best.map(confidence)),
       ...(facets && { facets: attributes.facets(passes) }),
       ...(degraded !== undefined && { degraded }),
     }

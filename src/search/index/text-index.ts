@@ -161,6 +161,11 @@ export class TextIndex {
     return adjustments
   }
 
+  /** True if a document is named exactly like the text. */
+  isNamed(text: string, slot: number): boolean {
+    return this.#names.get(exactName(text))?.has(slot) ?? false
+  }
+
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {
     const { marks, mark } = among
     const { slots, weights: frequencies, size } = list

@@ -1,0 +1,19 @@
+/** The logit of the probability that a hit fits; `npm run eval:calibrate` computes the coefficients (docs/search.md). */
+const bySimilarity = { intercept: -3.98, similarity: 7.84, coverage: 2.33 }
+const byWords = { intercept: -1.69, coverage: 4.34 }
+/** An exact name is what its caller means, whatever its words. */
+const named = 0.95
+
+/**
+ * The probability that a hit fits a query, 0 to 1. `coverage` is the share of the query's information in the words that
+ * the hit has, `similarity` the cosine of their meaning, null if it is not known. Unlike the score it is absolute: it
+ * compares over queries.
+ */
+export function confidenceOf(coverage: number, similarity: number | null, isNamed: boolean): number {
+  const logit =
+    similarity === null
+      ? byWords.intercept + byWords.coverage * coverage
+      : bySimilarity.intercept + bySimilarity.similarity * similarity + bySimilarity.coverage * coverage
+  const probability = 1 / (1 + Math.exp(-logit))
+  return isNamed ? Math.max(named, probability) : probability
+}
