@@ -1,3 +1,5 @@
+import type { Match } from '../../../schemas/card.ts'
+
 /** The logit of the probability that a hit fits; `npm run eval:calibrate` computes the coefficients (docs/search.md). */
 const bySimilarity = { intercept: -3.98, similarity: 7.84, coverage: 2.33 }
 const byWords = { intercept: -1.69, coverage: 4.34 }
@@ -5,11 +7,11 @@ const byWords = { intercept: -1.69, coverage: 4.34 }
 const named = 0.95
 
 /**
- * The probability that a hit fits a query, 0 to 1. `coverage` is the share of the query's information in the words that
- * the hit has, `similarity` the cosine of their meaning, null if it is not known. Unlike the score it is absolute: it
- * compares over queries.
+ * The probability that a hit fits a query, 0 to 1: by the share of the query's information in the words that the hit
+ * has, and by the cosine of their meaning if it is known. Unlike the score it is absolute: it compares over queries.
  */
-export function confidenceOf(coverage: number, similarity: number | null, isNamed: boolean): number {
+export function confidenceOf({ similarity, scores }: Match, isNamed: boolean): number {
+  const { coverage = 0 } = scores
   const logit =
     similarity === null
       ? byWords.intercept + byWords.coverage * coverage

@@ -18,7 +18,8 @@ export function explain(
   adjustment: Adjustment = {},
 ): Match {
   const found = query.filter(({ list }) => list.has(slot))
-  const similarity = similarityOf(near)
+  // Sums of floats may exceed the range of a cosine slightly.
+  const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
   const words = new Set(found.flatMap((term) => [...term.words]))
   return {
     terms: [...words],
@@ -26,22 +27,12 @@ export function explain(
     similarity,
     scores: {
       lexical,
-      coverage: coverageOf(slot, query),
+      coverage: totalOf(found) / (totalOf(query) || 1),
       ...(similarity !== null && { semantic: similarity }),
       ...weightsOf(entry.document),
       ...adjustment,
     },
   }
-}
-
-/** The share of the query's information in the words that the entry has, 0 to 1. */
-export function coverageOf(slot: number, query: readonly WeighedTerm[]): number {
-  return totalOf(query.filter(({ list }) => list.has(slot))) / (totalOf(query) || 1)
-}
-
-/** Sums of floats may exceed the range of a cosine slightly. */
-export function similarityOf(near: Near | undefined): number | null {
-  return near ? Math.max(-1, Math.min(1, near.similarity)) : null
 }
 
 function totalOf(terms: readonly WeighedTerm[]): number {

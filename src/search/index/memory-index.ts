@@ -9,7 +9,7 @@ import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { confidenceOf } from './confidence.ts'
 import { DocumentTable } from './document-table.ts'
-import { coverageOf, explain, listed, similarityOf } from './explain.ts'
+import { explain, listed } from './explain.ts'
 import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import { checkPosition, type PositionedSlot } from './order.ts'
@@ -165,32 +165,26 @@ class MemoryIndex implements SearchIndex {
       sort === 'relevance'
         ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
-    const confidence = ({ slot, position }: PositionedSlot) =>
-      confidenceOf(
-        coverageOf(slot, terms),
-        similarityOf(likeness?.near.get(position.id)),
-        texts.isNamed(reading.text, slot),
-      )
-    const best = takeBest(board, board.scores, describe, decisiveHits, undefined)
-    const hits = page.map(({ slot, position }) => ({
-      id: position.id,
-      score: board.scores[slot] ?? 0,
-      confidence: confidence({ slot, position }),
-      why: explain(
-        slot,
-        this.#table.at(slot),
-        terms,
-        lexical(slot, position.id),
-        likeness?.near.get(position.id),
-        adjustments.get(slot),
-      ),
-      position,
-      ...alternativesOf(folded.get(slot), describe),
+    const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
+      const near = likeness?.near.get(id)
+      const why = explain(slot, this.#table.at(slot), terms, lexical(slot, id), near, adjustments.get(slot))
+      return { why, confidence: confidenceOf(why, texts.isNamed(reading.text, slot)) }
+    }
+    const hits = page.map((found) => ({
+      id: found.position.id,
+      score: board.scores[found.slot] ?? 0,
+      position: found.position,
+      ...reasonOf(found),
+      ...alternativesOf(folded.get(found.slot), describe),
     }))
+    const hasBest = sort === 'relevance' && !after && limit >= decisiveHits
+    const best = hasBest
+      ? hits.slice(0, decisiveHits)
+      : takeBest(board, board.scores, describe, decisiveHits, undefined).map(reasonOf)
     return {
       hits,
       total: board.size,
-      confidence: Math.max(0, ...best.map(confidence)),
+      confidence: Math.max(0, ...best.map(({ confidence }) => confidence)),
       ...(facets && { facets: attributes.facets(passes) }),
       ...(degraded !== undefined && { degraded }),
     }
