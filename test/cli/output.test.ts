@@ -208,6 +208,8 @@ const withoutOthers = [
   'mcp',
   'connect',
   'export',
+  'extras add',
+  'extras list',
   'keys list',
   'keys rotate',
   'completion',

@@ -23,8 +23,11 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   const agent = join(folder.path, 'agent.json')
   await run(['init', agent, '--package-name', 'com.example.newest', '--name', 'Zeppelin'], {})
   await run(['publish', agent, '--live'], environment)
-  const { stdout } = await run(['search', 'zeppelin', '--json'], environment)
-  const answer = JSON.parse(stdout)
+  const search = async () => JSON.parse((await run(['search', 'zeppelin', '--json'], environment)).stdout)
+  expect((await search()).agents).toHaveLength(1)
+  // Words are found at once, the meaning a moment later.
+  await expect.poll(async () => (await search()).agents[0].match.similarity).not.toBeNull()
+  const answer = await search()
   const [found] = answer.agents
   // Only its owner and admins see the subject, and the operator is an admin.
   expect([found.package_name, found.owner.subject]).toEqual(['com.example.newest', undefined])
@@ -32,7 +35,7 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   home.process.kill('SIGTERM')
   await home.ended
   expect(existsSync(file)).toBe(false)
-  const local = JSON.parse((await run(['search', 'zeppelin', '--json'], environment)).stdout)
+  const local = await search()
   const withoutAddress = ({ manifest_url: _, ...agent }: Record<string, unknown>) => agent
   expect(local.agents.map(withoutAddress)).toEqual(answer.agents.map(withoutAddress))
 }, 30_000)
