@@ -42,6 +42,16 @@ const MirrorState = Mirror.pick({
   counts: true,
 }).meta({ id: 'MirrorState' })
 
+/** A query that found too little, of at least five callers, without words that may tell of a person. */
+export const UnmetQuery = z
+  .object({
+    query: z.string(),
+    times: count,
+    found: z.enum(['nothing', 'little']).describe('What the last of these searches found.'),
+  })
+  .meta({ id: 'UnmetQuery' })
+export type UnmetQuery = z.infer<typeof UnmetQuery>
+
 /** What only an admin sees. */
 const StatusDetail = z
   .object({
@@ -52,6 +62,10 @@ const StatusDetail = z
     mirror_errors: z.array(
       z.object({ name: z.string(), url: z.string(), code: z.string(), message: z.string() }),
     ),
+    unmet_queries: z
+      .array(UnmetQuery)
+      .optional()
+      .describe('Queries that found too little since the start, where DRAGOMAN_UNMET_QUERIES is on.'),
   })
   .meta({ id: 'StatusDetail' })
 

@@ -52,6 +52,8 @@ export type StandardShape = '1.0' | 'any'
 export interface RegistryPort {
   readonly servers: ServersPort
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  /** Counts a query that found too little, where the operator wants to know. */
+  noteUnmet(query: string, caller: string, found: 'nothing' | 'little'): void
   /** The same search in the form for language models. */
   searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput>
   /** Adds what other registries find; `find` searches this registry for at most so many agents. */

@@ -41,7 +41,12 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySea
         detail === 'brief'
           ? registry.searchBrief({ ...query, limit }, principal, signal)
           : registry.search({ ...query, limit }, principal, signal)
-      return await registry.federate(query, federation, find, signal)
+      const found = await registry.federate(query, federation, find, signal)
+      const isLittle = found.agents.length === 0 || found.notice !== undefined
+      if (query.query !== undefined && isLittle) {
+        registry.noteUnmet(query.query, counted_as, found.agents.length === 0 ? 'nothing' : 'little')
+      }
+      return found
     },
   })
 }

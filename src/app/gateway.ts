@@ -9,6 +9,7 @@ import type { Site } from '../registry/entry/site.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
+import { createUnmetQueries } from '../registry/queries/unmet-queries.ts'
 import type { Router } from '../router/call.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
@@ -121,6 +122,7 @@ async function assemble(
   const search = await openSearch(runtime, store, outbound)
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
+  const unmet = config.DRAGOMAN_UNMET_QUERIES === 'on' ? createUnmetQueries() : undefined
   const { registry, sweep, follower, ready, verification, liveness, capabilities, reader, changes } =
     openRegistryServices(runtime, {
       store,
@@ -131,6 +133,7 @@ async function assemble(
       search,
       remotes,
       hosted,
+      unmet,
     })
   const traffic = createTraffic(clock)
   const metrics = createMetrics({
@@ -159,7 +162,7 @@ async function assemble(
     },
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
-  const status = openStatus(runtime, { store, registry, mirrors, traffic, follower, ready })
+  const status = openStatus(runtime, { store, registry, mirrors, traffic, unmet, follower, ready })
   const ports = {
     store,
     outbound,

@@ -5,6 +5,7 @@ import { createManifestReader } from '../registry/cards/fetch-card.ts'
 import { readProtectedName } from '../registry/entry/imitation.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
+import type { UnmetQueries } from '../registry/queries/unmet-queries.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
 import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
@@ -45,6 +46,8 @@ interface RegistryPorts {
   readonly remotes: OpenRemotes
   /** The hosted agents, whose cards the registry renders; filled before the first request. */
   readonly hosted: readonly Agent[]
+  /** Present where the operator wants to know them. */
+  readonly unmet: UnmetQueries | undefined
 }
 
 /** What one other registry is asked at most: half of it holds, since all searches count as one caller. */
@@ -52,7 +55,7 @@ const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms
 
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
-  const { store, outbound, identity, seals, endSignIns, search, remotes, hosted } = ports
+  const { store, outbound, identity, seals, endSignIns, search, remotes, hosted, unmet } = ports
   const { index, listed, vectors, saveSnapshot } = search
   const { fetch } = outbound.public
   const readServer = readServerBy(remotes.at)
@@ -102,6 +105,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     quotas: config.DRAGOMAN_QUOTAS,
     signer: identity.ring.signing,
     agents: () => hosted,
+    onUnmet: unmet?.note,
     federation: {
       upstreams: config.DRAGOMAN_FEDERATION,
       ask: outbound.upstreams(config.DRAGOMAN_FEDERATION).create_upstream(federationLimits),

@@ -265,6 +265,10 @@ export const settings = {
       .default(['https://github.com', 'https://gitlab.com']),
     'Origins from which approved bundles (mcpb) are fetched, comma-separated.',
   ],
+  DRAGOMAN_UNMET_QUERIES: [
+    z.enum(['on', 'off']).default('off'),
+    'Count queries that found too little, of five callers or more, for admins. No query is logged otherwise.',
+  ],
   DRAGOMAN_CHECK_OUTPUTS: [
     z.enum(['on', 'off']).default('off'),
     "Check our own agents' outputs against their schemas.",

@@ -4,6 +4,7 @@ import { codes, Failure } from '../../schemas/failure.ts'
 import { holds } from '../../schemas/scope.ts'
 import type { UpstreamTrouble } from '../../schemas/status.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
+import type { UnmetQueries } from '../registry/queries/unmet-queries.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Store } from '../store/store.ts'
 import type { Traffic } from '../telemetry/traffic.ts'
@@ -17,6 +18,7 @@ interface StatusPorts extends Pick<RegistryServices, 'follower' | 'ready'> {
   readonly registry: Registry
   readonly mirrors: Mirrors
   readonly traffic: Traffic
+  readonly unmet: UnmetQueries | undefined
 }
 
 /** Agents in trouble that are shown. */
@@ -25,7 +27,7 @@ const maxUpstreams = 20
 /** What this process knows of itself and of the registry. */
 export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
   const { config, clock, health, createId } = runtime
-  const { store, registry, mirrors, traffic, follower, ready } = ports
+  const { store, registry, mirrors, traffic, unmet, follower, ready } = ports
   const node = { id: createId().slice(-8), started_at: new Date(clock()).toISOString() }
   const kind = storeLocation(config).url === undefined ? 'sqlite' : 'postgresql'
   let isReady = false
@@ -100,6 +102,7 @@ export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
             mirror_errors: states.flatMap(({ name, url, error }) =>
               error ? [{ name, url, code: error.code, message: error.message }] : [],
             ),
+            ...(unmet && { unmet_queries: unmet.list() }),
           },
         }),
       }

@@ -29,6 +29,7 @@ import { type InstallQuery, installConfigOf } from './install/install-config.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
 import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
+import type { UnmetQueries } from './queries/unmet-queries.ts'
 import { createPersonalData } from './retention/personal-data.ts'
 import { createPurge } from './retention/purge.ts'
 import { createValidator } from './verification/validator.ts'
@@ -54,6 +55,8 @@ interface RegistryOptions extends EditorOptions {
   readonly endSignIns: (owner: string) => Promise<void>
   /** Called with the package name of each entry that a caller resolves. */
   readonly onShown?: (packageName: string) => void
+  /** Called with each query that found too little. */
+  readonly onUnmet?: UnmetQueries['note'] | undefined
   /** The other registries that searches ask, and how. */
   readonly federation: Pick<FederationOptions, 'upstreams' | 'ask' | 'wait'>
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
@@ -123,6 +126,7 @@ export function createRegistry(options: RegistryOptions) {
   return {
     ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
     search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
+    noteUnmet: options.onUnmet ?? (() => {}),
     searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
     servers: {
       list: (...call: Parameters<ServerCatalog['list']>) => catalog.list(...call),
