@@ -38,6 +38,14 @@ export interface LaunchesOptions {
   readonly onEnded: (agent: string, exit: object, stderr: string) => void
 }
 
+/** What a launch was made of; it is made again if one of them has changed. */
+interface Made {
+  readonly entry: EntryDetail
+  readonly approval: ActiveApproval
+  readonly launch: PackageLaunch
+}
+
+const maxLaunches = 1_000
 /** A refusal that repeats is logged once in this time. */
 const refusal_ms = 60_000
 const maxRefusals = 10_000
@@ -46,6 +54,8 @@ const maxRefusals = 10_000
 export class Launches {
   readonly #options: LaunchesOptions
   readonly #refusals: LRUCache<string, number>
+  /** By approval and caller, without secrets: most calls find the package running. */
+  readonly #made = new LRUCache<string, Made>(upTo(maxLaunches))
 
   constructor(options: LaunchesOptions) {
     this.#options = options
@@ -54,13 +64,32 @@ export class Launches {
 
   /** Throws Failure `not_callable` if the caller has to store a value first. */
   async of(entry: EntryDetail, approval: ActiveApproval, caller: Principal | null): Promise<PackageLaunch> {
-    const { variablesFor, noteRun, onError } = this.#options
+    const { variablesFor } = this.#options
     const url = packageUrl(approval.pinned)
     const owner = caller && principalKey(caller)
     const [shared, own] = await Promise.all([
       variablesFor(entry.id, url, approval.scope),
       owner === null ? undefined : variablesFor(entry.id, url, owner),
     ])
+    // Secrets stay sealed while nothing starts.
+    const hasSecrets = shared.values.size > 0 || (own?.values.size ?? 0) > 0
+    if (hasSecrets) return this.#make(entry, approval, caller, { shared, own })
+    const key = `${approval.id} ${owner}`
+    const made = this.#made.get(key)
+    if (made?.entry === entry && made.approval === approval) return made.launch
+    const launch = this.#make(entry, approval, caller, { shared, own })
+    this.#made.set(key, { entry, approval, launch })
+    return launch
+  }
+
+  #make(
+    entry: EntryDetail,
+    approval: ActiveApproval,
+    caller: Principal | null,
+    { shared, own }: { readonly shared: StoredVariables; readonly own: StoredVariables | undefined },
+  ): PackageLaunch {
+    const { noteRun, onError } = this.#options
+    const owner = caller && principalKey(caller)
     const names = new Set(approval.pinned.values.filter(({ secret }) => secret).map(({ name }) => name))
     const used = [...(own?.values ?? [])].filter(([name]) => names.has(name))
     const isOwn = used.length > 0 && owner !== approval.scope
