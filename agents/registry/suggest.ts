@@ -8,6 +8,7 @@ const Input = z.strictObject({
   text: z
     .string()
     .max(100)
+    .default('')
     .describe('What was typed so far: the beginning of a name, of a word of it, or a part.'),
   limit: z.int().min(1).max(20).default(8),
 })

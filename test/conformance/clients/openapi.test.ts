@@ -79,6 +79,7 @@ const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exportSession: { format: 'curl' },
   diffVersions: latest,
   diffPublicVersions: latest,
+  suggestNames: { q: 'wiki' },
 }
 
 /** What removes something comes last, and what removes most at the very end. */
