@@ -70,6 +70,12 @@ describe('a query', () => {
     expect(words('Can you please help me find an agent to send emails?')).toEqual(['send', 'email'])
   })
 
+  it('keeps a character that a phrase leaves alone, and the pair in which entries hold it', () => {
+    expect(words('책을 찾아줘')).toEqual(['책', '책을'])
+    expect(words('吗书')).toEqual(['书', '吗书'])
+    expect(words('请问电子书吗')).toEqual(['电子', '子书'])
+  })
+
   it('of boilerplate only has no words', () => {
     expect(words('find me a tool')).toEqual([])
   })

@@ -17,6 +17,7 @@ const maxCharacters = 4_000
 const maxTerms = 256
 const capitals = /(?<![\p{L}\p{N}])\p{Lu}{2,}(?![\p{L}\p{N}])/gu
 const operators = new Set(['and', 'or', 'not'])
+const loneCharacter = /^[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]$/u
 const blanks = /[^\p{L}\p{M}\p{N}]+/u
 
 /**
@@ -27,13 +28,20 @@ export function readQuery(text: string): QueryTerm[] {
   const query = text.slice(0, maxCharacters)
   const { words, phrases } = languageOf(query, query.split(blanks).map(fold))
   const terms = new Map<string, QueryTerm>()
-  analyse(
-    phrases ? query.replace(phrases, ' ') : query,
-    (term, word, boilerplate) => {
-      if (!boilerplate) note(terms, term, word)
-    },
-    withoutNames(words, query),
-  )
+  const boilerplate = withoutNames(words, query)
+  const read = (part: string, counts: (term: string) => boolean) =>
+    analyse(
+      part,
+      (term, word, isBoilerplate) => {
+        if (!isBoilerplate && counts(term)) note(terms, term, word)
+      },
+      boilerplate,
+    )
+  read(phrases ? query.replace(phrases, ' ') : query, () => true)
+  const alone = phrases ? [...terms.keys()].filter((term) => loneCharacter.test(term)) : []
+  // Entries hold a character within a text as a part of pairs: those of the query with a phrase that was cut off it.
+  if (alone.length > 0)
+    read(query, (term) => alone.some((character) => term !== character && term.includes(character)))
   return [...terms.values()].slice(0, maxTerms)
 }
 
