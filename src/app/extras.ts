@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { findPackage, placesOf } from '../common/optional-package.ts'
+import { findPackage } from '../common/optional-package.ts'
 import { peerDependencies } from './assets.ts'
 import type { Config } from './config.ts'
 
@@ -24,6 +24,6 @@ export function packagesOf(extra: Extra): string[] {
 /** Where an extra is installed: its folder, or beside the gateway; undefined if it is not. */
 export function placeOf(extra: Extra, folder: string): string | undefined {
   const [name] = extras[extra]
-  const [found] = placesOf(folder).flatMap((place) => findPackage(name, place) ?? [])
+  const [found] = findPackage(name, folder)
   return found?.path.slice(0, found.path.lastIndexOf(name) + name.length)
 }

@@ -12,7 +12,7 @@ import { createStaticEmbedder } from '../search/embedders/static/static-embedder
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { canStoreOnDisk, openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
+import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import {
   embedderWorker,
@@ -23,7 +23,7 @@ import {
   version,
 } from './assets.ts'
 import type { Config } from './config.ts'
-import { extrasFolder } from './extras.ts'
+import { extrasFolder, placeOf } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -137,7 +137,7 @@ const maxInMemory = 1_500_000
 async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
   if ((await store.embeddings.count(model)) <= maxInMemory) return false
-  if (await canStoreOnDisk(extrasFolder(config))) return true
+  if (placeOf('lance', extrasFolder(config)) !== undefined) return true
   log.warn('more vectors than fit well in memory: dragoman extras add lance, and start again')
   return false
 }

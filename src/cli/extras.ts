@@ -7,7 +7,7 @@ import { nearest } from '../../schemas/nearest.ts'
 import { readConfig } from '../app/config.ts'
 import { type Extra, extras, extrasFolder, packagesOf, placeOf } from '../app/extras.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
-import { print, say } from './output.ts'
+import { bold, print, printTable, say } from './output.ts'
 import { showWaiting } from './progress.ts'
 
 /** Installs an optional part by npm, from the registry that npm is set to. */
@@ -25,15 +25,21 @@ export async function addExtra(name: string, json: boolean): Promise<void> {
   else say(`Installed in ${folder}. A gateway that runs uses it after its next start.`)
 }
 
-export function listExtras(json: boolean): void {
+export async function listExtras(json: boolean): Promise<void> {
   const folder = extrasFolder(readConfig())
   const all = (Object.keys(extras) as Extra[]).map((name) => ({
     name,
     packages: packagesOf(name),
     installed: placeOf(name, folder) ?? null,
   }))
-  if (json) print({ extras: all })
-  else for (const { name, installed } of all) print(`${name}\t${installed ?? 'not installed'}`)
+  if (json) return print({ extras: all })
+  await printTable(
+    [
+      { title: 'EXTRA', style: bold },
+      { title: 'INSTALLED', elastic: true },
+    ],
+    all.map(({ name, installed }) => [name, installed ?? 'not installed']),
+  )
 }
 
 function extraOf(name: string): Extra {

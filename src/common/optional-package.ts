@@ -1,17 +1,19 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
-/** Where an optional package may be: in the folder of extras, and beside this program. */
-export function placesOf(extras: string | undefined): string[] {
-  return [...(extras ? [join(extras, 'package.json')] : []), import.meta.url]
+/** An optional package, as a module finds it that lies where the package does. */
+interface FoundPackage {
+  readonly require: NodeJS.Require
+  readonly path: string
 }
 
-/** A function that loads the modules of a place, and the path of a package there; undefined if the place lacks it. */
-export function findPackage(
-  name: string,
-  place: string,
-): { readonly require: NodeJS.Require; readonly path: string } | undefined {
-  const require = createRequire(place)
+/** Where an optional package is: in the folder of extras, then beside this program. */
+export function findPackage(name: string, extras: string | undefined): FoundPackage[] {
+  const places = [...(extras ? [join(extras, 'package.json')] : []), import.meta.url]
+  return places.map((place) => createRequire(place)).flatMap((require) => resolved(name, require) ?? [])
+}
+
+function resolved(name: string, require: NodeJS.Require): FoundPackage | undefined {
   try {
     return { require, path: require.resolve(name) }
   } catch {

@@ -20,12 +20,6 @@ export async function openVectorsOnDisk(options: LanceVectorStoreOptions): Promi
   return withFailures(await openLanceVectorStore(options).catch(rethrow), {})
 }
 
-/** True if LanceDB is installed, beside the gateway or in the folder of extras. */
-export async function canStoreOnDisk(extras: string | undefined): Promise<boolean> {
-  const { hasLibrary } = await import('./vectors/lance/library.ts')
-  return hasLibrary(extras)
-}
-
 function withFailures<More extends object>(store: VectorStore, more: More): VectorStore & More {
   return {
     ...more,

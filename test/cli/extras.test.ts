@@ -18,15 +18,17 @@ beforeAll(async () => {
 })
 afterAll(() => registry[Symbol.asyncDispose]())
 
+const environmentOf = (folder: string) => ({
+  DRAGOMAN_EXTRAS: folder,
+  DRAGOMAN_DATA: join(folder, 'data'),
+  HOME: folder,
+  npm_config_registry: registry.npm,
+  npm_config_cache: join(folder, 'cache'),
+})
+
 test('an optional part is installed into the folder of extras, from where it is loaded first', async () => {
   await using folder = await temporaryFolder()
-  const environment = {
-    DRAGOMAN_EXTRAS: folder.path,
-    DRAGOMAN_DATA: join(folder.path, 'data'),
-    HOME: folder.path,
-    npm_config_registry: registry.npm,
-    npm_config_cache: join(folder.path, 'cache'),
-  }
+  const environment = environmentOf(folder.path)
   const { stderr } = await run(['extras', 'add', 'lance'], environment)
   expect(stderr).toContain('Installed in')
   const place = join(folder.path, 'node_modules/@lancedb/lancedb')
@@ -43,13 +45,7 @@ test('an optional part is installed into the folder of extras, from where it is 
 
 test('an unknown part is refused with the names that exist, and a registry that lacks it by what npm says', async () => {
   await using folder = await temporaryFolder()
-  const environment = {
-    DRAGOMAN_EXTRAS: folder.path,
-    DRAGOMAN_DATA: join(folder.path, 'data'),
-    HOME: folder.path,
-    npm_config_registry: registry.npm,
-    npm_config_cache: join(folder.path, 'cache'),
-  }
+  const environment = environmentOf(folder.path)
   const unknown = await run(['extras', 'add', 'lanse'], environment)
   expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('lance, transformers')])
   const missing = await run(['extras', 'add', 'transformers'], environment)

@@ -2,10 +2,8 @@ import type { Parts, Sections } from '../../common/sections.ts'
 import { editCost, maxEdits, maxLetters } from './edit-cost.ts'
 
 /** A word of a list that is like a word that was written. */
-export interface NearWord {
+interface NearWord {
   readonly word: string
-  /** Number of documents with the word that count. */
-  readonly count: number
   readonly cost: number
 }
 
@@ -94,11 +92,10 @@ export class WordList {
     for (let id = 0; id < this.#words.length; id++) {
       const other = this.#masks[id] || this.#read(id)
       if (bits(mask & ~other) > edits || bits(other & ~mask) > edits) continue
+      if (this.#counted[id] === 0) continue
       const word = this.#words[id] as string
-      const count = this.#counted[id] as number
-      if (count === 0) continue
       const cost = editCost(written, word, limit)
-      if (cost <= limit) found.push({ word, count, cost })
+      if (cost <= limit) found.push({ word, cost })
     }
     return found
   }

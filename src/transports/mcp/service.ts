@@ -12,7 +12,6 @@ import { createAsk, faultOf } from './views/ask.ts'
 import { createCallTool, failedResult, markMeta, succeeded, writeSucceeded } from './views/calls.ts'
 import { type Catalogue, createCatalogue } from './views/catalogue.ts'
 import { completionViews } from './views/completion.ts'
-import type { ClientExchange } from './views/forward.ts'
 import { assertFirstPage, capabilitiesOf, freshness, instructionsOf } from './views/listing.ts'
 import { promptViews } from './views/prompts.ts'
 import { createResources } from './views/resources.ts'
@@ -130,9 +129,9 @@ export function serveOffer(offer: Offer, { context, onError, ending }: ServingOp
     },
   })
 
-  const views2025 = Object.entries(views).map(([method, { answer }]): [string, LegacyMethod] => [
+  const viewed = Object.entries(views).map(([method, { answer }]): [string, LegacyMethod] => [
     method,
-    (params, exchange) => answer(params, exchange),
+    withEarlierCode(answer),
   ])
   const legacy = createLegacy({
     onError,
@@ -147,7 +146,7 @@ export function serveOffer(offer: Offer, { context, onError, ending }: ServingOp
       instructions,
     }),
     methods: {
-      ...Object.fromEntries(views2025.map(([method, answer]) => [method, withEarlierCode(answer)])),
+      ...Object.fromEntries(viewed),
       async 'tools/call'(params, exchange) {
         const { result, members, meta } = await resultOf(params, exchange, exchange.facts)
         if (members === undefined) return result
@@ -165,8 +164,8 @@ type ToolResult =
   | { readonly members: string; readonly meta: object | undefined; readonly result?: undefined }
 
 /** Until 2025-11-25 the code of an unknown resource is -32002; SEP-2164 changed it. */
-function withEarlierCode(answer: LegacyMethod): LegacyMethod {
-  return async (params, exchange: ClientExchange) => {
+function withEarlierCode(answer: McpView['answer']): LegacyMethod {
+  return async (params, exchange) => {
     try {
       return await answer(params, exchange)
     } catch (thrown) {

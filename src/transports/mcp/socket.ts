@@ -17,7 +17,6 @@ export function mcpSocket(service: McpService, onError: (fault: unknown) => void
         caller: {
           client: connection.client,
           overCost: () => connection.overCost(),
-          charge: (units) => connection.charge(units),
           async identify() {
             const principal = await connection.identify()
             if (principal === undefined) throw new Failure('unauthenticated', 'The token is no longer valid.')

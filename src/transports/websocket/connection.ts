@@ -114,7 +114,7 @@ export class Connection {
         const text = data.toString()
         this.usedAt = performance.now()
         const units = costs.request + text.length * costs.receivedByte
-        this.charge(units)
+        this.#charge(units)
         if (this.#ignoresRefusals(units)) return this.giveUp('Your requests cost too much. Reconnect later.')
         if (!this.#flow.add(prepare(text), text.length)) this.#pause()
       } catch (fault) {
@@ -128,7 +128,7 @@ export class Connection {
   send(text: string): Promise<void> {
     const [socket, wire] = [this.#socket, this.#wire]
     if (socket.readyState !== socket.OPEN) return Promise.resolve()
-    this.charge(text.length * costs.sentByte)
+    this.#charge(text.length * costs.sentByte)
     return new Promise((resolve) => {
       socket.send(text, () => {
         if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
@@ -166,7 +166,7 @@ export class Connection {
     })
   }
 
-  charge(units: number): void {
+  #charge(units: number): void {
     this.#limits.charge(this.#caller, units)
   }
 

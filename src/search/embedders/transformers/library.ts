@@ -1,6 +1,6 @@
 import { env } from 'node:process'
 import { Failure } from '../../../../schemas/failure.ts'
-import { findPackage, placesOf } from '../../../common/optional-package.ts'
+import { findPackage } from '../../../common/optional-package.ts'
 
 /** The part of @huggingface/transformers 4 that this embedder uses. */
 export interface TransformersLibrary {
@@ -44,7 +44,7 @@ const silent = 50
 export function loadLibrary(extras: string | undefined): TransformersLibrary {
   // onnxruntime sends telemetry unless the process's own environment forbids it before the library is loaded.
   env.ORT_DISABLE_TELEMETRY = '1'
-  const library = loadFirst(placesOf(extras))
+  const library = loadFirst(extras)
   if (!library) throw missing(extras)
   library.env.allowRemoteModels = false
   library.env.useFSCache = false
@@ -54,10 +54,9 @@ export function loadLibrary(extras: string | undefined): TransformersLibrary {
   return library
 }
 
-function loadFirst(places: readonly string[]): TransformersLibrary | undefined {
-  for (const place of places) {
-    const found = findPackage(packageName, place)
-    const library = found && load(found.require, found.path)
+function loadFirst(extras: string | undefined): TransformersLibrary | undefined {
+  for (const { require, path } of findPackage(packageName, extras)) {
+    const library = load(require, path)
     if (library) return library
   }
   return undefined

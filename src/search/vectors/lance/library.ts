@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { env } from 'node:process'
-import { findPackage, placesOf } from '../../../common/optional-package.ts'
+import { findPackage } from '../../../common/optional-package.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
 
 type Lance = typeof import('@lancedb/lancedb')
@@ -17,14 +17,9 @@ export interface LanceLibrary {
 const packageName = '@lancedb/lancedb'
 const loaded = new Map<string, LanceLibrary>()
 
-/** True if LanceDB is installed: it is large, and has a native part for some platforms only. */
-export function hasLibrary(extras: string | undefined): boolean {
-  return placesOf(extras).some((place) => findPackage(packageName, place) !== undefined)
-}
-
-/** Loads LanceDB on first use. Throws VectorStoreError `not_configured` with the command that installs it. */
+/** Loads LanceDB on first use: it is large, and has a native part for some platforms only. Throws VectorStoreError `not_configured` with the command that installs it. */
 export function loadLibrary(extras: string | undefined): LanceLibrary {
-  const [found] = placesOf(extras).flatMap((place) => findPackage(packageName, place) ?? [])
+  const [found] = findPackage(packageName, extras)
   if (!found) {
     throw new VectorStoreError('not_configured', `The optional package ${packageName} is not installed.`, {
       hint: 'Install it with dragoman extras add lance, or set DRAGOMAN_VECTORS=memory.',

@@ -16,7 +16,6 @@ export interface McpCaller {
   readonly manages?: boolean
   /** The failure of a caller whose requests have cost too much; absent where each request is checked before it is read. */
   readonly overCost?: () => Failure | undefined
-  readonly charge?: (units: number) => void
 }
 
 /** One request in progress, as its transport provides it. */
