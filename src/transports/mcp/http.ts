@@ -14,6 +14,7 @@ import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
+import { json } from './http-answer.ts'
 import { serveLegacy } from './protocol-2025/http.ts'
 import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
@@ -70,8 +71,6 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
 function paramsOf({ params = {} }: IncomingMessage & { readonly params?: Readonly<Record<string, string>> }) {
   return params
 }
-
-const json = { 'Content-Type': 'application/json' }
 
 /** Throws Fault -32700 for a body that is not JSON, -32600 for one that is nested too deep, -32013 for too many values. */
 function readMessage(bytes: Buffer, principal: Principal | null): unknown {

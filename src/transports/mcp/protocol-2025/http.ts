@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { codes, Failure } from '../../../../schemas/failure.ts'
+import { Failure } from '../../../../schemas/failure.ts'
 import { isMessage, type McpMessage } from '../../../common/mcp/message.ts'
 import { modernVersion } from '../../../common/mcp/protocol.ts'
-import { isChallenge } from '../../http/challenge.ts'
 import { type EventStream, openEvents } from '../../http/events.ts'
-import { requestId } from '../../http/request-id.ts'
-import { failureHeaders, send } from '../../http/respond.ts'
+import { send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { maximumBatch } from '../../json-rpc/frames.ts'
 import { answerMembers, maxAnswersLength } from '../../json-rpc/json-rpc.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
+import { json, openAnswer } from '../http-answer.ts'
 import { refusal } from '../protocol-2026/frame.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import { type Legacy, type LegacyAnswer, type LegacyPost, versions } from './legacy.ts'
@@ -32,33 +31,18 @@ export async function serveLegacy(
   if (request.method !== 'POST') return refuseMethod(request, response)
   const refused = refusalOf(request, body)
   if (refused) return send(request, response, 400, refusal(refused, body), json)
-  const signal = signalOf(response)
-  let stream: EventStream | undefined
-  const post = {
-    caller,
-    session_id,
-    over_http: true,
-    signal,
-    async send(message: object) {
-      if (signal.aborted) return
-      stream ??= openEvents(response)
-      await stream.write({ event: 'message', data: JSON.stringify(message) })
-    },
-  }
+  const http = openAnswer(context, request, response)
+  const post = { caller, session_id, over_http: true, signal: http.signal, send: http.send }
   const answer = Array.isArray(body)
     ? await takeBatch(legacy, post, body)
     : await legacy.take({ ...post, message: body as McpMessage })
-  if (signal.aborted) return
   const { text, failure } = answer
-  if (text === undefined) response.writeHead(202).end()
-  else if (stream) stream.end({ event: 'message', data: text })
-  else if (failure && isChallenge(failure)) {
-    const headers = failureHeaders(context, request, failure, requestId(request))
-    send(request, response, codes[failure.code].http, text, { ...headers, ...json })
-  } else {
-    const session = answer.session_id === undefined ? {} : { 'Mcp-Session-Id': answer.session_id }
-    send(request, response, 200, text, { ...json, ...session })
+  if (text === undefined) {
+    if (!http.signal.aborted) response.writeHead(202).end()
+    return
   }
+  const session = answer.session_id === undefined ? {} : { 'Mcp-Session-Id': answer.session_id }
+  http.end({ text, ...(failure && { failure }) }, 200, session)
 }
 
 /** The stream of a session: notifications of changes, if the agent tells of any. */
@@ -137,5 +121,3 @@ function sessionIn({ headers }: IncomingMessage): string | undefined {
   const id = headers['mcp-session-id']
   return typeof id === 'string' ? id : undefined
 }
-
-const json = { 'Content-Type': 'application/json' }

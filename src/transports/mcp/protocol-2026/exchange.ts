@@ -1,12 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { codes } from '../../../../schemas/failure.ts'
 import type { McpRequest } from '../../../common/mcp/message.ts'
-import { isChallenge } from '../../http/challenge.ts'
-import { type EventStream, openEvents } from '../../http/events.ts'
-import { requestId } from '../../http/request-id.ts'
-import { failureHeaders, send } from '../../http/respond.ts'
-import { signalOf } from '../../http/rest.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
+import { openAnswer } from '../http-answer.ts'
 import type { McpCaller, Modern } from './protocol.ts'
 
 /**
@@ -21,25 +16,13 @@ export async function serveExchange(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const signal = signalOf(response)
-  let stream: EventStream | undefined
+  const http = openAnswer(context, request, response)
   const exchange = {
     caller,
-    signal,
+    signal: http.signal,
     challenges: true,
-    async notify(method: string, params: object) {
-      if (signal.aborted) return
-      stream ??= openEvents(response)
-      await stream.write({ event: 'message', data: JSON.stringify({ jsonrpc: '2.0', method, params }) })
-    },
+    notify: (method: string, params: object) => http.send({ jsonrpc: '2.0', method, params }),
   }
-  const { status, text, failure } = await modern.answer(message, exchange, request.headers)
-  if (signal.aborted) return
-  if (stream) stream.end({ event: 'message', data: text })
-  else if (failure && isChallenge(failure)) {
-    const headers = failureHeaders(context, request, failure, requestId(request))
-    send(request, response, codes[failure.code].http, text, { ...headers, ...json })
-  } else send(request, response, status, text, json)
+  const answer = await modern.answer(message, exchange, request.headers)
+  http.end(answer, answer.status)
 }
-
-const json = { 'Content-Type': 'application/json' }
