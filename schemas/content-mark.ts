@@ -1,4 +1,4 @@
-import { hiddenIn } from './text.ts'
+import { hidesAny } from './text.ts'
 
 /**
  * The mark of an output that comes from a third party. It travels beside the output, in the place that each protocol
@@ -11,7 +11,9 @@ export interface ContentMark {
   readonly content_flags?: readonly ['hidden_characters']
 }
 
+const visible: ContentMark = { content_trust: 'untrusted' }
+const hiding: ContentMark = { content_trust: 'untrusted', content_flags: ['hidden_characters'] }
+
 export function contentMark(output: unknown): ContentMark {
-  const isHiding = hiddenIn(output, 1).length > 0
-  return { content_trust: 'untrusted', ...(isHiding && { content_flags: ['hidden_characters'] }) }
+  return hidesAny(output) ? hiding : visible
 }

@@ -18,8 +18,12 @@ const strayVariant =
 const flags = /\u{1F3F4}[\u{E0061}-\u{E007A}]{1,6}\u{E007F}/gu
 const tags = /[\u{E0020}-\u{E007F}]/u
 
+/** Most texts: no character of ASCII but controls hides anything. */
+const plain = /^[\t\n\r\x20-\x7E]*$/
+
 /** True if a text has invisible characters or characters that reorder the visible text. */
 export function hidesCharacters(text: string): boolean {
+  if (plain.test(text)) return false
   if (hidden.test(text) || tags.test(text.replace(flags, ''))) return true
   return strayJoiner.test(text) || row.test(text) || strayVariant.test(text)
 }
@@ -74,6 +78,22 @@ export function hiddenIn(value: unknown, max = 20): string[] {
     }
   }
   return found.sort()
+}
+
+/** True if a string or a key within a value hides characters, at any depth. */
+export function hidesAny(value: unknown): boolean {
+  const left = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === 'string' && hidesCharacters(next)) return true
+    if (Array.isArray(next)) for (const item of next) left.push(item)
+    if (!isRecord(next)) continue
+    for (const [key, member] of Object.entries(next)) {
+      if (hidesCharacters(key)) return true
+      left.push(member)
+    }
+  }
+  return false
 }
 
 const message = 'It holds characters that are invisible or that reorder the text. Remove them.'

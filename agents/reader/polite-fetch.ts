@@ -48,9 +48,12 @@ export function createPoliteFetch(fetch: FetchPage, clock: Clock): PoliteFetch {
     const host = URL.canParse(request.url) ? new URL(request.url).host : ''
     refuseUntilRested(host, caller)
     const { signal } = request
-    using _slotInAll = await acquireInAll(caller, signal).catch(cancelledOr(signal))
-    using _callerSlot = await acquireForCaller(restKey(host, caller), signal).catch(cancelledOr(signal))
-    using _slot = await acquire(host, signal).catch(cancelledOr(signal))
+    const orCancelled = cancelledOr(signal)
+    using _slotInAll = await Promise.resolve(acquireInAll(caller, signal)).catch(orCancelled)
+    using _callerSlot = await Promise.resolve(acquireForCaller(restKey(host, caller), signal)).catch(
+      orCancelled,
+    )
+    using _slot = await Promise.resolve(acquire(host, signal)).catch(orCancelled)
     refuseUntilRested(host, caller)
     const response = await fetch(request)
     const rest_s = retryAfter(response.headers['retry-after'], clock())

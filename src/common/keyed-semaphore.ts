@@ -1,7 +1,7 @@
 import { type Acquire, createSemaphore } from './semaphore.ts'
 
 /** Acquires a slot of the key's own semaphore, as Acquire does. */
-type AcquireKeyed = (key: string, signal: AbortSignal) => Promise<Disposable>
+type AcquireKeyed = (key: string, signal: AbortSignal) => Disposable | Promise<Disposable>
 
 /** A semaphore of `max` slots for each key; `maxWaiting` and `queueFull` as in `createSemaphore`. */
 export function createKeyedSemaphore(
@@ -10,7 +10,7 @@ export function createKeyedSemaphore(
   queueFull?: () => Error,
 ): AcquireKeyed {
   const semaphores = new Map<string, { readonly acquire: Acquire; users: number }>()
-  return async (key, signal) => {
+  return (key, signal) => {
     const semaphore = semaphores.get(key) ?? {
       acquire: createSemaphore(max, maxWaiting, queueFull),
       users: 0,
@@ -21,17 +21,17 @@ export function createKeyedSemaphore(
       semaphore.users--
       if (semaphore.users === 0) semaphores.delete(key)
     }
-    try {
-      const slot = await semaphore.acquire(signal)
-      return {
-        [Symbol.dispose]() {
-          slot[Symbol.dispose]()
-          leave()
-        },
-      }
-    } catch (thrown) {
+    const leaving = (slot: Disposable): Disposable => ({
+      [Symbol.dispose]() {
+        slot[Symbol.dispose]()
+        leave()
+      },
+    })
+    const slot = semaphore.acquire(signal)
+    if (!(slot instanceof Promise)) return leaving(slot)
+    return slot.then(leaving, (reason) => {
       leave()
-      throw thrown
-    }
+      throw reason
+    })
   }
 }

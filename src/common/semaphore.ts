@@ -1,5 +1,8 @@
-/** Resolves with a slot when one is free, in order of the calls; rejects with the reason of the signal when it aborts. */
-export type Acquire = (signal: AbortSignal) => Promise<Disposable>
+/**
+ * A slot: at once if one is free, else as soon as one is, in order of the calls; rejects with the reason of the signal
+ * when it aborts.
+ */
+export type Acquire = (signal: AbortSignal) => Disposable | Promise<Disposable>
 
 /**
  * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring
@@ -35,10 +38,7 @@ export function createSemaphore(
     })
   }
 
-  return async (signal) => {
-    if (acquired < max) acquired++
-    else if (waiting.size >= maxWaiting) throw queueFull()
-    else await waitForSlot(signal)
+  function slot(): Disposable {
     let isHeld = true
     return {
       [Symbol.dispose]() {
@@ -46,5 +46,14 @@ export function createSemaphore(
         isHeld = false
       },
     }
+  }
+
+  return (signal) => {
+    if (acquired < max) {
+      acquired++
+      return slot()
+    }
+    if (waiting.size >= maxWaiting) return Promise.reject(queueFull())
+    return waitForSlot(signal).then(slot)
   }
 }

@@ -61,7 +61,7 @@ export interface Reply {
 }
 
 /** The agent with a name, or undefined. May throw a more specific Failure. */
-type Resolve = (to: string, call: Call) => Promise<Agent | undefined>
+type Resolve = (to: string, call: Call) => Agent | Promise<Agent | undefined>
 
 export interface Router {
   /** Routes one envelope to its action and returns its output. Throws only Failure. */

@@ -32,10 +32,19 @@ interface IdempotencyOptions {
  * the same key and, with `retry_after_s`, while the first call runs.
  */
 export function createIdempotency({ store, clock, createId, onError }: IdempotencyOptions): Idempotency {
-  return async ({ agent, action, principal }, input, work) => {
-    if (action.idempotency !== 'key' || !isRecord(input)) return await work(input)
+  return ({ agent, action, principal }, input, work) => {
+    if (action.idempotency !== 'key' || !isRecord(input)) return work(input)
     const { idempotency_key: key, ...rest } = input
-    if (typeof key !== 'string') return await work(rest)
+    if (typeof key !== 'string') return work(rest)
+    return once({ agent, action, principal }, key, rest, work)
+  }
+
+  async function once(
+    { agent, action, principal }: Parameters<Idempotency>[0],
+    key: string,
+    rest: Readonly<Record<string, unknown>>,
+    work: (input: unknown) => Promise<unknown>,
+  ): Promise<unknown> {
     const call: IdempotentCall = {
       owner: ownerOf(principal),
       action: `${agent.package_name} ${action.name}`,

@@ -66,8 +66,10 @@ class ActionRouter implements Router {
     if (via.length > maxHops) {
       throw new Failure('loop_detected', `The call has passed ${maxHops} agents already.`)
     }
-    const allowance = await options.admit({ to, action: name, params }, call)
-    const agent = await options.resolve(packageNameOf(to), call)
+    const admitted = options.admit({ to, action: name, params }, call)
+    const allowance = admitted instanceof Promise ? await admitted : admitted
+    const found = options.resolve(packageNameOf(to), call)
+    const agent = found instanceof Promise ? await found : found
     if (!agent) throw new Failure('not_found', `No agent has the name ${to}.`)
     const action = findAction(agent, name)
     // This check precedes every other one: a caller that stores calls stores their refusals too.

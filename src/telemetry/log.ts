@@ -1,4 +1,4 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino'
+import { type DestinationStream, destination, type Logger, pino, symbols } from 'pino'
 import { escapeHidden } from '../common/escape-hidden.ts'
 
 export type { Logger } from 'pino'
@@ -17,6 +17,27 @@ export function createLogger(level: string, stream: DestinationStream = standard
     },
     { write: (line) => stream.write(escapeHidden(line)) },
   )
+}
+
+/**
+ * Writes lines of one message at the level `info`, as the logger itself would: a line for each call has few fields, all
+ * of them plain, and none needs a serializer.
+ */
+export function plainLines(
+  log: Logger,
+  message: string,
+): (fields: Readonly<Record<string, unknown>>) => void {
+  const { [symbols.streamSym]: stream, [symbols.timeSym]: time } = log as unknown as PinoParts
+  const end = `,"msg":${JSON.stringify(message)}}\n`
+  return (fields) => {
+    if (!log.isLevelEnabled('info')) return
+    stream.write(`{"level":30${time()},${JSON.stringify(fields).slice(1, -1)}${end}`)
+  }
+}
+
+interface PinoParts {
+  readonly [symbols.streamSym]: DestinationStream
+  readonly [symbols.timeSym]: () => string
 }
 
 /** ISO 8601, formatted once a millisecond: under full load several lines share one. */

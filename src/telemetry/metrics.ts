@@ -24,6 +24,19 @@ interface MirrorState {
 
 const maxRemotes = 1000
 
+/** Finds the child of a histogram by its labels, which the library would check anew for each value. */
+function childrenOf(histogram: Histogram): (...labels: readonly string[]) => Histogram.Internal<string> {
+  const children = new Map<string, Histogram.Internal<string>>()
+  return (...labels) => {
+    const key = labels.join(' ')
+    const existing = children.get(key)
+    if (existing) return existing
+    const child = histogram.labels(...labels)
+    children.set(key, child)
+    return child
+  }
+}
+
 /** `gauges` are read at scrape: name → [help, value]. */
 export function createMetrics(gauges: Record<string, readonly [string, () => number]>): Metrics {
   const registry = new Registry()
@@ -54,21 +67,13 @@ export function createMetrics(gauges: Record<string, readonly [string, () => num
     }
     registry.registerMetric(new Gauge({ name, help, collect, registers: [] }))
   }
-  const children = new Map<string, Histogram.Internal<string>>()
-
-  function child(to: string, action: string, code: string): Histogram.Internal<string> {
-    const key = `${to} ${action} ${code}`
-    const cached = children.get(key)
-    if (cached) return cached
-    const made = histogram.labels(to, action, code)
-    children.set(key, made)
-    return made
-  }
+  const ofCall = childrenOf(histogram)
+  const ofRemote = childrenOf(remotes)
   return {
-    call: (to, action, code, seconds) => child(to, action, code).observe(seconds),
+    call: (to, action, code, seconds) => ofCall(to, action, code).observe(seconds),
     remote(agent, code, seconds) {
       if (counted.size < maxRemotes) counted.add(agent)
-      remotes.labels(counted.has(agent) ? agent : 'other', code).observe(seconds)
+      ofRemote(counted.has(agent) ? agent : 'other', code).observe(seconds)
     },
     mirrored(mirror, counts) {
       for (const [outcome, count] of Object.entries(counts)) mirrors.labels(mirror, outcome).inc(count)

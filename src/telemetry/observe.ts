@@ -3,7 +3,7 @@ import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import { registryName } from '../../schemas/names.ts'
 import type { RouterOptions } from '../router/call.ts'
-import type { Logger } from './log.ts'
+import { type Logger, plainLines } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -22,6 +22,7 @@ export function createObserver(
   isKnown: (to: string, action: string) => boolean,
 ): RouterOptions['observe'] {
   const tracer = trace.getTracer('dragoman')
+  const logCall = plainLines(log, 'call')
   return (envelope, id) => {
     const started = performance.now()
     const span = tracer.startSpan('dispatch')
@@ -47,10 +48,9 @@ export function createObserver(
         ms: Math.round(milliseconds * 1000) / 1000,
         sub: principal?.subject,
       }
-      if (!failure) log.info(line, 'call')
+      if (!failure) logCall(line)
       else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')
-      else
-        log.info({ ...line, detail: failure.message.slice(0, maxDetailLength), ...causeOf(failure) }, 'call')
+      else logCall({ ...line, detail: failure.message.slice(0, maxDetailLength), ...causeOf(failure) })
     }
   }
 }

@@ -87,8 +87,10 @@ export function createHttpClient(
 }
 
 function plainHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const entries = Object.entries(headers)
-    .filter(([name, value]) => name !== 'set-cookie' && value !== undefined)
-    .map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : (value ?? '')])
-  return Object.fromEntries(entries)
+  const plain: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === 'set-cookie' || value === undefined) continue
+    plain[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return plain
 }

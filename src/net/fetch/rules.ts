@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
+import { upTo } from '../../common/lru.ts'
 import { bareHost, isLocalName } from './address.ts'
 
 /** Which addresses may be called. */
@@ -25,18 +27,31 @@ const hint =
  */
 export function checkUrl(text: string, rules: Rules): URL {
   if (text.length > maxUrlLength) throw invalidUrl(`The URL is longer than ${maxUrlLength} characters.`)
-  const url = URL.parse(text)
+  const url = parsed(text)
   if (!url) throw invalidUrl('This is not an absolute URL.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw invalidUrl(`Only http and https URLs are fetched, not ${url.protocol.slice(0, 40)}`)
   }
   if (url.username !== '' || url.password !== '')
     throw invalidUrl('A URL with a user name or password is not fetched.')
-  url.hash = ''
   if (rules.refused().some((own) => isSameServer(own, url))) {
     throw new Failure('blocked_address', 'The gateway does not call itself.')
   }
   if (!rules.allowed.has(url.origin)) checkAddress(url, rules)
+  return url
+}
+
+/** Addresses that were parsed lately: agents are called again and again. Nobody changes them. */
+const lately = new LRUCache<string, URL>(upTo(1_000))
+
+/** The address without its fragment. */
+function parsed(text: string): URL | null {
+  const before = lately.get(text)
+  if (before) return before
+  const url = URL.parse(text)
+  if (!url) return null
+  url.hash = ''
+  lately.set(text, url)
   return url
 }
 

@@ -193,13 +193,17 @@ function redirected(from: Hop, to: Hop): Failure {
 }
 
 function firstHop(request: Parameters<Open>[0], rules: Rules, userAgent: string): Hop {
-  const headers = Object.entries(request.headers ?? {})
-    .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => !reservedHeaders.has(name))
+  const headers: Record<string, string> = {}
+  for (const [written, value] of Object.entries(request.headers ?? {})) {
+    const name = written.toLowerCase()
+    if (!reservedHeaders.has(name)) headers[name] = value
+  }
+  headers['user-agent'] = userAgent
+  headers['accept-encoding'] = 'gzip, br'
   return {
     url: checkUrl(request.url, rules),
     method: request.method ?? 'GET',
-    headers: { ...Object.fromEntries(headers), 'user-agent': userAgent, 'accept-encoding': 'gzip, br' },
+    headers,
     body: request.body,
   }
 }

@@ -49,7 +49,9 @@ export function createAgentPolicy(
 function perCaller<Value extends object>(create: () => Value): (caller: string) => Value {
   const values = new LRUCache<string, Value>(upTo(maxCallers))
   return (caller) => {
-    const value = values.get(caller) ?? create()
+    const existing = values.get(caller)
+    if (existing) return existing
+    const value = create()
     values.set(caller, value)
     return value
   }

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
 import { createKeyedSemaphore } from '../../common/keyed-semaphore.ts'
 import { createRate } from '../../common/rate.ts'
-import { type Acquire, createSemaphore } from '../../common/semaphore.ts'
+import { createSemaphore } from '../../common/semaphore.ts'
 import type { UpstreamLimits } from '../../common/upstream.ts'
 import { circuitOpen, createCircuit, paceExceeded } from './circuit.ts'
 
@@ -46,12 +46,11 @@ export function createUpstreamPolicy(
       ? undefined
       : createKeyedSemaphore(max_in_flight_per_caller, maxWaiting, queueFull)
 
-  const acquireInTime: Acquire = async (signal) => {
-    if (max_slot_wait_ms === undefined) return acquire(signal)
+  async function acquireWithin(max_ms: number, signal: AbortSignal): Promise<Disposable> {
     const late = new AbortController()
     const settled = new AbortController()
-    const end = () => late.abort(paceExceeded(host, max_slot_wait_ms))
-    wait(max_slot_wait_ms, settled.signal).then(end, () => {})
+    const end = () => late.abort(paceExceeded(host, max_ms))
+    wait(max_ms, settled.signal).then(end, () => {})
     try {
       return await acquire(AbortSignal.any([signal, late.signal]))
     } finally {
@@ -62,10 +61,14 @@ export function createUpstreamPolicy(
   return async (signal, attempt, caller = '') => {
     try {
       circuit.check()
-      const refused = await takeTurn(signal)
+      // Most calls wait for nothing, and each `await` costs as much as the work between two of them.
+      const turn = takeTurn(signal)
+      const refused = turn instanceof Promise ? await turn : turn
       if (refused) throw paceExceeded(host, refused.wait_ms)
-      using _callerSlot = acquireForCaller && (await acquireForCaller(caller, signal))
-      using _slot = await acquireInTime(signal)
+      const ofCaller = acquireForCaller?.(caller, signal)
+      using _callerSlot = ofCaller instanceof Promise ? await ofCaller : ofCaller
+      const ofAll = max_slot_wait_ms === undefined ? acquire(signal) : acquireWithin(max_slot_wait_ms, signal)
+      using _slot = ofAll instanceof Promise ? await ofAll : ofAll
       return await circuit.run(attempt, caller)
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown

@@ -11,7 +11,7 @@ export function createResolve(
   hosted: readonly Agent[],
   get: (name: string, caller: Principal | null) => Promise<EntryDetail>,
   agentOf: (entry: EntryDetail) => Agent,
-): (to: string, call: { readonly principal: Principal | null }) => Promise<Agent> {
+): (to: string, call: { readonly principal: Principal | null }) => Agent | Promise<Agent> {
   const agents = new Map(hosted.map((agent) => [agent.package_name, agent]))
 
   async function listed(to: string, caller: Principal | null): Promise<EntryDetail> {
@@ -27,11 +27,11 @@ export function createResolve(
     }
   }
 
-  return async (to, { principal }) => {
-    const hostedAgent = agents.get(to)
-    if (hostedAgent) return hostedAgent
+  async function described(to: string, principal: Principal | null): Promise<Agent> {
     const entry = await listed(to, principal)
     const agent = agents.get(entry.package_name) ?? agentOf(entry)
     return entry.deprecated ? { ...agent, deprecated: entry.deprecated } : agent
   }
+
+  return (to, { principal }) => agents.get(to) ?? described(to, principal)
 }

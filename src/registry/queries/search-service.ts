@@ -117,9 +117,9 @@ export class SearchService {
   }
 
   /** The entry as stored. Throws as `get` does. */
-  async stored(agent: string, caller: Caller): Promise<StoredEntry> {
-    if (caller) await this.#reader.latest()
-    return await this.#entry(agent, caller)
+  stored(agent: string, caller: Caller): Promise<StoredEntry> {
+    if (!caller) return this.#entry(agent, caller)
+    return this.#reader.latest().then(() => this.#entry(agent, caller))
   }
 
   /** Like `get`, after a write of this process: does not check for later writes of other processes. */

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AsyncLocalStorage } from 'node:async_hooks'
 import type { Notify } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
@@ -76,7 +76,7 @@ export async function runExchange<Value>(
   const exchange: McpExchange = { ...facts, signal: over.signal }
   return current.run(exchange, async () => {
     // The SDK sends a cancellation during this abort, which must run in the context of this call.
-    const abort = AsyncLocalStorage.bind(() => over.abort(signal.reason))
+    const abort = () => current.run(exchange, () => over.abort(signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     try {

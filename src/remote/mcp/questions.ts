@@ -21,7 +21,8 @@ interface Asker {
  * The capabilities that a server sees: those that the client states. A client that can answer no question still gets
  * forms, as `input_required`.
  */
-export function offeredCapabilities(capabilities: JsonObject = {}): JsonObject {
+export function offeredCapabilities(capabilities?: JsonObject): JsonObject {
+  if (capabilities === undefined) return formsAlone
   const offered = Object.fromEntries(
     Object.entries(offers).flatMap(([name, parts]) => {
       const stated = capabilities[name]
@@ -30,8 +31,10 @@ export function offeredCapabilities(capabilities: JsonObject = {}): JsonObject {
       return [[name, Object.fromEntries(parts.filter((part) => part in own).map((part) => [part, {}]))]]
     }),
   )
-  return offered.elicitation || offered.sampling ? offered : { ...offered, elicitation: { form: {} } }
+  return offered.elicitation || offered.sampling ? offered : { ...offered, ...formsAlone }
 }
+
+const formsAlone: JsonObject = { elicitation: { form: {} } }
 
 /** The capabilities that pass, with their parts: few combinations, since each has connections of its own. */
 const offers: Readonly<Record<string, readonly string[]>> = {

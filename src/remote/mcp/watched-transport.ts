@@ -6,7 +6,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { abortable } from '../../common/abort.ts'
+import { abortable, linkSignals } from '../../common/abort.ts'
 import { questionMethods } from '../../common/mcp/questions.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
@@ -174,7 +174,8 @@ export class WatchedTransport implements Transport {
     try {
       await this.#inner.send(message, {
         ...options,
-        requestSignal: requestSignal ? AbortSignal.any([requestSignal, exchange.signal]) : exchange.signal,
+        // AbortSignal.any makes weak references, which keep what a call made until the next full collection.
+        requestSignal: requestSignal ? linkSignals(requestSignal, exchange.signal).signal : exchange.signal,
         onRequestStreamEnd: () => this.#fail(id, exchange.failure ?? 'The stream ended without the answer.'),
       })
       if (this.#inner.hasPerRequestStream && exchange.status === 202) {

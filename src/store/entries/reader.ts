@@ -48,7 +48,8 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
 
   return {
     async entry(reference) {
-      await validity.settle()
+      const settling = validity.settle()
+      if (settling) await settling
       const cached = cache.find(reference)
       if (cached) return cached
       const loaded = await read(

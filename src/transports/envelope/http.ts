@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Mount } from '../http/app.ts'
 import { readJsonBody } from '../http/body.ts'
-import { identify } from '../http/caller.ts'
+import { checkedCaller, identify } from '../http/caller.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { answerAsEvents, wantsEvents } from '../http/event-answer.ts'
 import { requestId } from '../http/request-id.ts'
@@ -28,7 +28,7 @@ export function envelopeMount(
       assertOrigin(request, allowsOrigin)
       const envelope = await readJsonBody(request, await identify(context, request))
       echo = echoHeaders(echoOf(envelope))
-      const principal = await identify(context, request)
+      const principal = await checkedCaller(context, request)
       if (!isRecord(envelope))
         throw new Failure('invalid_request', 'The body is not an envelope {to, action, params}.')
       const client = clientOf(context, request)

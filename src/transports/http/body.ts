@@ -44,13 +44,13 @@ const form = {
 }
 
 /** The bytes of a JSON body, within the limit of the caller. */
-export async function readBody(request: IncomingMessage, principal: Principal | null): Promise<Buffer> {
-  return await read(request, { ...json, maxBytes: messageLimits(principal).maxBytes })
+export function readBody(request: IncomingMessage, principal: Principal | null): Promise<Buffer> {
+  return read(request, { ...json, maxBytes: messageLimits(principal).maxBytes })
 }
 
 /** The bytes of a form. */
-export async function readFormBody(request: IncomingMessage, maxBytes = 16 * 1024): Promise<Buffer> {
-  return await read(request, { ...form, maxBytes })
+export function readFormBody(request: IncomingMessage, maxBytes = 16 * 1024): Promise<Buffer> {
+  return read(request, { ...form, maxBytes })
 }
 
 async function read(request: IncomingMessage, rule: BodyRule): Promise<Buffer> {
