@@ -10,11 +10,11 @@ import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
+import { watchDataVersion } from './data-version.ts'
 import { sqliteDialect } from './dialect.ts'
 import { refusalOf, retryWhileBusy, storeFailure } from './faults.ts'
 import { checkAfterUncleanEnd } from './integrity.ts'
 import { openDatabase } from './open.ts'
-
 import { createValidity } from './validity.ts'
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
@@ -33,8 +33,7 @@ export async function openSqliteStore(
   await retryWhileBusy(() => migrate(writer))
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
-  const version = reading.prepare('pragma data_version')
-  const dataVersion = () => Number(version.get()?.data_version)
+  const dataVersion = watchDataVersion(reading, path)
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
 
@@ -62,7 +61,7 @@ export async function openSqliteStore(
     return done
   }
 
-  const validity = createValidity(cache, dataVersion, commits)
+  const validity = createValidity(cache, dataVersion.read, commits)
   // SQLite has one writer at a time, whatever the realm.
   const store = createSqlStore({
     reader,
@@ -91,6 +90,7 @@ export async function openSqliteStore(
     async [Symbol.asyncDispose]() {
       await writer.destroy()
       await reader.destroy()
+      dataVersion[Symbol.dispose]()
       reading.close()
       writing.close()
     },
