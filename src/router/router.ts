@@ -89,7 +89,7 @@ class ActionRouter implements Router {
       ...(content && { content }),
       action,
       ...(revision !== undefined && { revision }),
-      ...(allowance && { allowance }),
+      ...(allowance !== undefined && { allowance }),
       ...(is_foreign && { mark: contentMark(output) }),
       ...(deprecated && { deprecated }),
     }

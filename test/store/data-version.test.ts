@@ -25,11 +25,15 @@ async function openPair() {
       }
     },
   } as unknown as DatabaseSync
-  const version = watchDataVersion(counting, path)
+  const at_s = 1_700_000_000
+  const version = watchDataVersion(counting, path, () => at_s * 1000 + 50)
   return {
     version,
     commit: () => writer.exec('update number set value = value + 1'),
-    age: () => utimesSync(`${path}-wal`, 1_000_000_000, 1_000_000_000),
+    /** The next commit overwrites the log, whose size stays. */
+    rewind: () => writer.exec('pragma wal_checkpoint(restart)'),
+    /** Gives the log a time of modification: that of the clock, as a coarse file system does, or one long before. */
+    stamp: (age_s = 0) => utimesSync(`${path}-wal`, at_s - age_s, at_s - age_s),
     checkpoint: () => writer.exec('pragma wal_checkpoint(truncate)'),
     asks: () => count,
     async [Symbol.asyncDispose]() {
@@ -52,9 +56,22 @@ describe('the data version of a database that others write', () => {
     expect(seen.size).toBe(201)
   })
 
+  test('changes with commits that share one time and one size of the log', async () => {
+    await using pair = await openPair()
+    pair.rewind()
+    const seen = new Set([pair.version.read()])
+    for (let commit = 0; commit < 10; commit++) {
+      pair.commit()
+      pair.stamp()
+      seen.add(pair.version.read())
+      pair.rewind()
+    }
+    expect(seen.size).toBe(11)
+  })
+
   test.skipIf(process.platform === 'win32')('is not asked of SQLite while the log rests', async () => {
     await using pair = await openPair()
-    pair.age()
+    pair.stamp(1000)
     const before = pair.version.read()
     const asks = pair.asks()
     for (let look = 0; look < 10; look++) expect(pair.version.read()).toBe(before)
@@ -64,7 +81,7 @@ describe('the data version of a database that others write', () => {
   test('changes with a commit after a rest, and with one that overwrites the log', async () => {
     await using pair = await openPair()
     for (let round = 0; round < 5; round++) {
-      pair.age()
+      pair.stamp(1000)
       const before = pair.version.read()
       pair.commit()
       const after = pair.version.read()

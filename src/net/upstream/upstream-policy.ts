@@ -64,7 +64,7 @@ export function createUpstreamPolicy(
       // Most calls wait for nothing, and each `await` costs as much as the work between two of them.
       const turn = takeTurn(signal)
       const refused = turn instanceof Promise ? await turn : turn
-      if (refused) throw paceExceeded(host, refused.wait_ms)
+      if (refused !== undefined) throw paceExceeded(host, refused.wait_ms)
       const ofCaller = acquireForCaller?.(caller, signal)
       using _callerSlot = ofCaller instanceof Promise ? await ofCaller : ofCaller
       const ofAll = max_slot_wait_ms === undefined ? acquire(signal) : acquireWithin(max_slot_wait_ms, signal)

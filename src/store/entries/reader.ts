@@ -49,7 +49,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
   return {
     async entry(reference) {
       const settling = validity.settle()
-      if (settling) await settling
+      if (settling !== undefined) await settling
       const cached = cache.find(reference)
       if (cached) return cached
       const loaded = await read(
