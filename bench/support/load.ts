@@ -11,11 +11,13 @@ export interface Shot {
   readonly path: string
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** The expected status; 200 when absent. */
+  readonly status?: number
 }
 
 /**
  * Sends HTTP requests over 16 kept-alive connections with one request in flight each; a list of shots is sent in turn.
- * Throws for any status but 200.
+ * Throws for any other status than the expected one.
  */
 export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: number) => Promise<void> {
   const { hostname, port } = new URL(url)
@@ -23,7 +25,7 @@ export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: nu
   const round = [shots].flat()
   let turn = 0
 
-  const fire = ({ method, path, headers, body }: Shot) =>
+  const fire = ({ method, path, headers, body, status = 200 }: Shot) =>
     new Promise<void>((resolve, reject) => {
       const length =
         body === undefined
@@ -33,7 +35,7 @@ export function httpLoad(url: string, shots: Shot | readonly Shot[]): (count: nu
         { agent, hostname, port, method, path, headers: { ...headers, ...length } },
         (response) => {
           response.resume()
-          if (response.statusCode !== 200) reject(new Error(`${path} answers ${response.statusCode}.`))
+          if (response.statusCode !== status) reject(new Error(`${path} answers ${response.statusCode}.`))
           response.on('end', resolve)
         },
       )

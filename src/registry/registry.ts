@@ -75,7 +75,7 @@ export function createRegistry(options: RegistryOptions) {
   const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache)
-  const markCredentials = createCredentialMarks(store.credentials)
+  const credentialMarks = createCredentialMarks(store.credentials)
   const queries = new SearchService({
     reader: store.read,
     index,
@@ -83,7 +83,7 @@ export function createRegistry(options: RegistryOptions) {
     vectors,
     views,
     livenessCache,
-    markCredentials,
+    credentialMarks,
   })
   const render = createServerRenderer(store, views, site)
   const catalog = new ServerCatalog({
@@ -153,7 +153,7 @@ export function createRegistry(options: RegistryOptions) {
       )
     },
     federate: createFederate({ ...options.federation, reader: store.read, site }),
-    markCredentials,
+    markCredentials: credentialMarks.mark,
     suggest: (...call: Parameters<SearchService['suggest']>) => queries.suggest(...call),
     completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
     versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),

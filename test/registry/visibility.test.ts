@@ -125,6 +125,26 @@ describe('an agent in STAGE', () => {
 })
 
 describe('what one caller is given', () => {
+  test('is the same answer for all who own nothing in it, and shows its owner more', async () => {
+    const covers = { ...outsider, subject: 'claimant', namespaces: ['com.open'] }
+    const others = [null, outsider, person('another')]
+    const input = { query: 'com.open.agent-3' }
+    const answers = async (caller: Principal | null) => {
+      const given = []
+      for (let time = 0; time < 3; time++) given.push(await search(input, caller))
+      return given
+    }
+    const ownersIn = async (caller: Principal | null) =>
+      (await answers(caller)).map(({ agents }) => agents[0]?.owner)
+    const shown = { issuer: owner.issuer, subject: 'owner', namespace: null }
+    for (const asker of [...others, owner, covers, admin, ...others]) {
+      const seesOwner = asker === owner || asker === covers || asker === admin
+      expect(await ownersIn(asker)).toEqual(Array(3).fill(seesOwner ? shown : { namespace: null }))
+    }
+    const [strangers, anothers] = [await answers(outsider), await answers(person('another'))]
+    expect(anothers[2]).toBe(strangers[2])
+  })
+
   test('does not change under them, nor for the next one', async () => {
     const first = await registry.get('com.open.agent-1', null)
     expect(() => Object.assign(first, { name: 'Changed' })).toThrow()

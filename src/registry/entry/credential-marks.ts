@@ -3,23 +3,33 @@ import type { Entry } from '../../../schemas/entry.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
 
-/** Entries as shown to a caller, with whether the caller has stored a credential where the agent asks for one. */
-export type MarkCredentials = <Shown extends Entry>(
-  entries: readonly Shown[],
-  caller: Principal | null,
-) => Promise<readonly Shown[]>
+/** Shows callers for which agents they have stored a credential. */
+export interface CredentialMarks {
+  /** The entries, those of agents that ask for a credential with whether the caller has stored one. */
+  mark<Shown extends Entry>(entries: readonly Shown[], caller: Principal | null): Promise<readonly Shown[]>
+  /** True if the caller has stored any credential. */
+  hasStored(caller: Principal): Promise<boolean>
+}
 
-export function createCredentialMarks(store: Pick<CredentialStore, 'list'>): MarkCredentials {
-  return async (entries, caller) => {
-    if (!caller || !entries.some(asks)) return entries
-    const rows = await store.list(principalKey(caller))
-    const stored = new Set(rows.map((row) => row.entry_id))
-    return entries.map((entry) =>
-      asks(entry) ? { ...entry, credential_stored: stored.has(entry.id) } : entry,
-    )
+export const noCredentialMarks: CredentialMarks = {
+  mark: async (entries) => entries,
+  hasStored: async () => false,
+}
+
+export function createCredentialMarks(store: Pick<CredentialStore, 'list'>): CredentialMarks {
+  return {
+    async mark(entries, caller) {
+      if (!caller || !entries.some(asksForCredential)) return entries
+      const rows = await store.list(principalKey(caller))
+      const stored = new Set(rows.map((row) => row.entry_id))
+      return entries.map((entry) =>
+        asksForCredential(entry) ? { ...entry, credential_stored: stored.has(entry.id) } : entry,
+      )
+    },
+    hasStored: async (caller) => (await store.list(principalKey(caller))).length > 0,
   }
 }
 
-function asks({ callable }: Entry): boolean {
+export function asksForCredential({ callable }: Pick<Entry, 'callable'>): boolean {
   return callable === 'needs_key' || callable === 'needs_sign_in'
 }

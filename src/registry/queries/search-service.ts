@@ -15,9 +15,9 @@ import type {
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
-import type { MarkCredentials } from '../entry/credential-marks.ts'
+import { asksForCredential, type CredentialMarks, noCredentialMarks } from '../entry/credential-marks.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
-import { isVisible } from '../entry/permissions.ts'
+import { isAdmin, isVisible, mayRead } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
 import type { IndexTailer } from '../indexing/index-tailer.ts'
@@ -43,7 +43,16 @@ export interface SearchServiceOptions {
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
   readonly views: Views
   readonly livenessCache?: Pick<LivenessCache, 'swept'>
-  readonly markCredentials?: MarkCredentials
+  readonly credentialMarks?: CredentialMarks
+}
+
+/** A page of agents at one revision of the registry, and what callers may see of it. */
+interface PageFacts {
+  readonly ids: readonly string[]
+  /** True if one of the agents asks for a credential. */
+  readonly asks: boolean
+  /** Whether a caller may read one of them as its owner does. */
+  readonly readers: WeakMap<Principal, boolean>
 }
 
 /** The reads of the registry. */
@@ -54,8 +63,9 @@ export class SearchService {
   readonly #vectors: SearchServiceOptions['vectors']
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
-  readonly #markCredentials: MarkCredentials
+  readonly #credentialMarks: CredentialMarks
   readonly #lengths = new WeakMap<object, number>()
+  readonly #pages = new WeakMap<object, PageFacts>()
   readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
     cachedCharacters,
     (found) => JSON.stringify(found).length,
@@ -68,7 +78,7 @@ export class SearchService {
     this.#vectors = options.vectors
     this.#views = options.views
     this.#livenessCache = livenessCache
-    this.#markCredentials = options.markCredentials ?? (async (entries) => entries)
+    this.#credentialMarks = options.credentialMarks ?? noCredentialMarks
   }
 
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -90,7 +100,10 @@ export class SearchService {
     )
   }
 
-  /** Public answers are cached while the store's revision equals the revision that the index has applied. */
+  /**
+   * Answers are cached while the store's revision equals the revision that the index has applied: one for anonymous
+   * callers, and one for all callers with a token who own nothing in it and have stored no credential that it shows.
+   */
   async #cached<Output extends SearchOutput | BriefSearchOutput>(
     detail: SearchInput['detail'],
     input: SearchQuery,
@@ -99,16 +112,30 @@ export class SearchService {
   ): Promise<Output> {
     await Promise.all([this.#follower.ready, this.#vectors?.ready])
     const revision = caller ? await this.#upToDate() : await this.#reader.revision()
-    if (caller || !this.#isSettledAt(revision)) return await find()
-    const question = JSON.stringify([detail, input, this.#vectors?.progress().model])
+    if (input.filters?.mine || isAdmin(caller) || !this.#isSettledAt(revision)) return await find()
+    const question = JSON.stringify([detail, input, this.#vectors?.progress().model, caller !== null])
     const state = `${revision}.${this.#livenessCache.swept}`
     const cached = this.#cache.recall(question, state)
     // The question states the form of the answer.
-    if (cached) return cached as Output
+    if (cached && !(await this.#isForCaller(cached, caller))) return cached as Output
     const found = await find()
     if (found.degraded !== undefined || !this.#isSettledAt(revision)) return found
-    this.#cache.offer(question, state, found)
+    if (!(await this.#isForCaller(found, caller))) this.#cache.offer(question, state, found)
     return found
+  }
+
+  /** True if an answer shows the caller something that others do not see. */
+  async #isForCaller({ agents }: SearchOutput | BriefSearchOutput, caller: Caller): Promise<boolean> {
+    const facts = this.#pages.get(agents)
+    if (!caller || !facts) return false
+    const reads = facts.readers.get(caller) ?? (await this.#readsAny(facts.ids, caller))
+    facts.readers.set(caller, reads)
+    return reads || (facts.asks && (await this.#credentialMarks.hasStored(caller)))
+  }
+
+  async #readsAny(ids: readonly string[], caller: Principal): Promise<boolean> {
+    const entries = await this.#reader.entries(ids)
+    return entries.some((entry) => mayRead(caller, entry))
   }
 
   /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
@@ -196,6 +223,11 @@ export class SearchService {
     const ranked = await this.#ranked(found.hits.slice(0, limit), caller, text !== undefined)
     const tokens = (max_tokens ?? Number.POSITIVE_INFINITY) * charactersPerToken
     const page = pageOf(ranked, Math.min(maxPageCharacters, tokens))
+    this.#pages.set(page, {
+      ids: ranked.map(({ view }) => view.id),
+      asks: ranked.some(({ view }) => asksForCredential(view)),
+      readers: new WeakMap(),
+    })
     const isWhole = page.length === ranked.length
     const lastShown = ranked[page.length - 1]
     const last = isWhole ? found.hits[limit - 1] : found.hits.find(({ id }) => id === lastShown?.view.id)
@@ -223,7 +255,7 @@ export class SearchService {
       return entry && isVisible(entry, caller) ? { hit, entry } : []
     })
     const unmarked = visible.map(({ entry }) => this.#views.entry(entry, caller))
-    const views = await this.#markCredentials(unmarked, caller)
+    const views = await this.#credentialMarks.mark(unmarked, caller)
     return visible.flatMap(({ hit, entry }, at) => {
       const view = views[at]
       if (!view) return []
