@@ -1,7 +1,7 @@
 import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { Content } from '../../schemas/content.ts'
 import { contentMark } from '../../schemas/content-mark.ts'
-import { type Envelope, envelopeShape } from '../../schemas/envelope.ts'
+import { type Envelope, readEnvelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { packageNameOf } from '../../schemas/names.ts'
@@ -61,7 +61,7 @@ class ActionRouter implements Router {
   async #route(envelope: Envelope, call: Call, id: string): Promise<Reply> {
     const options = this.#options
     assertMessage(envelope)
-    const { to, action: name, params } = envelopeShape.parse(envelope)
+    const { to, action: name, params } = readEnvelope(envelope)
     const via = call.via ?? (call.client === 'local' ? [] : call.client.via)
     if (via.length > maxHops) {
       throw new Failure('loop_detected', `The call has passed ${maxHops} agents already.`)

@@ -80,7 +80,8 @@ function standardError(): DestinationStream {
   const stream = destination({
     fd: 2,
     sync: false,
-    minLength: 8192,
+    minLength: 32_768,
+    maxWrite: 65_536,
     periodicFlush: 1000,
     contentMode: 'buffer',
   })

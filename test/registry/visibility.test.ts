@@ -130,9 +130,9 @@ describe('what one caller is given', () => {
     const others = [null, outsider, person('another')]
     const input = { query: 'com.open.agent-3' }
     const answers = async (caller: Principal | null) => {
-      const given = []
-      for (let time = 0; time < 3; time++) given.push(await search(input, caller))
-      return given
+      const found = []
+      for (let time = 0; time < 3; time++) found.push(await search(input, caller))
+      return found
     }
     const ownersIn = async (caller: Principal | null) =>
       (await answers(caller)).map(({ agents }) => agents[0]?.owner)

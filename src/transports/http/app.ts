@@ -39,16 +39,24 @@ export function createHttpApp(
   ending: AbortSignal = new AbortController().signal,
   subtrees: readonly Subtree[] = [],
 ): RequestListener {
-  const app = createExpress(context, etags, others, ending)
+  const rows = routes.map((route) => mountOf(route, context, etags, ending))
+  const app = createExpress(context, [...rows, ...others])
   const direct = new Map(
     others.flatMap((mount) =>
       mount.direct === undefined ? [] : [[keyOf(mount.method, mount.direct), mount]],
     ),
   )
+  const findRow = createRowFinder(rows)
   return (request, response) => {
     const { method = '', url = '' } = request
     const mount = direct.get(keyOf(method, url))
     if (mount) return void mount.handler(request as ReadRequest, response)
+    const found = findRow(method, url)
+    if (found) {
+      const failure = secretInAddress(url)
+      if (failure) return sendFailure(context, request, response, failure, requestId(request))
+      return void found.mount.handler(Object.assign(request, { params: found.params }), response)
+    }
     const subtree = subtrees.find(({ prefix }) => url.startsWith(prefix))
     if (subtree) return void subtree.handler(request, response)
     app(request, response)
@@ -59,18 +67,53 @@ function keyOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-function createExpress(
-  context: TransportContext,
-  etags: Etags,
-  others: readonly Mount[],
-  ending: AbortSignal,
-): Express {
+interface FoundRow {
+  readonly mount: Mount
+  readonly params: Readonly<Record<string, string>>
+}
+
+/**
+ * Finds the rows whose paths have at most one parameter, the last part: those of most requests. Express, to which every
+ * other spelling of a path is left, would take as long as the registry itself takes for an agent.
+ */
+function createRowFinder(rows: readonly Mount[]): (method: string, url: string) => FoundRow | undefined {
+  const fixed = new Set(rows.map(({ path }) => path).filter((path) => !path.includes(':')))
+  const exact = new Map<string, FoundRow>()
+  const byPrefix = new Map<string, { readonly mount: Mount; readonly name: string }>()
+  for (const mount of rows) {
+    const [, prefix = '', name] = /^([^:]*)(?::(\w+))?$/.exec(mount.path) ?? []
+    if (prefix === '') continue
+    if (name === undefined) exact.set(keyOf(mount.method, prefix), { mount, params: {} })
+    else byPrefix.set(keyOf(mount.method, prefix), { mount, name })
+  }
+  return (method, url) => {
+    const query = url.indexOf('?')
+    const path = query < 0 ? url : url.slice(0, query)
+    // A fixed path that has no row for the method answers 405.
+    if (fixed.has(path)) return exact.get(`${method} ${path}`)
+    const end = path.lastIndexOf('/') + 1
+    const row = byPrefix.get(`${method} ${path.slice(0, end)}`)
+    const value = row && decoded(path.slice(end))
+    return value ? { mount: row.mount, params: { [row.name]: value } } : undefined
+  }
+}
+
+/** Undefined if it is not percent-encoded UTF-8. */
+function decoded(part: string): string | undefined {
+  if (!part.includes('%')) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+function createExpress(context: TransportContext, mounts: readonly Mount[]): Express {
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('case sensitive routing', true)
-  const rows = routes.map((route) => mountOf(route, context, etags, ending))
-  const paths = Map.groupBy([...rows, ...others], (mount) => mount.path.replace(/:\w+/g, ':'))
+  const paths = Map.groupBy(mounts, (mount) => mount.path.replace(/:\w+/g, ':'))
   app.use(refuseSecrets(context))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, context, paths.get(path) ?? [])
   app.use(notFound(context))
