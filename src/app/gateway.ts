@@ -117,6 +117,8 @@ async function assemble(
   const vault = createVault(await secretKey(config))
   const upstream = await openUpstream(runtime, { store, outbound, vault })
   const { endSignIns } = upstream.tokens
+  /** What happens when a person leaves; filled before the first request. */
+  const departures = [endSignIns]
   const identity = await openIdentity(runtime, { store, outbound, logins, endSignIns })
   const signIn = openSignIn(runtime, { store, vault, outbound, identity, logins })
   const search = await openSearch(runtime, store, outbound)
@@ -129,7 +131,9 @@ async function assemble(
       outbound,
       identity,
       seals: vault,
-      endSignIns,
+      async onDeparture(owner) {
+        for (const depart of departures) await depart(owner)
+      },
       search,
       remotes,
       hosted,
@@ -144,6 +148,7 @@ async function assemble(
   })
   const credentials = openCredentials(runtime, { store, remotes, vault, upstream, registry })
   const packages = openPackages(runtime, { store, outbound, remotes, registry, reader, credentials })
+  departures.push(packages.forgetPerson)
   const { agentOf, signIns, connect } = openListedAgents(runtime, {
     store,
     vault,

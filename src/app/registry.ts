@@ -40,8 +40,8 @@ interface RegistryPorts {
   readonly outbound: Outbound
   readonly identity: Identity
   readonly seals: Seals
-  /** Ends the sign-ins of a principal key to listed agents. */
-  readonly endSignIns: (owner: string) => Promise<void>
+  /** Ends and removes what a principal key has beside the store. */
+  readonly onDeparture: (owner: string) => Promise<void>
   readonly search: Search
   readonly remotes: OpenRemotes
   /** The hosted agents, whose cards the registry renders; filled before the first request. */
@@ -55,7 +55,7 @@ const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms
 
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
-  const { store, outbound, identity, seals, endSignIns, search, remotes, hosted, unmet } = ports
+  const { store, outbound, identity, seals, onDeparture, search, remotes, hosted, unmet } = ports
   const { index, listed, vectors, saveSnapshot } = search
   const { fetch } = outbound.public
   const readServer = readServerBy(remotes.at)
@@ -96,7 +96,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     createId,
     fetchCard,
     names: nameMode(config),
-    endSignIns,
+    onDeparture,
     allowOrigins: config.DRAGOMAN_ALLOW_ORIGINS,
     async saveSnapshots() {
       await Promise.all([saveSnapshot(0), vectors.saveSnapshots()])

@@ -51,8 +51,8 @@ interface RegistryOptions extends EditorOptions {
   readonly secret: VerifierOptions['secret']
   /** Reads the tools of a server; without it, none are read. */
   readonly reader?: Pick<CapabilityReader, 'read'>
-  /** Ends the sign-ins of a principal key to listed agents. */
-  readonly endSignIns: (owner: string) => Promise<void>
+  /** Ends and removes what a principal key has beside the store: sign-ins to listed agents, files of packages. */
+  readonly onDeparture: (owner: string) => Promise<void>
   /** Called with the package name of each entry that a caller resolves. */
   readonly onShown?: (packageName: string) => void
   /** Called with each query that found too little. */

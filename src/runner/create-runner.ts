@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
@@ -45,7 +45,8 @@ const maxArguments = 64 * 1024
 /** Opens a runner; it looks for a sandbox at the first use. */
 export function createRunner(options: RunnerOptions): Runner {
   const store = openPackageStore(options.folder)
-  const running = new Set<AsyncDisposable>()
+  /** With the names of their HOMEs. */
+  const running = new Map<AsyncDisposable, string>()
   const cache = join(options.folder, 'cache')
   let found: Promise<Sandbox> | undefined
   let foundImages: Promise<Images> | undefined
@@ -147,12 +148,24 @@ export function createRunner(options: RunnerOptions): Runner {
           folder: store.folderOf(request.lock, request.scripts),
           program: installed.program,
         })
-        running.add(started)
+        running.set(started, request.home)
         void started.exited.then(() => running.delete(started))
         return started
       }),
+    forgetHome: (home) =>
+      asFailure(async () => {
+        // The volumes of an image are beside its HOME.
+        const isOf = (name: string) => name.startsWith(home) && /^(?:$|[-.])/.test(name.slice(home.length))
+        const ending = [...running].filter(([, name]) => isOf(name))
+        await Promise.all(ending.map(([started]) => started[Symbol.asyncDispose]()))
+        const folder = homesIn(options.folder)
+        const names = await readdir(folder).catch(() => [])
+        await Promise.all(
+          names.filter(isOf).map((name) => rm(join(folder, name), { recursive: true, force: true })),
+        )
+      }),
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running].map((started) => started[Symbol.asyncDispose]()))
+      await Promise.all([...running.keys()].map((started) => started[Symbol.asyncDispose]()))
     },
   }
 }
@@ -168,13 +181,17 @@ interface Sandboxes {
   readonly images: () => Promise<Images>
 }
 
+function homesIn(folder: string): string {
+  return join(folder, 'homes')
+}
+
 async function startPackage(
   sandboxes: Sandboxes,
   { folder, limits, dial, onEvent }: RunnerOptions,
   request: RunRequest,
   installed: Installed,
 ): Promise<PackageProcess> {
-  const home = join(folder, 'homes', request.home)
+  const home = join(homesIn(folder), request.home)
   // bubblewrap enters it without the rights of root; the folder above it is private.
   await mkdir(home, { recursive: true })
   await chmod(home, 0o755)

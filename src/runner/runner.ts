@@ -154,4 +154,6 @@ export interface Runner extends AsyncDisposable {
   ): Promise<InstalledPackage>
   /** Starts the locked installation, or throws `wrong_state` if it is not installed. */
   start(request: RunRequest, signal: AbortSignal): Promise<PackageProcess>
+  /** Ends what runs with a HOME, and with those whose names begin with it and a dash, and removes them. */
+  forgetHome(home: string): Promise<void>
 }

@@ -161,6 +161,8 @@ describe('an agent that is a package', () => {
     await send('com.example/revoked', 'echo', { text: 'a' })
     const path = '/api/agents/com.example%2Frevoked/approval'
     expect((await home.request('DELETE', path, { token: admin })).status).toBe(204)
+    const { starts, forgotten } = opened.runner
+    expect(forgotten.at(-1)).toBe(starts.at(-1)?.home)
     expect((await send('com.example/revoked', 'echo', { text: 'a' })).code).toBe('approval_required')
     expect((await home.request('DELETE', path, { token: admin })).status).toBe(404)
   })
@@ -260,8 +262,16 @@ describe('an agent that is a package', () => {
       expect(processes.size).toBeGreaterThanOrEqual(2)
       const homes = opened.runner.starts
         .filter(({ env }) => env.API_KEY)
-        .map(({ home: folder, env }) => [env.API_KEY, folder])
+        .map(({ home: folder, env }) => [env.API_KEY, folder] as const)
       expect(new Set(homes.map(([, folder]) => folder)).size).toBe(new Set(homes.map(([key]) => key)).size)
+
+      const ada = await home.token('ada')
+      const path = '/api/personal-data/delete'
+      const left = await home.request('POST', path, { token: ada, body: { confirm: true } })
+      expect(left.status).toBe(200)
+      const folderOf = new Map(homes)
+      expect(opened.runner.forgotten).toContain(folderOf.get('key-of-ada'))
+      expect(opened.runner.forgotten).not.toContain(folderOf.get('key-of-eve'))
     })
 
     test('of its approval serves callers without an own one, and is never shown', async () => {

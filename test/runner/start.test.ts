@@ -1,5 +1,7 @@
+import { mkdir, readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PackageRegistry, startPackageRegistry } from '../support/package-registry.ts'
 import { commandPuppet, puppet } from '../support/puppet.ts'
@@ -30,6 +32,22 @@ describe.skipIf(lacking)('a start', () => {
     const own =
       'HOME LANG NODE_USE_SYSTEM_CA NO_UPDATE_NOTIFIER PATH PWD PYTHONDONTWRITEBYTECODE TMPDIR TOKEN'
     expect(Object.keys(value as object).sort()).toEqual(own.split(' '))
+  })
+
+  test('leaves nothing behind once its HOME is forgotten, nor do those of callers of the same approval', async () => {
+    const write = (require: NodeJS.Require) => require('node:fs').writeFileSync('/home/package/note', 'mine')
+    const names = ['left', 'left-caller', 'left.volumes', 'lefty']
+    for (const home of ['left', 'left-caller', 'lefty']) {
+      await using child = await world.run({ name: 'puppet' }, { home })
+      await commandPuppet(child)(write)
+    }
+    await mkdir(join(world.folder, 'homes/left.volumes'))
+    const running = await world.run({ name: 'puppet' }, { home: 'left-caller' })
+    await world.runner.forgetHome('left')
+    expect(await running.exited).toMatchObject({ reason: 'disposed' })
+    const left = await readdir(join(world.folder, 'homes'))
+    expect(names.filter((name) => left.includes(name))).toEqual(['lefty'])
+    await world.runner.forgetHome('never-started')
   })
 
   test('keeps HOME between the processes of an approval, and apart from that of another', async () => {

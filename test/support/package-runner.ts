@@ -12,6 +12,8 @@ export interface TestRunner extends Runner {
   readonly starts: RunRequest[]
   /** Every installation. */
   readonly installs: string[]
+  /** The HOMEs that were forgotten, in order. */
+  readonly forgotten: string[]
   /** Processes that run now. */
   readonly running: () => number
   /** The versions of packages by identifier, newest last; others do not exist. */
@@ -26,6 +28,7 @@ export interface TestRunner extends Runner {
 export function createTestRunner(versions: Readonly<Record<string, string[]>>): TestRunner {
   const starts: RunRequest[] = []
   const installs: string[] = []
+  const forgotten: string[] = []
   const digests = new Map<string, string>()
   const children = new Set<ChildProcess>()
   const table = new Map(Object.entries(versions))
@@ -33,6 +36,7 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
     beforeStart: async () => {},
     starts,
     installs,
+    forgotten,
     digests,
     versions: table,
     running: () => children.size,
@@ -80,6 +84,9 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
       children.add(child)
       child.once('close', () => children.delete(child))
       return processOf(child)
+    },
+    async forgetHome(home) {
+      forgotten.push(home)
     },
     async [Symbol.asyncDispose]() {
       for (const child of children) child.kill('SIGKILL')

@@ -72,7 +72,7 @@ export async function openRegistry({
     saveSnapshots: async () => {},
     protectedNames,
     quotas,
-    endSignIns: async () => {},
+    onDeparture: async () => {},
     signer: () => Promise.reject(new Error('There is no key.')),
     prove,
     federation: { upstreams: [], ask: () => Promise.reject(new Error('Nobody is asked.')), wait: systemWait },

@@ -28,7 +28,7 @@ export interface PackageLaunch {
 export interface LaunchesOptions {
   readonly approvals: Approvals
   readonly store: Pick<Store, 'write'>
-  readonly runner: Pick<Runner, 'sandbox' | 'install' | 'start'>
+  readonly runner: Pick<Runner, 'sandbox' | 'install' | 'start' | 'forgetHome'>
   readonly variablesFor: (entryId: string, url: string, owner: string) => Promise<StoredVariables>
   /** Writes the tools of a version of a package into the entry. */
   readonly noteRun: (entryId: string, statement: ServerStatement, version: string) => Promise<void>
@@ -97,7 +97,7 @@ export class Launches {
     const { args, env } = filled(entry, approval, secrets)
     // Callers with secrets of their own share neither a process nor a HOME.
     const identity = isOwn ? `${owner} ${own?.key}` : ''
-    const home = isOwn ? hash('sha256', `${approval.id} ${owner}`, 'hex') : approval.id
+    const home = isOwn ? homeOf(approval, String(owner)) : approval.id
     const { version } = approval.resolved.source
     const isRead = entry.reading?.package_version === version && entry.reading.status === 'ok'
     const request: RunRequest = {
@@ -159,6 +159,7 @@ export class Launches {
     const now = await approvals.find(approval.scope, entry.id)
     if (now?.approved_at !== approval.approved_at) {
       await process[Symbol.asyncDispose]()
+      if (!now) await runner.forgetHome(request.home)
       throw new Failure('approval_required', `The approval of ${entry.package_name} has ended.`)
     }
     void process.exited.then((exit) => onEnded(entry.package_name, exit, process.stderrTail()))
@@ -177,6 +178,11 @@ export class Launches {
       return await runner.start(request, signal)
     }
   }
+}
+
+/** The HOME of the processes of a caller with secrets of their own: its name begins with that of all other callers. */
+export function homeOf({ id }: Pick<ActiveApproval, 'id'>, owner: string): string {
+  return `${id}-${hash('sha256', owner, 'hex').slice(0, 27)}`
 }
 
 /** The arguments and the environment of a process. */

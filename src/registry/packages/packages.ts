@@ -21,7 +21,7 @@ import {
   valueKey,
 } from './approvals.ts'
 import { pinnedOf } from './demand.ts'
-import { Launches, type LaunchesOptions, type PackageLaunch } from './launches.ts'
+import { homeOf, Launches, type LaunchesOptions, type PackageLaunch } from './launches.ts'
 
 /** Secrets of packages, sealed. */
 interface Secrets {
@@ -66,8 +66,10 @@ export interface Packages {
     progress: Progress,
   ): Promise<ApprovalReport>
   list(): Promise<Approval[]>
-  /** Ends its processes too. Throws Failure `not_found`. */
+  /** Ends its processes too, and removes what they have stored. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
+  /** Ends the processes that run for a principal key alone, and removes what they have stored. */
+  forgetPerson(owner: string): Promise<void>
   /**
    * How the package of an entry starts for a caller, who is asked if a person's own host can ask. Throws Failure
    * `approval_required`.
@@ -266,6 +268,13 @@ export function createPackages(options: PackagesOptions): Packages {
       endProcesses(approval.id, true)
       await secrets.removeAll(id, operatorScope)
       await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
+      await runner.forgetHome(approval.id)
+    },
+    async forgetPerson(owner) {
+      const [own, shared] = await Promise.all([approvals.list(owner), approvals.list(operatorScope)])
+      for (const { id } of own) endProcesses(id, true)
+      const homes = [...own.map(({ id }) => id), ...shared.map((approval) => homeOf(approval, owner))]
+      await Promise.all(homes.map((home) => runner.forgetHome(home)))
     },
     async permit(entry, caller, ask) {
       const found = await approvalFor(entry, caller)

@@ -20,15 +20,15 @@ interface PersonalDataOptions {
   /** A random id. */
   readonly createId: () => string
   readonly applied: (revision: number) => Promise<void>
-  /** Ends the sign-ins of a principal key to listed agents. */
-  readonly endSignIns: (owner: string) => Promise<void>
+  /** Ends and removes what a principal key has beside the store: sign-ins to listed agents, files of packages. */
+  readonly onDeparture: (owner: string) => Promise<void>
 }
 
 const maxPageCharacters = 512 * 1024
 const maxPageRows = 50
 
 /** The data that the registry stores of a person: a copy of it, and its deletion. */
-export function createPersonalData({ store, editor, createId, applied, endSignIns }: PersonalDataOptions) {
+export function createPersonalData({ store, editor, createId, applied, onDeparture }: PersonalDataOptions) {
   return {
     /** One page of the rows of one table. */
     async personalData(
@@ -68,7 +68,7 @@ export function createPersonalData({ store, editor, createId, applied, endSignIn
       let last: Committed | undefined
       for (const { id } of living) last = await editor.remove({ agent: id }, caller)
       if (last) await applied(last.revision)
-      await endSignIns(principalKey(owner))
+      await onDeparture(principalKey(owner))
       await store.personalData.forget(owner, pseudonym)
       return { pseudonym: pseudonym.subject, deleted_agents: living.length }
     },
