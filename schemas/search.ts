@@ -17,6 +17,12 @@ const fields = {
     .boolean()
     .default(false)
     .describe(`Count ${facetNames.join(', ')} over all matching agents.`),
+  facet_choices: z
+    .boolean()
+    .optional()
+    .describe(
+      'With facets: count the values of a filtered field without its own filter, so that each count says what its value would find. Tags are counted with theirs: all must match.',
+    ),
   discovery: z
     .boolean()
     .optional()

@@ -71,6 +71,8 @@ export interface IndexQuery {
   readonly after?: Position
   readonly sort: Sort
   readonly facets?: boolean
+  /** With `facets`: counts the values of a filtered field without its own filter. */
+  readonly facet_choices?: boolean
   /** Drops hits with a lower score. */
   readonly min_score?: number
   /** Searches by words only, without meaning. */

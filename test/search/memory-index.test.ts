@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Callable } from '../../schemas/callable.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
 import { growth } from '../support/growth.ts'
@@ -239,6 +240,35 @@ describe('listing', () => {
     expect(Object.keys(facets!.tags)).toHaveLength(50)
     expect(facets!.tags.all).toBe(50)
     expect(await ask(index)).not.toHaveProperty('facets')
+  })
+
+  it.each([undefined, 'swan'])('counts what each other choice would find, with the text %s', async (text) => {
+    const index = await indexOf(
+      Array.from({ length: 30 }, (_, at) =>
+        documentOf({
+          id: String(at),
+          name: at % 5 === 0 ? 'heron' : 'swan',
+          category: at < 20 ? 'big' : 'small',
+          callable: at % 3 === 0 ? 'open' : 'hosted',
+          tags: at % 2 === 0 ? ['even', 'all'] : ['all'],
+        }),
+      ),
+    )
+    const filter = { category: 'big', callable: ['open'], tags: ['even'] } as const
+    const query = { ...(text && { text }), limit: 1, facets: true } as const
+    const { facets, total } = await ask(index, { ...query, filter, facet_choices: true })
+    for (const [category, count] of Object.entries(facets!.categories)) {
+      expect((await ask(index, { ...query, filter: { ...filter, category } })).total).toBe(count)
+    }
+    for (const [kind, count] of Object.entries(facets!.callable)) {
+      const callable = [kind] as Callable[]
+      expect((await ask(index, { ...query, filter: { ...filter, callable } })).total).toBe(count)
+    }
+    expect(Object.keys(facets!.categories)).toEqual(['big', 'small'])
+    expect(Object.keys(facets!.callable).sort()).toEqual(['hosted', 'open'])
+    expect(facets!.tags).toEqual({ all: total, even: total })
+    const narrow = await ask(index, { ...query, filter })
+    expect([narrow.total, Object.keys(narrow.facets!.categories)]).toEqual([total, ['big']])
   })
 
   it('continues after a position whose entry was removed', async () => {

@@ -1,4 +1,4 @@
-import { charactersPerToken } from '../../../schemas/brief.ts'
+import { charactersPerToken, fittingConfidence } from '../../../schemas/brief.ts'
 import type { Alternative, EntryDetail, Found } from '../../../schemas/card.ts'
 import { discoveryOf } from '../../../schemas/discovery.ts'
 import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
@@ -199,7 +199,7 @@ export class SearchService {
     signal: AbortSignal,
     pageOf: (ranked: readonly RankedEntry[], characters: number) => Shown[],
   ) {
-    const { query: text, limit, sort, facets, min_score, max_tokens, exact = false } = input
+    const { query: text, limit, sort, facets, facet_choices, min_score, max_tokens, exact = false } = input
     const filter = toFilter(input.filters ?? {}, caller)
     const question = [
       text ?? '',
@@ -213,6 +213,7 @@ export class SearchService {
       limit: limit + 1,
       sort,
       facets,
+      ...(facet_choices && { facet_choices }),
       filter,
       ...(text !== undefined && { text }),
       ...(min_score !== undefined && { min_score }),
@@ -319,9 +320,6 @@ export class SearchService {
 
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
-
-/** Confidence below which a search says that nothing fits well (docs/search.md). */
-const fittingConfidence = 0.35
 
 function noticeOf({ total, confidence = 0 }: Hits): string | undefined {
   if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'

@@ -1,9 +1,19 @@
+import { facetNames, facets, filters } from '../../../schemas/entry-fields.ts'
 import type { Correction } from '../../../schemas/search.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
 import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
 import { type Request, readRequest } from '../query/request.ts'
 import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
-import type { EntryChange, Filter, Hit, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
+import type {
+  EntryChange,
+  Facets,
+  Filter,
+  Hit,
+  Hits,
+  IndexQuery,
+  SearchIndex,
+  Sort,
+} from '../search-index.ts'
 import { correct, mayHaveErrors } from '../spelling/corrector.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
@@ -102,6 +112,27 @@ class MemoryIndex implements SearchIndex {
   }
 
   async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
+    const found = await this.#search(query, signal)
+    if (!found.facets || !query.facet_choices) return found
+    return { ...found, facets: await this.#choices(found.facets, query, signal) }
+  }
+
+  /** The counts with those of each filtered field taken without its filter. A tag narrows other tags: all must match. */
+  async #choices(counts: Facets, query: IndexQuery, signal: AbortSignal): Promise<Facets> {
+    const chosen = facetNames.filter((name) => {
+      const field = facets[name]
+      return query.filter[field] !== undefined && filters[field].compare !== 'every'
+    })
+    const choices = { ...counts }
+    for (const name of chosen) {
+      const { [facets[name]]: _, ...filter } = query.filter
+      const found = await this.#search({ ...query, filter, limit: 1 }, signal)
+      choices[name] = found.facets?.[name] ?? {}
+    }
+    return choices
+  }
+
+  async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
     const text = query.text?.trim() ?? ''
     const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort

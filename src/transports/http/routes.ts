@@ -12,6 +12,7 @@ const searching = {
     cursor: 'cursor',
     sort: 'sort',
     facets: 'facets',
+    facet_choices: 'facet_choices',
     exact: 'exact',
     min_score: 'min_score',
     max_tokens: 'max_tokens',

@@ -65,6 +65,27 @@ describe('a misspelt search', () => {
   })
 })
 
+describe('the results', () => {
+  test('say in words how well each agent fits', async () => {
+    const { text } = await open('/search?q=plain+3')
+    const [best = ''] = text.split('<article class="hit">').slice(1)
+    expect(best).toMatch(/Plain 3<[\s\S]*<span>Fits well<\/span>/)
+    expect((await open('/search?q=repair+a+leaking+faucet+below+my+paper+sink')).text).toContain(
+      '<span>Fits poorly</span>',
+    )
+    expect((await open('/search')).text).not.toMatch(/Fits|May fit/)
+  })
+
+  test('show what another choice of a filter would find', async () => {
+    const { text } = await open('/search?category=odd-things')
+    const other = /<a href="\/search\?category=([a-z-]+)">[^<]* <span class="count">(\d+)</.exec(text)
+    const [, slug, count] = other ?? []
+    const { json } = await home.request('GET', `/public/agents?category=${slug}`)
+    expect(json.total).toBe(Number(count))
+    expect(text).toMatch(/category=odd-things" aria-current|"\/search" aria-current="true">Odd things/)
+  })
+})
+
 describe('the front page', () => {
   test.each([
     [browser.Accept, 'text/html; charset=utf-8'],

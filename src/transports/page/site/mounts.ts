@@ -56,7 +56,7 @@ export function siteMounts(
     page('/search', async ({ request, ask }) => {
       const search = searchOf(request)
       const params = readQuery(String(search), fields, searchInput(context))
-      const limits = { limit: 20, facets: true, federation: 'none' }
+      const limits = { limit: 20, facets: true, facet_choices: true, federation: 'none' }
       const found = await ask<SearchOutput>('search_agents', { ...limits, ...params } as JsonObject)
       const query = search.get('q')
       if (found.total > 0 || query === null || search.size === 1) return results(found, search)

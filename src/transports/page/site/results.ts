@@ -1,9 +1,13 @@
+import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
 import { pageOf, searchField, stateOf } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, railFilters, words } from './words.ts'
+
+/** Confidence from which an agent is said to fit: three of four such agents do. */
+const surelyFits = 0.75
 
 type RailFilter = (typeof railFilters)[number]
 
@@ -55,18 +59,25 @@ function hits({ agents }: SearchOutput): Html[] {
 }
 
 function hit(agent: Found, mark: RegExp | undefined): Html {
-  const { package_name, name, description, match } = agent
+  const { package_name, name, description, match, confidence } = agent
   return html`<article class="hit">
 <div><h2><a href="${pageOf(package_name)}">${name}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
 ${stateOf(agent)}
 <p class="text">${marked(description, mark)}</p>
-${match && html`<p class="why">${why(match)}</p>`}
+${match && html`<p class="why">${why(match, confidence)}</p>`}
 </article>`
 }
 
-function why({ capability, similarity, terms }: NonNullable<Found['match']>): Html {
+/** How well an agent fits, by the probability that it does. */
+function fitOf(confidence: number): string {
+  if (confidence < fittingConfidence) return words.fits.poorly
+  return confidence < surelyFits ? words.fits.maybe : words.fits.well
+}
+
+function why({ capability, similarity, terms }: NonNullable<Found['match']>, confidence?: number): Html {
   const share = Math.round(Math.max(0, similarity ?? 0) * 100)
-  return html`${capability !== null && html`<span>${words.can}<code>${capability}</code></span>`}
+  return html`${confidence !== undefined && html`<span>${fitOf(confidence)}</span>`}
+${capability !== null && html`<span>${words.can}<code>${capability}</code></span>`}
 ${similarity !== null && html`<span>${words.meaning}<svg viewBox="0 0 48 6" aria-hidden="true"><rect class="track" width="48" height="6" rx="3"/><rect class="level" width="${(share * 48) / 100}" height="6" rx="3"/></svg>${share} %</span>`}
 <span>${terms.length > 0 ? `${words.matched} ${terms.join(', ')}` : words.no_word}</span>`
 }
@@ -87,15 +98,15 @@ function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] 
   if (!facets) return []
   return railFilters.map((filter) => {
     const { name, facet, title, most } = filter
-    const counts = Object.entries(facets[facet]).slice(0, most)
     const current = search.get(name)
+    const chosen = current === null ? [] : current.split(',')
+    const counts = Object.entries(facets[facet]).filter(([value], at) => at < most || chosen.includes(value))
     // A value that all agents have narrows nothing.
     const isIdle = counts.length === 1 && counts[0]?.[1] === total
     if (counts.length === 0 || (isIdle && current === null)) return html``
     const without = addressOf(search, name, null)
     const isAny = current === null && html` aria-current="true"`
     const any = html`<li><a href="${without}"${isAny}>${words.any}</a></li>`
-    const chosen = current === null ? [] : current.split(',')
     return html`<h2>${title}</h2>
 <ul>${any}${counts.map(([value, count]) => choice(filter, value, count, chosen, without))}</ul>`
   })

@@ -39,6 +39,7 @@ export const words = {
   instead_of: 'instead of',
   exact: 'Search for the exact words',
   no_word: 'no word in common',
+  fits: { well: 'Fits well', maybe: 'May fit', poorly: 'Fits poorly' },
   nothing: 'Nothing here does that.',
   fewer: 'Search without the filters',
   other: 'Say it in other words, or browse all agents.',
