@@ -14,7 +14,7 @@ export const Confidence = z
     'Calibrated probability that the agent fits the query. It compares over queries; the score does not.',
   )
 
-/** Confidence below which an agent does not fit well (docs/search.md). */
+/** Confidence below which an agent does not fit well (docs/search-quality.md). */
 export const fittingConfidence = 0.35
 
 /** The forms of an answer about agents. */

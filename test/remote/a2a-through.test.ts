@@ -165,7 +165,7 @@ const send = async (params: object, as = token) =>
   ((await (await post(through(), 'SendMessage', { tenant: to, ...params }, as)).json()) as Loose).result
 
 /**
- * Without the fields that the gateway replaces (docs/calling.md): ids of task and context, time of a state, mark of
+ * Without the fields that the gateway replaces (docs/calling-through.md): ids of task and context, time of a state, mark of
  * third-party content. Flags of false and empty fields are absent in ProtoJSON.
  */
 function plain(value: Loose): Loose {

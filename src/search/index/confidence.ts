@@ -1,6 +1,6 @@
 import type { Match } from '../../../schemas/card.ts'
 
-/** The logit of the probability that a hit fits; `npm run eval:calibrate` computes the coefficients (docs/search.md). */
+/** The logit of the probability that a hit fits; `npm run eval:calibrate` computes the coefficients (docs/search-quality.md). */
 const bySimilarity = { intercept: -3.98, similarity: 7.84, coverage: 2.33 }
 const byWords = { intercept: -1.69, coverage: 4.34 }
 /** An exact name is what its caller means, whatever its words. */

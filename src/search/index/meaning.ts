@@ -30,7 +30,7 @@ export interface Meaning {
   ): Promise<Likeness | undefined>
 }
 
-/** Number of nearest entries: 50 give no better ranking, and cost a fifth more (docs/search.md). */
+/** Number of nearest entries: 50 give no better ranking, and cost a fifth more (docs/search-quality.md). */
 const depth = 32
 const rememberedQueries = 1000
 const maxCharacters = 1000

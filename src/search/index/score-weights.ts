@@ -23,7 +23,7 @@ const imitationWeight = 0.001
 
 /**
  * Factor of the score of an agent that cannot be called here: of agents that fit nearly equally well, one that can be
- * called ranks first. A smaller factor would lower NDCG@10 where the best agent cannot be called (docs/search.md).
+ * called ranks first. A smaller factor would lower NDCG@10 where the best agent cannot be called (docs/search-quality.md).
  */
 const uncallableWeight = 0.98
 const uncallable: ReadonlySet<Callable> = new Set(['package', 'no'])

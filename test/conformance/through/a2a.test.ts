@@ -7,7 +7,7 @@ import { type Running, run } from '../../support/processes.ts'
 
 /**
  * Agents on the official Python SDKs, called by the official Python clients: directly, and through a gateway that lists
- * them. What comes back must be the same but for the fields that docs/calling.md names.
+ * them. What comes back must be the same but for the fields that docs/calling-through.md names.
  */
 interface Peer {
   readonly sdk: string

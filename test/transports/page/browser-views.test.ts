@@ -14,8 +14,7 @@ const maxNodes = (name: string) => (/^(docs|api)/.test(name) ? 3_000 : /^agent/.
 
 /** Of a first visit, with the font. */
 const maxRequests = 6
-/** Guides are longer than other pages. */
-const maxBytes = (name: string) => (/^docs/.test(name) ? 72_000 : 66_000)
+const maxBytes = 66_000
 /** A page that somebody reaches first, before anything was done on it. */
 const isFirstVisit = (name: string) => !views[name]?.isOwn && !views[name]?.prepare
 
@@ -100,7 +99,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
       const { page, first, unexpected } = opened
       if (isFirstVisit(name)) {
         expect(first.requests).toBeLessThanOrEqual(maxRequests)
-        expect(first.bytes).toBeLessThanOrEqual(maxBytes(name))
+        expect(first.bytes).toBeLessThanOrEqual(maxBytes)
       }
       expect(await page.evaluate(layoutShift)).toBeLessThan(0.01)
       expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(maxNodes(name))

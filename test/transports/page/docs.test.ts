@@ -57,6 +57,29 @@ describe('the guides', () => {
     expect(long.map(([path]) => path)).toEqual([])
   }, 60_000)
 
+  test('are short enough that a first visit is within 65 KB, with the files of each page', async () => {
+    const files = globSync('**/*.md', { cwd: folder }).map((file) => `/docs/${file}`)
+    const headers = { Accept: 'text/html', 'Accept-Encoding': 'br' }
+    const sizeOf = async (path: string) => {
+      const { status, headers: stated } = await home.request('GET', path, { headers })
+      expect([path, status]).toEqual([path, 200])
+      const lines = [...stated].map((line) => line.join(': ').length + 2)
+      return lines.reduce((sum, length) => sum + length, Number(stated.get('content-length')))
+    }
+    const shared = [...(await open('/docs')).text.matchAll(/(?:href|src)="(\/-\/[^"]+)"/g)].map(
+      ([, file = '']) => file,
+    )
+    const sizes = await Promise.all([...new Set(shared)].map(sizeOf))
+    const all = sizes.reduce((sum, size) => sum + size)
+    const pages = files
+      .filter((path) => !/README|troubleshooting/.test(path))
+      .map((path) => path.replace(/\.md$/, ''))
+    const long = []
+    for (const path of [...pages, '/docs', '/docs/errors'])
+      if (all + (await sizeOf(path)) > 66_000) long.push(path)
+    expect(long).toEqual([])
+  }, 60_000)
+
   test('have their title, their sections and code that can be copied', async () => {
     const { text, headers } = await open('/docs/calling')
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")

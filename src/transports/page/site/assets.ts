@@ -50,6 +50,12 @@ function joined(first: Buffer, second: Buffer): Buffer {
   return Buffer.from(`${first.toString().replaceAll(/^export /gm, '')}{\n${own}}\n`)
 }
 
+/** A script or a style as browsers get it: without comments and indents. */
+function bare(content: Buffer): Buffer {
+  const text = content.toString().replace(/^\s*(?:\/\*(?:(?!\*\/)[\s\S])*\*\/|\/\/.*)\n/gm, '')
+  return Buffer.from(text.replace(/^\s+/gm, ''))
+}
+
 /** The files of the pages, at addresses with the hash of their content, so that browsers keep them. */
 export function openAssets(
   context: Pick<TransportContext, 'limits' | 'trusted_proxies' | 'site'>,
@@ -57,10 +63,11 @@ export function openAssets(
 ): Assets {
   const read = (name: string) => readFileSync(new URL(name, folder))
   const files = new Map<string, Buffer>([
-    ['style.css', Buffer.concat(styles.map((name) => read(`styles/${name}.css`)))],
+    ['style.css', bare(Buffer.concat(styles.map((name) => read(`styles/${name}.css`))))],
     ['inter.woff2', readFileSync(font)],
-    ...['theme.js', 'page.js', 'icon.svg'].map((name) => [name, read(name)] as const),
-    ...scripts.map((name) => [`${name}.js`, joined(read('page.js'), read(`${name}.js`))] as const),
+    ['icon.svg', read('icon.svg')],
+    ...['theme.js', 'page.js'].map((name) => [name, bare(read(name))] as const),
+    ...scripts.map((name) => [`${name}.js`, bare(joined(read('page.js'), read(`${name}.js`)))] as const),
   ])
   const hash = createHash('sha256')
   for (const content of files.values()) hash.update(content)

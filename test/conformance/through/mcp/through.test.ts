@@ -20,7 +20,7 @@ interface Behaviour {
 
 const package_name = 'com.example.toolbox'
 
-/** What a client may see differently through the gateway (docs/calling.md, What is not passed as it is). */
+/** What a client may see differently through the gateway (docs/calling-through.md, What is not passed as it is). */
 function withoutListed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutListed)
   if (!isRecord(value)) return value
@@ -97,7 +97,7 @@ describe.skipIf(!python)('FastMCP, where .ci/run has installed it', () => {
   const first = { text: 'first', metadata: { mcp: { annotations: { audience: ['user'], priority: 0.5 } } } }
   const deep = { b: [1, null], a: { deep: true } }
 
-  /** What each tool says, to a caller of REST and to one of A2A, by the tables of docs/calling.md. */
+  /** What each tool says, to a caller of REST and to one of A2A, by the tables of docs/calling-through.md. */
   const conversions: readonly (readonly [string, object, unknown, readonly object[]])[] = [
     ['say', { words: 'Grüße\n世界' }, { text: 'Grüße\n世界' }, [{ text: 'Grüße\n世界' }]],
     ['say', { words: '{"a": [1, 2]}' }, { a: [1, 2] }, [{ text: '{"a": [1, 2]}' }]],
