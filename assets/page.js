@@ -375,8 +375,22 @@ function jsonOf(value) {
   return pre
 }
 
+/**
+ * Puts the text of another page into a part that is opened for the first time.
+ * @param {HTMLElement} part
+ */
+async function loading(part) {
+  const { load = '' } = part.dataset
+  const text = parse(await (await fetch(load)).text()).querySelector('.prose, .plain > p')
+  const body = part.querySelector('.body')
+  if (!text || !body) return location.assign(load)
+  body.replaceChildren(document.adoptNode(text))
+  activate(body)
+}
+
 themes()
 activate(document)
+for (const part of all('[data-load]')) part.addEventListener('toggle', () => loading(part), { once: true })
 for (const form of document.querySelectorAll('form.call')) calling(/** @type {HTMLFormElement} */ (form))
 const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))
 if (field) keys(field)

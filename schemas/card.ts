@@ -19,6 +19,8 @@ export type Card = z.infer<typeof Card>
 export const EntryDetail = Entry.extend({
   capabilities: z.array(Capability),
   card: z.looseObject({}),
+  readme_url: z.string().nullable().describe('Where get_readme reads the README of the publisher.'),
+  icon_url: z.string().nullable().describe('Where get_icon reads the icon of the publisher.'),
   verification: VerificationReport.nullable().describe('The proof behind the verification level.'),
   manifest: ManifestReport.nullable().describe('Only the owner and admins see its findings.'),
   reading: ReadingReport.nullable().describe(

@@ -31,6 +31,7 @@ import type {
   WebhooksPort,
 } from './port.ts'
 import { publish } from './publish.ts'
+import { getIcon, getReadme } from './publisher-files.ts'
 import { purge } from './purge.ts'
 import { getUsage, setQuota } from './quotas.ts'
 import { report } from './report.ts'
@@ -90,6 +91,8 @@ export function createRegistryAgent(
       diffVersions(registry),
       getLivenessHistory(registry),
       installConfig(registry),
+      getReadme(registry),
+      getIcon(registry),
       getCard(registry, packageName),
       getExtendedCard(registry, packageName),
       publish(registry),

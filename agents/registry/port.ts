@@ -9,6 +9,7 @@ import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
+import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type {
@@ -36,6 +37,7 @@ import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schema
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionDiff, VersionPage, WantedVersion } from '../../schemas/version.ts'
 import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
+import type { UpstreamCall } from '../../src/common/upstream.ts'
 
 type Caller = Principal | null
 
@@ -81,6 +83,10 @@ export interface RegistryPort {
   diffVersions(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff>
   /** The liveness of an agent on each of the last days. */
   livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory>
+  /** The README that its publisher wrote. Throws Failure `not_found`, `not_configured`, and the errors of the request. */
+  readme(agent: string, caller: Caller, call: UpstreamCall): Promise<Readme>
+  /** The icon, drawn anew. Throws as `readme` does. */
+  icon(agent: string, caller: Caller, call: UpstreamCall): Promise<AgentIcon>
   /** The entry as it was in a version. Throws Failure `not_found` with the versions that exist. */
   resolve(agent: string, version: WantedVersion, caller: Caller): Promise<EntryDetail>
   /**

@@ -8,6 +8,9 @@ const root = new URL(extension === 'ts' ? '../../' : '../../../', import.meta.ur
 /** Entry of the worker that turns pages into Markdown. */
 export const extractWorker = new URL(`../../agents/reader/worker.${extension}`, import.meta.url)
 
+/** Entry of the worker that draws an icon anew. */
+export const iconWorker = new URL(`../registry/publisher/icon-worker.${extension}`, import.meta.url)
+
 /** Entry of the worker that scans many vectors. */
 export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extension}`, import.meta.url)
 
@@ -22,8 +25,9 @@ export const staticModel = fileURLToPath(new URL('models/static', root))
 /** Folder of the table of words of other languages, which belongs to the built-in table. */
 export const languagesModel = fileURLToPath(new URL('models/languages', root))
 
-/** The files that the pages load. */
+/** The files that the pages load, and the worker that renders the text of a publisher. */
 export const pageFiles = {
+  readmeWorker: new URL(`../transports/page/site/readme-worker.${extension}`, import.meta.url),
   folder: new URL('assets/', root),
   /** The guides, which are pages too. */
   docs: new URL('docs/', root),

@@ -5,11 +5,14 @@ import { createManifestReader } from '../registry/cards/fetch-card.ts'
 import { readProtectedName } from '../registry/entry/imitation.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
+import { createIconDrawer } from '../registry/publisher/icon-drawer.ts'
+import { createPublisherFiles } from '../registry/publisher/publisher-files.ts'
 import type { UnmetQueries } from '../registry/queries/unmet-queries.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
 import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
 import type { Store } from '../store/store.ts'
+import { iconWorker } from './assets.ts'
 import { type ChangeServices, openChangeServices } from './change-feed.ts'
 import { nameMode } from './config.ts'
 import type { Identity } from './identity.ts'
@@ -111,6 +114,14 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
       ask: outbound.upstreams(config.DRAGOMAN_FEDERATION).create_upstream(federationLimits),
       wait: runtime.wait,
     },
+    publisherFiles: createPublisherFiles(
+      config.DRAGOMAN_PUBLISHER_FILES === 'on'
+        ? {
+            upstreams: outbound.upstreams(config.DRAGOMAN_ALLOW_ORIGINS),
+            draw: createIconDrawer(iconWorker),
+          }
+        : undefined,
+    ),
     prove,
     secret,
     liveness,

@@ -214,6 +214,10 @@ export const settings = {
     z.enum(['on', 'off']).default('off'),
     'Read the tools of imported MCP servers that have no owner here: 1,000 hosts a day, one request a second.',
   ],
+  DRAGOMAN_PUBLISHER_FILES: [
+    z.enum(['on', 'off']).default('on'),
+    'Read the README and the icon of an agent at its publisher when somebody looks at them.',
+  ],
   DRAGOMAN_FEDERATION: [
     registries.default([]),
     'Other registries that searches may ask (docs/catalogs.md): bases of ARD APIs such as https://registry.example/ard, comma-separated.',

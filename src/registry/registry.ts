@@ -2,9 +2,11 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import type { InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
+import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
+import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
@@ -28,6 +30,7 @@ import type { VectorIndexSwitch } from './indexing/vector-index-switch.ts'
 import { type InstallQuery, installConfigOf } from './install/install-config.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
+import type { PublisherFiles } from './publisher/publisher-files.ts'
 import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
 import type { UnmetQueries } from './queries/unmet-queries.ts'
 import { createPersonalData } from './retention/personal-data.ts'
@@ -59,6 +62,7 @@ interface RegistryOptions extends EditorOptions {
   readonly onUnmet?: UnmetQueries['note'] | undefined
   /** The other registries that searches ask, and how. */
   readonly federation: Pick<FederationOptions, 'upstreams' | 'ask' | 'wait'>
+  readonly publisherFiles: PublisherFiles
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
@@ -74,7 +78,7 @@ export function createRegistry(options: RegistryOptions) {
   const { store, index, follower, vectors, site } = options
   const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
-  const views = createViews(site, livenessCache)
+  const views = createViews(site, livenessCache, options.publisherFiles.isOn)
   const credentialMarks = createCredentialMarks(store.credentials)
   const queries = new SearchService({
     reader: store.read,
@@ -151,6 +155,12 @@ export function createRegistry(options: RegistryOptions) {
         { base_url: site().base_url, allowed: options.allowOrigins ?? [] },
         query,
       )
+    },
+    async readme(agent: string, caller: Caller, call: UpstreamCall): Promise<Readme> {
+      return await options.publisherFiles.readme(await queries.stored(agent, caller), call)
+    },
+    async icon(agent: string, caller: Caller, call: UpstreamCall): Promise<AgentIcon> {
+      return await options.publisherFiles.icon(await queries.stored(agent, caller), call)
     },
     federate: createFederate({ ...options.federation, reader: store.read, site }),
     markCredentials: credentialMarks.mark,

@@ -7,6 +7,7 @@ import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { emptyLivenessCache } from '../../src/registry/liveness/liveness-cache.ts'
+import { createPublisherFiles } from '../../src/registry/publisher/publisher-files.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
@@ -77,6 +78,7 @@ export async function openRegistry({
     prove,
     federation: { upstreams: [], ask: () => Promise.reject(new Error('Nobody is asked.')), wait: systemWait },
     secret: async () => new Uint8Array(32),
+    publisherFiles: createPublisherFiles(undefined),
     liveness: {
       livenessCache: emptyLivenessCache,
       prober: { check: () => Promise.reject(new Error('Nobody looks.')) },

@@ -119,6 +119,8 @@ const steps: readonly Step[] = [
     signed: 200,
   },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/liveness?days=7'), open: 200, signed: 200 },
+  { method: 'GET', path: at('/public/agents/svc.utility.wiki/readme'), open: 404, signed: 404 },
+  { method: 'GET', path: at('/public/agents/svc.utility.wiki/icon'), open: 404, signed: 404 },
   { method: 'GET', path: at(`${live}/install`), open: 404, signed: 409 },
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/install?host=codex'), open: 200, signed: 200 },
   { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },

@@ -51,7 +51,12 @@ export function contentFlags({
   card,
   deprecated,
 }: Texts): ContentFlag[] {
-  const texts = textsIn([name, description, tags, capabilities, card, deprecated?.message])
+  return textFlags([name, description, tags, capabilities, card, deprecated?.message])
+}
+
+/** The warnings about the texts in a value, each flag once, in the order of the rules. */
+export function textFlags(value: unknown): ContentFlag[] {
+  const texts = textsIn(value)
   const raised = rules.filter(([, phrase]) => texts.some((text) => phrase.test(text)))
   return [...new Set(raised.map(([flag]) => flag))]
 }

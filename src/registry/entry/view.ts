@@ -6,6 +6,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cardOf, endpointsOf } from '../cards/render-card.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import { iconOf, readmeOf } from '../publisher/addresses.ts'
 import { callableOf } from './callable.ts'
 import { mayRead } from './permissions.ts'
 import { protocolOf, verifiedDomainOf } from './protocol.ts'
@@ -17,10 +18,14 @@ export interface Views {
   detail(stored: StoredEntry, principal: Principal | null): EntryDetail
 }
 
-/** Public views are cached: the same frozen object is returned until the entry or its liveness changes. */
+/**
+ * Public views are cached: the same frozen object is returned until the entry or its liveness changes. `readsFiles`: the
+ * gateway reads the READMEs and icons that they name.
+ */
 export function createViews(
   site: () => Site,
   livenessCache: Pick<LivenessCache, 'of'> = emptyLivenessCache,
+  readsFiles = true,
 ): Views {
   const publicEntry = once(livenessCache, (stored: StoredEntry, liveness) =>
     Object.freeze(render(stored, liveness, site())),
@@ -34,6 +39,8 @@ export function createViews(
       ...view,
       capabilities: stored.capabilities,
       card: Object.freeze(cardOf(stored, site())),
+      readme_url: readsFiles ? (readmeOf(stored)?.url ?? null) : null,
+      icon_url: readsFiles ? iconOf(stored) : null,
       verification: reportOf(stored.proof),
       manifest: stored.manifest,
       reading: stored.reading,

@@ -173,6 +173,12 @@ export const routes: readonly Route[] = [
     'How to install an agent in each host',
     install,
   ),
+  search('GET /public/agents/:agent/readme', 'getReadme', 'The README that its publisher wrote', {
+    action: 'get_readme',
+  }),
+  search('GET /public/agents/:agent/icon', 'getIcon', 'The icon, drawn anew by the gateway', {
+    action: 'get_icon',
+  }),
   ownership('POST /api/agents/:agent/claim', 'claimAgent', 'Claim an agent without a proved owner', {
     conditional: true,
   }),

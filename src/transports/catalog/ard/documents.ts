@@ -46,7 +46,7 @@ function catalogOf(context: ArdContext, entries: readonly ArdEntry[]): object {
   return { specVersion: '1.0', host, entries }
 }
 
-/** What crawlers are told: everything may be read, and where the pages and the catalog are listed. */
+/** What crawlers are told: everything of ours may be read, and where the pages and the catalog are listed. */
 export function robots({ base_url }: { readonly base_url: string }): string {
-  return `User-agent: *\nAllow: /\n\nSitemap: ${base_url}/sitemap.xml\nAgentmap: ${base_url}/.well-known/ard.json\n`
+  return `User-agent: *\nAllow: /\nDisallow: /agent/*/readme\n\nSitemap: ${base_url}/sitemap.xml\nAgentmap: ${base_url}/.well-known/ard.json\n`
 }

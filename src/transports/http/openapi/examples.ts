@@ -136,6 +136,8 @@ export const answerExamples: Readonly<Record<string, Json>> = {
     verification: null,
     manifest: null,
     reading: null,
+    readme_url: null,
+    icon_url: null,
     signature_report: null,
   },
   AgentPage: {

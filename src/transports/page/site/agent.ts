@@ -6,6 +6,7 @@ import { testTag } from '../../../../schemas/names.ts'
 import { withoutHidden } from '../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
+import { tileOf } from './badge.ts'
 import { livenessOf, noticesOf, trustOf } from './evidence.ts'
 import { callForm, inputOf, plainForm } from './form.ts'
 import { copyable, copyButton, outside, pageOf, shortened, stateOf } from './parts.ts'
@@ -45,7 +46,7 @@ export function agentPage({ entry, install, history, versions, base, chosen, tok
 <div class="entry">
 <div class="intro">
 <nav class="crumbs" aria-label="${words.browse}"><a href="/search">${words.browse}</a>${category !== null && html` / <a href="/search?category=${encodeURIComponent(category)}">${titleOf(category)}</a>`}</nav>
-<h1 dir="auto">${name}</h1>
+<div class="titled">${iconOf(entry)}<h1 dir="auto">${name}</h1></div>
 <p><span class="name mono" dir="ltr">${package_name}</span> <span class="count">${version ?? ''}</span></p>
 <p class="lead" dir="auto">${description}</p>
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
@@ -53,7 +54,7 @@ export function agentPage({ entry, install, history, versions, base, chosen, tok
 ${noticesOf(entry)}
 </div>
 ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
-<div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
+<div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${readmeOf(entry)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
 <div class="known">${trustOf(entry)}${facts(entry)}${badge(package_name, base)}</div>
 </div>`
   return {
@@ -91,6 +92,20 @@ function able(entry: EntryDetail, capability: Capability, place: number, token: 
 /** Playground sessions of callers without a token may call these (docs/playground.md). */
 export function isOpenToTry({ callable, tags }: Pick<EntryDetail, 'callable' | 'tags'>): boolean {
   return callable === 'hosted' && tags.includes(testTag)
+}
+
+/** The publisher's own picture, or the first letter of the name. */
+function iconOf({ icon_url, package_name, name }: EntryDetail): Html {
+  if (icon_url === null) return tileOf(package_name, name)
+  const picture = `/icon/${encodeURIComponent(package_name)}.png`
+  return html`<img class="tile" src="${picture}" alt="" width="48" height="48">`
+}
+
+/** The README, which is read when somebody opens it. */
+function readmeOf({ readme_url, package_name }: EntryDetail): Html {
+  if (readme_url === null) return html``
+  const page = `${pageOf(package_name)}/readme`
+  return html`<details class="able" data-load="${page}"><summary>${labels.readme}<span>${labels.readme_of}</span></summary><div class="body"><p><a href="${page}" rel="nofollow">${labels.readme_read}</a></p></div></details>`
 }
 
 /** One call in each language, in tabs that need no script. */

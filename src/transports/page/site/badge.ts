@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto'
 import type { Entry } from '../../../../schemas/entry.ts'
 import { withoutHidden } from '../../../../schemas/text.ts'
-import { html } from '../html.ts'
+import { type Html, html } from '../html.ts'
 import { callableWords, livenessWords, verificationWords } from './words.ts'
 
 const maxCharacters = 40
@@ -77,4 +78,11 @@ function widthOf(text: string): number {
     return width + own
   }, 0)
   return Math.ceil(sum)
+}
+
+/** A square with the first letter of a name, in a colour that follows from the package name. */
+export function tileOf(packageName: string, name = packageName.split(/[./]/).at(-1) ?? ''): Html {
+  const hue = (Number.parseInt(hash('sha1', packageName).slice(0, 4), 16) * 360) >> 16
+  const letter = /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '?'
+  return html`<svg class="tile" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 48 48" width="48" height="48" aria-hidden="true"><rect width="48" height="48" rx="10" fill="hsl(${hue} 45% 32%)"/><text x="24" y="33" text-anchor="middle" font-family="sans-serif" font-size="26" font-weight="600" fill="#fff">${letter}</text></svg>`
 }

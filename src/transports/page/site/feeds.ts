@@ -3,6 +3,7 @@ import type { EntryDetail } from '../../../../schemas/card.ts'
 import { codes, Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName } from '../../../../schemas/names.ts'
+import type { AgentIcon } from '../../../../schemas/publisher-file.ts'
 import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
 import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
@@ -17,7 +18,7 @@ import { clientOf } from '../../shared/client-address.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
-import { badgeOf, unlistedBadge } from './badge.ts'
+import { badgeOf, tileOf, unlistedBadge } from './badge.ts'
 import { atomOf, readChanges } from './changes.ts'
 import { pageOf } from './parts.ts'
 import { queryOf, type Visit } from './view.ts'
@@ -34,9 +35,9 @@ interface Feed {
   readonly path: string
   readonly type: string
   readonly max_age_s: number
-  readonly render: (request: ReadRequest, ask: Visit['ask']) => Promise<string>
-  /** What is sent in the place of an error; a problem document when absent. */
-  readonly instead?: (request: ReadRequest) => string
+  readonly render: (request: ReadRequest, ask: Visit['ask']) => Promise<string | Buffer>
+  /** The picture (SVG) in the place of an error; a problem document when absent. */
+  readonly instead?: (request: ReadRequest, failure: Failure) => string | undefined
 }
 
 /** What programs read of the pages: badges, feeds, the sitemap and the description of the search. */
@@ -48,8 +49,20 @@ export function feedMounts(context: TransportContext, { icon }: Pick<AssetPaths,
       type: 'image/svg+xml',
       max_age_s: 300,
       render: async (request, ask) =>
-        badgeOf(await ask<EntryDetail>('get_agent', { agent: badgeName(request) })),
-      instead: (request) => unlistedBadge(badgeName(request)),
+        badgeOf(await ask<EntryDetail>('get_agent', { agent: fileName(request, '.svg') })),
+      instead: (request, { code }) =>
+        code === 'not_found' ? unlistedBadge(fileName(request, '.svg')) : undefined,
+    },
+    {
+      path: '/icon/:file',
+      type: 'image/png',
+      max_age_s: 24 * hour,
+      async render(request, ask) {
+        const { data } = await ask<AgentIcon>('get_icon', { agent: fileName(request, '.png') })
+        return Buffer.from(data, 'base64')
+      },
+      instead: (request, { code }) =>
+        code === 'rate_limited' ? undefined : tileOf(fileName(request, '.png')).html,
     },
     {
       path: '/changes.atom',
@@ -121,23 +134,24 @@ function mountOf(context: TransportContext, { path, type, max_age_s, render, ins
         const ETag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 16)}"`
         const fresh = { ...headers, ETag, 'Cache-Control': `public, max-age=${max_age_s}` }
         if (currentTag(request, ETag) !== undefined) return send(request, response, 304, '', fresh)
+        if (typeof text !== 'string') return send(request, response, 200, text, fresh)
         await sendCoded(request, response, 200, text, fresh, charge)
       } catch (thrown) {
         const failure = failureOf(context, thrown)
-        if (!instead || failure.code !== 'not_found') {
-          return sendFailure(context, request, response, failure, id, corsHeaders)
-        }
-        const short = { ...headers, 'Cache-Control': 'public, max-age=60' }
-        send(request, response, codes[failure.code].http, instead(request), short)
+        const picture = instead?.(request, failure)
+        if (picture === undefined) return sendFailure(context, request, response, failure, id, corsHeaders)
+        const short = { ...headers, 'Content-Type': 'image/svg+xml', 'Cache-Control': 'public, max-age=60' }
+        send(request, response, codes[failure.code].http, picture, short)
       }
     },
   }
 }
 
-function badgeName({ params }: ReadRequest): string {
+/** The agent whose picture the address names. */
+function fileName({ params }: ReadRequest, ending: '.svg' | '.png'): string {
   const file = String(params.file)
-  if (!file.endsWith('.svg')) throw new Failure('not_found', 'A badge is at /badge/NAME.svg.')
-  return file.slice(0, -'.svg'.length)
+  if (!file.endsWith(ending)) throw new Failure('not_found', `The picture of an agent is at NAME${ending}.`)
+  return file.slice(0, -ending.length)
 }
 
 /** Listed names behind a name, and whether there are more. */

@@ -31,6 +31,11 @@ export interface MarkdownOptions {
   readonly linkTo: (address: string) => string | undefined
   /** The address and the size of a picture; undefined for a picture that is not shown. */
   readonly pictureAt?: (address: string) => Picture | undefined
+  /**
+   * A text of somebody else, within a page of ours: HTML is left out, headings are below ours and no targets, links say
+   * that they are not ours, and what is nested deeply or comes after many elements is left out.
+   */
+  readonly isForeign?: boolean
 }
 
 export interface Picture {
@@ -47,7 +52,8 @@ const parser = unified().use(remarkParse).use(remarkGfm)
  */
 export function renderMarkdown(text: string, options: MarkdownOptions): Rendered {
   const root = parser.parse(text)
-  const page = new Writer(options)
+  const definitions = root.children.filter((node) => node.type === 'definition')
+  const page = new Writer(options, new Map(definitions.map(({ identifier, url }) => [identifier, url])))
   const body = page.all(root.children)
   return {
     title: page.headings.find(({ level }) => level === 1)?.text ?? '',
@@ -57,18 +63,33 @@ export function renderMarkdown(text: string, options: MarkdownOptions): Rendered
   }
 }
 
+/** Bounds of a foreign text. */
+const maxDepth = 12
+const maxElements = 2_000
+
 class Writer {
   readonly #options: MarkdownOptions
+  /** The addresses of links by reference. */
+  readonly #definitions: ReadonlyMap<string, string>
   readonly headings: Heading[] = []
   readonly #ids = new Map<string, number>()
   #blocks = 0
+  #depth = 0
+  #elements = 0
 
-  constructor(options: MarkdownOptions) {
+  constructor(options: MarkdownOptions, definitions: ReadonlyMap<string, string>) {
     this.#options = options
+    this.#definitions = definitions
   }
 
   all(nodes: readonly Nodes[]): Html {
-    return html`${nodes.map((node) => this.#node(node))}`
+    this.#elements += nodes.length
+    const isTooMuch = this.#depth >= maxDepth || this.#elements > maxElements
+    if (this.#options.isForeign && isTooMuch) return html`…`
+    this.#depth++
+    const written = nodes.map((node) => this.#node(node))
+    this.#depth--
+    return html`${written}`
   }
 
   #node(node: Nodes): Html {
@@ -91,6 +112,8 @@ class Writer {
         return this.#block(node.value, node.lang ?? '')
       case 'link':
         return this.#link(node.url, this.all(node.children))
+      case 'linkReference':
+        return this.#link(this.#definitions.get(node.identifier) ?? '', this.all(node.children))
       case 'image':
         return this.#picture(node.url, node.alt ?? '')
       case 'list': {
@@ -108,13 +131,18 @@ class Writer {
       case 'break':
         return html`<br>`
       case 'html':
-        return isBreak(node) ? html`<br>` : html`${node.value}`
+        if (isBreak(node)) return html`<br>`
+        return this.#options.isForeign ? html`` : html`${node.value}`
       default:
         return html``
     }
   }
 
   #heading(level: number, children: readonly Nodes[]): Html {
+    if (this.#options.isForeign) {
+      const tag = { html: `h${Math.min(6, level + 2)}` }
+      return html`<${tag}>${this.all(children)}</${tag}>\n`
+    }
     const text = textOf(children)
     const id = this.#idOf(text)
     this.headings.push({ level, id, text })
@@ -137,13 +165,15 @@ class Writer {
 
   #block(text: string, language: string): Html {
     this.#blocks += 1
-    const id = `code-${this.#blocks}`
+    const id = `${this.#options.isForeign ? 'readme' : 'code'}-${this.#blocks}`
     return html`${copyable(id, /^json/.test(language) ? colouredJson(text) : text)}\n`
   }
 
   #link(address: string, content: Html): Html {
     const target = this.#options.linkTo(address)
-    return target === undefined ? content : html`<a href="${target}">${content}</a>`
+    if (target === undefined) return content
+    const rel = this.#options.isForeign && html` rel="nofollow noopener ugc"`
+    return html`<a href="${target}"${rel}>${content}</a>`
   }
 
   #picture(address: string, text: string): Html {

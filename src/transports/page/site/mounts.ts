@@ -17,6 +17,7 @@ import { feedMounts } from './feeds.ts'
 import { home } from './home.ts'
 import { meMounts } from './me/mounts.ts'
 import { playMounts } from './play.ts'
+import { readmeMounts } from './readme.ts'
 import { maxNearby, results } from './results.ts'
 import { openSite } from './site.ts'
 import { statusView } from './status.ts'
@@ -27,6 +28,8 @@ interface SiteFiles extends AssetFiles {
   /** The folder of the guides. */
   readonly docs: URL
   readonly version: string
+  /** The entry of the thread that renders READMEs. */
+  readonly readmeWorker: URL
 }
 
 /** The pages for people: views of the actions that every transport has. `index` answers `/` to programs. */
@@ -64,6 +67,7 @@ export function siteMounts(
       return results(found, search, await ask<SearchOutput>('search_agents', wider))
     }),
     ...agentMounts(context, site),
+    ...readmeMounts(site, files.readmeWorker),
     page('/changes', async ({ request, ask }) => {
       const upTo = searchOf(request).get('up_to')
       const revision = upTo === null ? undefined : readNumber('up_to', upTo)
