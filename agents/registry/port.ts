@@ -231,7 +231,7 @@ export interface IdentityPort {
 /** The change feed of the registry. */
 export interface Changes {
   /** Throws Failure `invalid_request` for a revision that does not exist yet. */
-  page(since: number, limit: number): Promise<ChangePage>
+  page(since: number, limit: number, agent?: string): Promise<ChangePage>
   /**
    * The changes after a revision and all new ones, until the signal aborts. If there are no changes yet, an empty page
    * comes first.
@@ -240,6 +240,7 @@ export interface Changes {
     since: number,
     who: { readonly counted_as: string | undefined; readonly has_token: boolean },
     signal: AbortSignal,
+    agent?: string,
   ): AsyncIterable<{
     readonly changes: readonly RegistryChange[]
     readonly up_to: number

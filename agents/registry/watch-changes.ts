@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { ChangePage, RegistryChange } from '../../schemas/change.ts'
+import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { Changes } from './port.ts'
 
@@ -13,6 +14,7 @@ const Input = z.strictObject({
       'The last revision that you have; later changes are returned. 0 returns everything from the beginning.',
     ),
   limit: z.int().min(1).max(100).default(100).describe('Revisions per page, 1 to 100.'),
+  agent: agentReference.optional().describe('Only changes of this agent: its package name, address or id.'),
 })
 
 /** Reports its starting point as progress, and reports when there are no further changes for now. */
@@ -29,13 +31,13 @@ export function watchChanges(changes: Changes): Action<z.output<typeof Input>, C
     effect: 'read',
     advertised: false,
     deadline_ms: 'none',
-    fallback: ({ since, limit }) => changes.page(since, limit),
-    async run({ since }, { principal, counted_as, signal, emit }) {
+    fallback: ({ since, limit, agent }) => changes.page(since, limit, agent),
+    async run({ since, agent }, { principal, counted_as, signal, emit }) {
       const who = { counted_as, has_token: principal !== null && principal.confined_to === undefined }
       let at = since
       let begun = false
       let complete = false
-      for await (const span of changes.follow(since, who, signal)) {
+      for await (const span of changes.follow(since, who, signal, agent)) {
         if (!begun) await emit({ progress: since, message: 'Following.' })
         begun = true
         for (const part of span.changes) await emit({ part })

@@ -58,7 +58,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   versions: ['dragoman versions com.example.weather'],
   diff: ['dragoman diff com.example.weather 1.0.0 1.1.0', 'dragoman diff com.example.weather r12'],
   check: ['dragoman check com.example.weather'],
-  watch: ['dragoman watch', 'dragoman watch --since 0 --json | jq -r .package_name'],
+  watch: [
+    'dragoman watch',
+    'dragoman watch --since 0 --json | jq -r .package_name',
+    'dragoman watch --agent com.example.weather',
+  ],
   'webhooks create': ['dragoman webhooks create https://example.com/hook --kind listed deleted --mine'],
   'webhooks list': ['dragoman webhooks list'],
   'webhooks get': ['dragoman webhooks get ID'],

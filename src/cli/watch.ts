@@ -9,7 +9,7 @@ const pollMilliseconds = 1000
 
 /** Prints the changes of the registry as they happen, until Ctrl+C. */
 export async function watch(
-  options: { readonly since?: string; readonly until?: string },
+  options: { readonly since?: string; readonly until?: string; readonly agent?: string },
   json: boolean,
 ): Promise<void> {
   const stop = new AbortController()
@@ -27,7 +27,7 @@ export async function watch(
 }
 
 async function follow(
-  options: { readonly since?: string; readonly until?: string },
+  options: { readonly since?: string; readonly until?: string; readonly agent?: string },
   json: boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,7 +36,7 @@ async function follow(
     (await client.send({
       to: 'svc.registry',
       action: 'watch_changes',
-      params: { since },
+      params: { since, ...(options.agent !== undefined && { agent: options.agent }) },
     })) as unknown as ChangePage
   const revisionOf = (option: string, text: string) => readNumber(option, text, 0, Number.MAX_SAFE_INTEGER)
   const until = options.until === undefined ? Infinity : revisionOf('--until', options.until)

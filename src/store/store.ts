@@ -439,8 +439,8 @@ export interface Store extends AsyncDisposable {
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,
   ): Promise<{ entry: StoredEntry; revision: number }>
-  /** Changes with a revision greater than `after`, in order. */
-  changes(after: number, limit: number): Promise<readonly StoreChange[]>
+  /** Changes with a revision greater than `after`, in order; of one entry if `entry_id` is given. */
+  changes(after: number, limit: number, entry_id?: string): Promise<readonly StoreChange[]>
   /** Yields soon after a commit by this process, and within two seconds after one by another. */
   wake(signal: AbortSignal): AsyncIterable<void>
 }

@@ -139,7 +139,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     await postgres.query(url, 'alter table credential drop column sign_in')
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
-    await postgres.query(url, 'drop index entry_owner, audit_actor')
+    await postgres.query(url, 'drop index entry_owner, audit_actor, change_entry')
     await postgres.query(url, `delete from kysely_migration where name >= '0019'`)
   }
 

@@ -99,7 +99,7 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec(
-        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day',
+        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop index change_entry',
       )
       database.exec('alter table task drop column push')
       database.exec('alter table credential drop column sign_in')
@@ -131,7 +131,7 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec(
-        `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day`,
+        `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop index change_entry`,
       )
       database.exec('alter table credential drop column sign_in')
       database.exec(`delete from kysely_migration where name >= '0022'`)

@@ -11,6 +11,7 @@ export function addFollowing(program: Command, json: Json): void {
 
   program
     .command('watch')
+    .option('--agent <agent>', 'only changes of this agent: its package name, A2A address or id')
     .option('--since <revision>', 'the last revision that you have; 0 for all; now when left out')
     .option('--until <revision>', 'end at this revision; never when left out')
     .description('print the changes of the registry as they happen, until Ctrl+C')

@@ -1,6 +1,7 @@
 import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
+import { toReference } from '../entry/reference.ts'
 import { createAsyncEvent } from './async-event.ts'
 import { createFollowerLimit, type FollowerLimits } from './connection-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
@@ -8,14 +9,17 @@ import { startTail, type Tail } from './tail.ts'
 
 /** The change feed of the registry. */
 export interface ChangeFeed extends AsyncDisposable {
-  /** Throws Failure `invalid_request` for a revision in the future, `cursor_expired` for one that is too old. */
-  page(since: number, limit: number): Promise<ChangePage>
+  /**
+   * Throws Failure `invalid_request` for a revision in the future, `cursor_expired` for one that is too old. The page of
+   * an agent that is not known is empty, as that of one that nobody sees.
+   */
+  page(since: number, limit: number, agent?: string): Promise<ChangePage>
   /**
    * All changes after a revision, in order, then new ones until the signal aborts. Each span is read after the
    * previous one was consumed. Throws as `page` does, and Failure `rate_limited` or `unavailable` if too many clients
    * follow, or if the registry was restored to an earlier revision.
    */
-  follow(since: number, who: Follower, signal: AbortSignal): AsyncGenerator<FollowedSpan>
+  follow(since: number, who: Follower, signal: AbortSignal, agent?: string): AsyncGenerator<FollowedSpan>
 }
 
 export interface Follower {
@@ -49,11 +53,15 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
   let tail: Tail | undefined
   let restarts = 0
 
-  async function readAfter(since: number, limit: number): Promise<Span> {
+  async function readAfter(since: number, limit: number, agent?: string): Promise<Span> {
     if (since > 0 && since < (await store.retention.prunedRevision())) throw tooOld(since)
-    const span = await read(since, limit)
+    const span = await read(since, limit, agent === undefined ? undefined : await idOf(agent))
     if (span) return span
     throw aheadOfRegistry(since, await store.read.revision())
+  }
+
+  async function idOf(agent: string): Promise<string> {
+    return (await store.read.entry(toReference(agent)))?.id ?? ''
   }
 
   function join(): Tail {
@@ -78,13 +86,14 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
   }
 
   return {
-    async page(since, limit) {
-      const { updates, up_to, complete } = await readAfter(since, limit)
+    async page(since, limit, agent) {
+      const { updates, up_to, complete } = await readAfter(since, limit, agent)
       const revision = complete ? up_to : Math.max(up_to, await store.read.revision())
       const changes = updates.map(({ change }) => change)
       return { changes, next_since: up_to, revision, more: up_to < revision }
     },
-    async *follow(since, who, signal) {
+    async *follow(since, who, signal, agent) {
+      const isOf = agentFilter(agent)
       using _slot = take(who)
       const followed = join()
       const begun = restarts
@@ -97,7 +106,7 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
           const { updates, up_to, complete } =
             followed.after(at ?? since) ?? (await readAfter(at ?? since, pageSize))
           if (up_to === at) await arrived.rung()
-          else yield { changes: updates.map(({ change }) => change), up_to, complete }
+          else yield { changes: updates.map(({ change }) => change).filter(isOf), up_to, complete }
           at = up_to
         }
       } finally {
@@ -110,6 +119,14 @@ export function createChangeFeed({ store, read, onError, limits }: ChangeFeedOpt
       await tail?.[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Passes the changes of one agent; all without one. */
+function agentFilter(agent: string | undefined): (change: RegistryChange) => boolean {
+  if (agent === undefined) return () => true
+  const reference = toReference(agent)
+  return ({ id, package_name }) =>
+    'id' in reference ? id === reference.id : package_name === reference.package_name
 }
 
 function aheadOfRegistry(since: number, revision: number): Failure {

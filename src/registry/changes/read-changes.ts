@@ -20,8 +20,10 @@ export interface Span {
   readonly complete: boolean
 }
 
-/** Reads changes after revision `after`; undefined if the log is shorter than that. */
-export type ReadChanges = (after: number, limit: number) => Promise<Span | undefined>
+/**
+ * Reads changes after revision `after`, of one entry if `entry_id` is given; undefined if the log is shorter than that.
+ */
+export type ReadChanges = (after: number, limit: number, entry_id?: string) => Promise<Span | undefined>
 
 interface ReadChangesOptions {
   readonly store: Pick<Store, 'changes' | 'read'>
@@ -67,9 +69,11 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
     return Object.freeze({ ...facts, kind: 'listed', agent: views.entry(entry, null) satisfies Entry })
   }
 
-  return async (after, limit) => {
-    const rows = await store.changes(after, limit)
-    if (rows.length === 0 && after > (await store.read.latest())) return undefined
+  return async (after, limit, entry_id) => {
+    // Read first: every change of the entry up to it is then among the rows.
+    const latest = entry_id === undefined ? undefined : await store.read.latest()
+    const rows = await store.changes(after, limit, entry_id)
+    if (rows.length === 0 && after > (latest ?? (await store.read.latest()))) return undefined
     const newestRows = newest(rows)
     const ids = [
       ...new Set(newestRows.filter(({ seen }) => seen !== 'unseen').map(({ entry_id }) => entry_id)),
@@ -90,7 +94,8 @@ export function createReadChanges({ store, views, livenessCache, onError }: Read
       up_to = row.revision
     }
     const last = rows.at(-1)?.revision ?? after
-    return { updates, up_to: last, complete: rows.length < limit }
+    const isComplete = rows.length < limit
+    return { updates, up_to: isComplete ? Math.max(last, latest ?? 0) : last, complete: isComplete }
   }
 }
 

@@ -24,6 +24,7 @@ import { signIn } from './0023-sign-in.ts'
 import { approvals } from './0024-approvals.ts'
 import { credentialSignIn } from './0025-credential-sign-in.ts'
 import { livenessDays } from './0026-liveness-days.ts'
+import { changeByEntry } from './0027-change-by-entry.ts'
 
 export const migrations: Readonly<Record<string, Migration>> = {
   '0001-entries': entries,
@@ -51,6 +52,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0024-approvals': approvals,
   '0025-credential-sign-in': credentialSignIn,
   '0026-liveness-days': livenessDays,
+  '0027-change-by-entry': changeByEntry,
 }
 
 /** In the order in which they run. */

@@ -119,8 +119,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       watch: async (watches) => announced(await store.liveness.watch(watches)),
       save: async (probes) => announced(await store.liveness.save(probes)),
     },
-    async changes(after, limit) {
-      const changes = await store.changes(after, limit)
+    async changes(...range) {
+      const changes = await store.changes(...range)
       invalidations.announceRevision(changes.at(-1)?.revision ?? 0)
       return changes
     },

@@ -83,11 +83,12 @@ export function createSqlStore({
         return { result, revision: await number() }
       }),
     change: createGroupCommit(commitEntries, clock, wrote),
-    changes: (after, limit) =>
+    changes: (after, limit, entry_id) =>
       reader
         .selectFrom('change')
         .selectAll()
         .where('revision', '>', after)
+        .$if(entry_id !== undefined, (query) => query.where('entry_id', '=', entry_id ?? ''))
         .orderBy('revision')
         .limit(limit)
         .execute(),

@@ -78,8 +78,8 @@ export async function openSqliteStore(
   })
   return {
     ...store,
-    async changes(after, limit) {
-      const changes = await store.changes(after, limit)
+    async changes(...range) {
+      const changes = await store.changes(...range)
       // A caller that knows of a change must not read an older entry.
       await validity.ask()
       return changes

@@ -283,7 +283,7 @@ export const routes: readonly Route[] = [
   }),
   search('GET /public/changes', 'listChanges', 'Changes since a revision, as a page or as a stream', {
     action: 'watch_changes',
-    query: { since: 'since', limit: 'limit' },
+    query: { since: 'since', limit: 'limit', agent: 'agent' },
     uncached: true,
     fails: ['cursor_expired'],
     events: { action: 'watch_changes', id: 'revision', after: 'since' },

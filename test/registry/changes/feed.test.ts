@@ -43,9 +43,9 @@ beforeEach(async () => {
       },
       latest: async () => Math.min(restoredTo, await store.read.latest()),
     },
-    async changes(after, limit) {
+    async changes(...range) {
       reads += 1
-      return (await store.changes(after, limit)).filter(({ revision }) => revision <= restoredTo)
+      return (await store.changes(...range)).filter(({ revision }) => revision <= restoredTo)
     },
   }
   const onError = (fault: unknown) => void faults.push(fault)
@@ -66,6 +66,11 @@ const put = (...entries: StoredEntry[]) =>
   store.write(async (writer) => {
     for (const entry of entries) await writer.put(entry)
   })
+const twoAgents = () =>
+  [
+    sampleEntry({ package_name: 'com.example.first' }),
+    sampleEntry({ package_name: 'com.example.second' }),
+  ] as const
 const changesSince = async (since = 0) => (await feed.page(since, 100)).changes
 const brief = (changes: readonly RegistryChange[]) =>
   changes.map(({ revision, kind, id }) => ({ revision, kind, id }))
@@ -81,6 +86,19 @@ async function collect(from: AsyncGenerator<FollowedSpan>, up_to: number): Promi
   }
 }
 
+test('whoever follows one agent gets its changes alone', async () => {
+  const [first, second] = twoAgents()
+  await put(first, second)
+  const stop = new AbortController()
+  const following = feed.follow(0, follower, stop.signal, second.package_name)
+  expect(brief(await collect(following, 2))).toEqual([{ revision: 2, kind: 'listed', id: second.id }])
+  await put({ ...first, name: 'Changed' })
+  await put({ ...second, name: 'Changed' })
+  expect(brief(await collect(following, 4))).toEqual([{ revision: 4, kind: 'listed', id: second.id }])
+  stop.abort()
+  await following.return(undefined)
+})
+
 describe('a page of changes', () => {
   test('reports each listed entry once, in its current state, at its newest revision', async () => {
     const [first, second] = [sampleEntry(), sampleEntry()]
@@ -91,6 +109,30 @@ describe('a page of changes', () => {
     expect(page.changes).toMatchObject([
       { revision: 2, kind: 'listed', id: second.id },
       { revision: 3, kind: 'listed', id: first.id, agent: { name: 'Changed', revision: 3 } },
+    ])
+  })
+
+  test('of one agent has its changes alone, and goes on behind those of others', async () => {
+    const [first, second] = twoAgents()
+    const hidden = sampleEntry({ package_name: 'com.example.hidden', state: 'STAGE' })
+    await put(first, second, hidden)
+    await put({ ...first, name: 'Changed' })
+    await put({ ...second, name: 'Changed too' })
+    for (const agent of [first.package_name, first.id]) {
+      const page = await feed.page(0, 100, agent)
+      expect(brief(page.changes)).toEqual([{ revision: 4, kind: 'listed', id: first.id }])
+      expect(page).toMatchObject({ next_since: 5, revision: 5, more: false })
+      expect((await feed.page(page.next_since, 100, agent)).changes).toEqual([])
+    }
+    // Nobody learns that an agent in STAGE exists.
+    const empty = { changes: [], next_since: 5, revision: 5, more: false }
+    expect(await feed.page(0, 100, hidden.package_name)).toEqual(empty)
+    expect(await feed.page(0, 100, 'com.example.unheard')).toEqual(empty)
+    const short = await feed.page(0, 1, first.package_name)
+    expect([short.next_since, short.more]).toEqual([1, true])
+    await put({ ...first, deleted: true })
+    expect(brief((await feed.page(5, 100, first.package_name)).changes)).toEqual([
+      { revision: 6, kind: 'deleted', id: first.id },
     ])
   })
 

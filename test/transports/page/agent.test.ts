@@ -476,6 +476,25 @@ describe('what programs read', () => {
     expect((await open('/changes?up_to=x')).status).toBe(400)
   })
 
+  test('the changes of one agent are a page and a feed, with what its versions changed', async () => {
+    const page = await open('/changes?agent=com.example.weather')
+    expect(page.text).toContain('<h1>Changes</h1>')
+    expect(new Set(page.text.match(/<bdi>[^<]*/g)).size).toBeLessThanOrEqual(2)
+    expect(page.text).toContain('<h2 class="title">Versions</h2>')
+    const { text, headers } = await home.request('GET', '/changes.atom?agent=com.example.weather')
+    expect(headers.get('content-type')).toBe('application/atom+xml; charset=utf-8')
+    expect(text).toContain('<link rel="self" href="')
+    expect(text).toContain('/changes.atom?agent=com.example.weather"/>')
+    expect(text.match(/<entry>/g)?.length).toBeGreaterThanOrEqual(2)
+    expect(text).toMatch(/<title>com\.example\.weather 1\.\d\.0: /)
+    const linked = new Set([...text.matchAll(/<link href="[^"]*\/agent\/([^"/]+)/g)].map(([, name]) => name))
+    expect([...linked]).toEqual(['com.example.weather'])
+    expect((await open('/changes?agent=com.example.none')).status).toBe(404)
+    expect((await open('/agent/com.example.weather')).text).toContain(
+      'href="/changes?agent=com.example.weather"',
+    )
+  })
+
   test('the sitemap names every agent, and robots.txt names the sitemap', async () => {
     const { text } = await home.request('GET', '/sitemap.xml')
     expect(text.match(/<loc>/g)).toHaveLength(1)

@@ -158,7 +158,7 @@ ${note !== null && html`<p class="hint">${note}</p>`}</details>`
 function recent(packageName: string, { versions, total }: VersionPage): Html {
   if (total === 0) return html``
   return html`<section><h2 class="title">${labels.versions}</h2>${versionList(packageName, versions)}
-<p class="hint"><a href="${pageOf(packageName)}/versions">${labels.all_versions} (${total})</a></p></section>`
+<p class="hint"><a href="${pageOf(packageName)}/versions">${labels.all_versions} (${total})</a> · <a href="/changes?agent=${encodeURIComponent(packageName)}">${labels.changes}</a></p></section>`
 }
 
 function facts(entry: EntryDetail): Html {
@@ -208,5 +208,6 @@ function head({ package_name, ...entry }: EntryDetail, base: string): Html {
   }
   // A data block runs nothing; only `<` could end it.
   const text = JSON.stringify(data).replaceAll('<', '\\u003c')
-  return html`<link rel="canonical" href="${url}"><script type="application/ld+json">${{ html: text }}</script>`
+  const feed = `/changes.atom?agent=${encodeURIComponent(package_name)}`
+  return html`<link rel="canonical" href="${url}"><link rel="alternate" href="${feed}" type="application/atom+xml" title="${labels.changes}"><script type="application/ld+json">${{ html: text }}</script>`
 }

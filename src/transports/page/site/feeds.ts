@@ -19,7 +19,7 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
 import { badgeOf, tileOf, unlistedBadge } from './badge.ts'
-import { atomOf, readChanges } from './changes.ts'
+import { agentAtomOf, atomOf, readAgentChanges, readChanges } from './changes.ts'
 import { pageOf } from './parts.ts'
 import { queryOf, type Visit } from './view.ts'
 import { words } from './words.ts'
@@ -68,7 +68,11 @@ export function feedMounts(context: TransportContext, { icon }: Pick<AssetPaths,
       path: '/changes.atom',
       type: 'application/atom+xml; charset=utf-8',
       max_age_s: 60,
-      render: async (_, ask) => atomOf(await readChanges(ask), base()),
+      async render(request, ask) {
+        const agent = queryOf(request).get('agent')
+        if (agent) return agentAtomOf(await readAgentChanges(ask, agent), base())
+        return atomOf(await readChanges(ask), base())
+      },
     },
     {
       path: '/sitemap.xml',

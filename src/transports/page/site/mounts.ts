@@ -10,7 +10,7 @@ import type { TransportContext } from '../../shared/transport-context.ts'
 import { agentMounts } from './agent-mounts.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
 import { callMounts } from './call.ts'
-import { changesPage, readChanges } from './changes.ts'
+import { agentChangesPage, changesPage, readAgentChanges, readChanges } from './changes.ts'
 import { connect } from './connect.ts'
 import { docMounts } from './docs/mounts.ts'
 import { feedMounts } from './feeds.ts'
@@ -69,6 +69,8 @@ export function siteMounts(
     ...agentMounts(context, site),
     ...readmeMounts(site, files.readmeWorker),
     page('/changes', async ({ request, ask }) => {
+      const agent = searchOf(request).get('agent')
+      if (agent !== null) return agentChangesPage(await readAgentChanges(ask, agent))
       const upTo = searchOf(request).get('up_to')
       const revision = upTo === null ? undefined : readNumber('up_to', upTo)
       return changesPage(await readChanges(ask, revision), upTo !== null)

@@ -5,7 +5,7 @@ import { pageOf, shortened, timeOf } from './parts.ts'
 import type { View } from './view.ts'
 import { agentWords as labels, words } from './words.ts'
 
-type Version = VersionPage['versions'][number]
+export type Version = VersionPage['versions'][number]
 
 /** Differences that a page draws, and characters of each side. */
 const maxDifferences = 100
@@ -32,11 +32,18 @@ export function versionList(packageName: string, versions: readonly Version[]): 
 }
 
 function versionOf(packageName: string, version: Version, below: Version | undefined): Html {
-  const { published_at, current, changed } = version
+  const { published_at, current } = version
   const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version)}`
-  const fields = changed?.filter((field) => field !== 'version') ?? []
   return html`<li><strong class="mono" dir="ltr">${nameOf(version)}</strong>${current && html` <span class="chip">${labels.current}</span>`} <span class="count">${timeOf(published_at)}</span>
-<p class="hint">${changed === null || changed === undefined ? labels.first_version : fields.length === 0 ? labels.changed_nothing : `${labels.changed} ${fields.map((field) => field.replaceAll('_', ' ')).join(', ')}`}${compare !== undefined && html` · <a href="${compare}">${labels.compare}</a>`}</p></li>`
+<p class="hint">${changedBy(version)}${compare !== undefined && html` · <a href="${compare}">${labels.compare}</a>`}</p></li>`
+}
+
+/** What a version changed, in words. */
+export function changedBy({ changed }: Version): string {
+  if (!changed) return labels.first_version
+  const fields = changed.filter((field) => field !== 'version')
+  if (fields.length === 0) return labels.changed_nothing
+  return `${labels.changed} ${fields.map((field) => field.replaceAll('_', ' ')).join(', ')}`
 }
 
 /** Without a script a form cannot build a path, so it sends both versions to the page of versions. */
@@ -64,7 +71,7 @@ function rangeOf(from: Version, to: Version): string {
   return rangePath(referenceOf(from), referenceOf(to))
 }
 
-function nameOf({ version, revision }: Version): string {
+export function nameOf({ version, revision }: Version): string {
   return version ?? `r${revision}`
 }
 

@@ -439,6 +439,7 @@ export const agentWords = {
   versions_of: (count: number) =>
     count === 1 ? 'One version was published.' : `${count} versions were published.`,
   all_versions: 'All versions',
+  changes: 'Changes',
   current: 'current',
   first_version: 'the first one that is kept',
   changed: 'changed',
@@ -508,6 +509,7 @@ export const changeWords = {
   deleted: 'deleted',
   older: 'Older changes',
   newest: 'Newest changes',
+  all: 'Changes of all agents',
   none: 'Nothing here.',
 } as const
 
