@@ -104,6 +104,20 @@ export const ApprovalReport = z
   .meta({ id: 'ApprovalReport' })
 export type ApprovalReport = z.infer<typeof ApprovalReport>
 
+export const ApprovalPage = z
+  .object({
+    approvals: z.array(Approval),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'ApprovalList' })
+export type ApprovalPage = z.infer<typeof ApprovalPage>
+
+/** Which page of the approvals. */
+export interface ApprovalRange {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
 /** Whom an approval serves: every caller, or the person with this key ([issuer, subject] as JSON). */
 export type ApprovalScope = 'operator' | (string & {})
 
@@ -120,7 +134,11 @@ export interface StoredApproval {
 /** The approvals, one for each entry and scope. */
 export interface ApprovalStore {
   find(scope: ApprovalScope, entryId: string): Promise<StoredApproval | undefined>
-  list(scope: ApprovalScope): Promise<readonly StoredApproval[]>
+  /** In the order of the ids of their entries; behind one of these, and as many as `limit`, if they are given. */
+  list(
+    scope: ApprovalScope,
+    range?: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly StoredApproval[]>
   /** Adds an approval, or replaces that of the same scope and entry. */
   put(approval: StoredApproval): Promise<void>
   /** False if there is none. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { Approval, ApprovalInput, ApprovalReport } from '../../schemas/approval.ts'
+import { ApprovalInput, ApprovalPage, ApprovalReport } from '../../schemas/approval.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
@@ -31,19 +31,21 @@ export function approvePackage(packages: PackagesPort): Action<ApprovalInput, Ap
   })
 }
 
-const List = z.object({ approvals: z.array(Approval) }).meta({ id: 'ApprovalList' })
-type List = z.infer<typeof List>
+const Range = z.strictObject({
+  limit: z.int().min(1).max(100).default(100),
+  cursor: z.uuid().optional().describe('next_cursor of the previous page.'),
+})
 
-export function listApprovals(packages: PackagesPort): Action<Record<string, never>, List> {
+export function listApprovals(packages: PackagesPort): Action<z.output<typeof Range>, ApprovalPage> {
   return defineAction({
     ...common,
     name: 'list_approvals',
     title: 'List approvals',
     description: 'The packages that this gateway may run, with what was approved, without secrets.',
-    input: input(z.strictObject({})),
-    output: output(List),
+    input: input(Range),
+    output: output(ApprovalPage),
     effect: 'read',
-    run: async () => ({ approvals: await packages.list() }),
+    run: (range) => packages.list(range),
   })
 }
 

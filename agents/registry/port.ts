@@ -1,4 +1,4 @@
-import type { Approval, ApprovalInput, ApprovalReport } from '../../schemas/approval.ts'
+import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
@@ -207,7 +207,8 @@ export interface PackagesPort {
     signal: AbortSignal,
     progress: (message: string) => void,
   ): Promise<ApprovalReport>
-  list(): Promise<Approval[]>
+  /** In a fixed order. */
+  list(range: ApprovalRange): Promise<ApprovalPage>
   /** Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
 }

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
+import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
@@ -92,8 +92,14 @@ function shownValue({ name, secret, value }: ApprovedPackage['values'][number]):
 }
 
 export async function listAllowed(json: boolean): Promise<void> {
-  const found = (await askRegistry('list_approvals', {})) as unknown as { approvals: Approval[] }
-  if (json) return print(found)
+  const approvals: Approval[] = []
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await askRegistry('list_approvals', cursor === undefined ? {} : { cursor })
+    const found = page as unknown as ApprovalPage
+    approvals.push(...found.approvals)
+    cursor = found.next_cursor
+  }
+  if (json) return print({ approvals })
   await printTable(
     [
       { title: 'AGENT', style: bold },
@@ -102,7 +108,7 @@ export async function listAllowed(json: boolean): Promise<void> {
       { title: 'ALLOWED', dropped: 1 },
       { title: 'CHANGED', elastic: true },
     ],
-    found.approvals.map(({ agent, package: source, approved_at, difference }) => [
+    approvals.map(({ agent, package: source, approved_at, difference }) => [
       agent,
       `${source.registry_type} ${source.identifier} ${source.version}`,
       source.hosts.join(', ') || 'none',

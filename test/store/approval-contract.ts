@@ -33,6 +33,14 @@ export function approvalContract(name: string, open: () => Promise<StoreHome>): 
       expect(await approvals.list('["i","ada"]')).toEqual([own])
     })
 
+    test('is listed page by page, in the order of the ids of entries', async () => {
+      await using home = await open()
+      const { approvals } = home.store
+      for (const entry of ['b', 'c', 'a']) await approvals.put(approval(entry))
+      expect(await approvals.list('operator', { limit: 2 })).toEqual([approval('a'), approval('b')])
+      expect(await approvals.list('operator', { limit: 2, after: 'b' })).toEqual([approval('c')])
+    })
+
     test('is not found after it is removed', async () => {
       await using home = await open()
       const { approvals } = home.store

@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Approval, ApprovalInput, ApprovedPackage, ApprovedValue } from '../../../schemas/approval.ts'
+import type {
+  Approval,
+  ApprovalInput,
+  ApprovalStore,
+  ApprovedPackage,
+  ApprovedValue,
+} from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { NamedInput } from '../../../schemas/package.ts'
@@ -77,8 +83,8 @@ export class Approvals {
     return approval
   }
 
-  async list(scope: string): Promise<readonly ActiveApproval[]> {
-    return (await this.#store.approvals.list(scope)).map(activeOf)
+  async list(...call: Parameters<ApprovalStore['list']>): Promise<readonly ActiveApproval[]> {
+    return (await this.#store.approvals.list(...call)).map(activeOf)
   }
 
   /** A new approval of the same package keeps the id, and with it the HOME of its processes. */

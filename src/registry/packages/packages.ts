@@ -1,4 +1,4 @@
-import type { Approval, ApprovalInput, ApprovalReport } from '../../../schemas/approval.ts'
+import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
@@ -65,7 +65,7 @@ export interface Packages {
     signal: AbortSignal,
     progress: Progress,
   ): Promise<ApprovalReport>
-  list(): Promise<Approval[]>
+  list(range: ApprovalRange): Promise<ApprovalPage>
   /** Ends its processes too, and removes what they have stored. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
@@ -249,14 +249,17 @@ export function createPackages(options: PackagesOptions): Packages {
       progress('starting it once, to read its tools')
       return { ...report, ...(await firstStart(entry, approval, caller, signal)) }
     },
-    async list() {
-      const all = await approvals.list(operatorScope)
+    async list({ limit, cursor }) {
+      const found = await approvals.list(operatorScope, { limit: limit + 1, after: cursor })
+      const all = found.slice(0, limit)
       const entries = await Promise.all(all.map(({ entry_id }) => get(entry_id, null).catch(() => undefined)))
-      return all.map((approval, index) => {
+      const shown = all.map((approval, index) => {
         const entry = entries[index]
         const difference = entry ? approvals.difference(approval, entry) : 'The agent is not listed any more.'
         return shownApproval(approval, entry?.package_name ?? approval.entry_id, difference)
       })
+      const last = found.length > limit ? all.at(-1) : undefined
+      return { approvals: shown, next_cursor: last?.entry_id ?? null }
     },
     async revoke(agent, caller) {
       const entry = await get(agent, caller).catch(() => undefined)

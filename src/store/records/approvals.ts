@@ -12,8 +12,14 @@ export function createApprovalStore(reader: Kysely<Tables>, transact: Transact):
         .where('scope', '=', scope)
         .where('entry_id', '=', entryId)
         .executeTakeFirst(),
-    list: (scope) =>
-      reader.selectFrom('approval').selectAll().where('scope', '=', scope).orderBy('entry_id').execute(),
+    list(scope, range) {
+      const all = reader.selectFrom('approval').selectAll().where('scope', '=', scope).orderBy('entry_id')
+      if (!range) return all.execute()
+      return all
+        .where('entry_id', '>', range.after ?? '')
+        .limit(range.limit)
+        .execute()
+    },
     put: (row) =>
       transact(async (db) => {
         const { scope: _, entry_id: __, ...values } = row

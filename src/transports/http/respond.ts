@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { ContentMark } from '../../../schemas/content-mark.ts'
 import { type Allowance, type Failure, problem } from '../../../schemas/failure.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -30,6 +32,19 @@ export function send(
   const framing = status === 204 || status === 304 ? {} : { 'Content-Length': length }
   response.writeHead(status, { ...fixedHeaders, ...headers, ...closing, ...framing })
   response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+/** Sends parts as the client takes them. An error of theirs ends the connection, so that a client sees a broken answer. */
+export async function sendStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  parts: AsyncIterable<string>,
+  headers: Headers,
+): Promise<void> {
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(200, { ...fixedHeaders, ...headers })
+  if (request.method === 'HEAD') return void response.end()
+  await pipeline(Readable.from(parts, { objectMode: true, highWaterMark: 1 }), response)
 }
 
 const smallBody = 64 * 1024

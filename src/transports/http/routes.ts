@@ -334,6 +334,7 @@ export const routes: readonly Route[] = [
   }),
   moderation('GET /api/approvals', 'listApprovals', 'List the packages that the gateway may run', {
     action: 'list_approvals',
+    query: page,
     uncached: true,
   }),
   moderation('PUT /api/quotas', 'setQuota', 'Set a quota of an owner or a namespace', {

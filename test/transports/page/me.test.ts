@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PersonalTable } from '../../../schemas/personal-data.ts'
 import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/command.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
+import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { authorizationRequest, instantLogin, register, signIn } from '../../support/sign-in.ts'
 
@@ -175,7 +177,10 @@ test('what is stored of a person is downloaded, and deleted after a word', async
   await browser.submit(page, { ...agent, package_name: 'com.example.eva', do: 'publish' })
   const copy = await browser.open(`${home.url}/me/data.json`)
   expect(copy.headers.get('content-disposition')).toBe('attachment; filename="dragoman.json"')
-  expect(JSON.parse(copy.text).entries).toHaveLength(1)
+  const tables = JSON.parse(copy.text)
+  expect(Object.keys(tables)).toEqual(PersonalTable.options)
+  expect(tables.entries).toHaveLength(1)
+  expect(copy.headers.get('content-length')).toBeNull()
   expect(copy.text).toContain('com.example.eva')
   const data = await browser.open(`${home.url}/me/data`)
   const resend = await browser.submit(data, { confirm: 'no' })
@@ -369,4 +374,19 @@ test('a session ends with the login at which it began', async () => {
   browser.plant('dragoman-session', session)
   const page = await browser.open(`${here.url}/me`)
   expect(page.text).toContain('Continue with Other')
+})
+
+test('a copy of many rows is sent as it is read, page by page', async () => {
+  const { browser, page } = await visitor('hal', '/publish?way=form')
+  await browser.submit(page, { ...agent, package_name: 'com.example.hal', do: 'publish' })
+  const { store } = home.gateway
+  const owner = (await store.read.entry({ package_name: 'com.example.hal' }))?.owner ?? null
+  await store.write(async (writer) => {
+    for (let at = 0; at < 150; at++)
+      await writer.put(sampleEntry({ package_name: `com.example.hal${at}`, owner, state: 'STAGE' }))
+  })
+  const copy = await browser.open(`${home.url}/me/data.json`)
+  const { entries } = JSON.parse(copy.text)
+  expect(entries).toHaveLength(151)
+  expect(new Set(copy.text.match(/com\.example\.hal\d+/g)).size).toBe(150)
 })

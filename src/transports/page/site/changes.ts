@@ -101,7 +101,7 @@ export function agentAtomOf({ agent, changes, versions }: AgentChanges, base: st
     page: `${pageOf(agent)}/versions`,
     summary: changedBy(version),
   }))
-  const all = [...changes.map(entryOf), ...published].sort((one, other) => (one.at < other.at ? 1 : -1))
+  const all = [...changes.map(entryOf), ...published].sort((left, right) => (left.at < right.at ? 1 : -1))
   return feedOf(base, `/changes?agent=${encodeURIComponent(agent)}`, `${labels.title}: ${agent}`, all)
 }
 

@@ -10,7 +10,7 @@ import { overCost } from '../../http/caller.ts'
 import { sendCoded } from '../../http/coded.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { requestId } from '../../http/request-id.ts'
-import { failureHeaders, send } from '../../http/respond.ts'
+import { failureHeaders, send, sendStream } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
 import { createForms } from '../../shared/forms.ts'
@@ -27,7 +27,8 @@ export type Act = (visit: Visit, form: URLSearchParams) => Promise<View | { read
 
 export interface Download {
   readonly file: string
-  readonly json: unknown
+  /** The text of the file, in parts that are made as the visitor takes them. */
+  readonly parts: AsyncIterable<string>
 }
 
 export interface Site {
@@ -122,7 +123,7 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
       }
       const answer = await render(visit, fields)
       if ('main' in answer) return await show(answer, {})
-      if ('file' in answer) return download(request, response, answer)
+      if ('file' in answer) return await download(request, response, answer)
       send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
     } catch (thrown) {
       const failure = failureOf(context, thrown)
@@ -161,8 +162,18 @@ async function readForm(request: ReadRequest): Promise<URLSearchParams> {
   throw new Failure('too_large', `The form has more than ${maxFormFields} fields.`)
 }
 
-function download(request: ReadRequest, response: ServerResponse, { file, json }: Download): void {
-  send(request, response, 200, `${JSON.stringify(json, null, 2)}\n`, {
+/** The first part comes before the head, so that what is refused is shown as a page. */
+async function download(
+  request: ReadRequest,
+  response: ServerResponse,
+  { file, parts }: Download,
+): Promise<void> {
+  const iterator = parts[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  async function* all(): AsyncGenerator<string> {
+    for (let next = first; !next.done; next = await iterator.next()) yield next.value
+  }
+  await sendStream(request, response, all(), {
     'Content-Type': 'application/json',
     'Content-Disposition': `attachment; filename="${file}"`,
     'Cache-Control': 'private, no-store',

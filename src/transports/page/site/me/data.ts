@@ -28,28 +28,29 @@ export function dataMounts(site: Site): Mount[] {
   })
   const copy = site.page(`${path}.json`, async (visit) => {
     if (!visit.visitor.person) return { location: `/sign-in?then=${path}` }
-    return { file: 'dragoman.json', json: await allOf(visit) }
+    return { file: 'dragoman.json', parts: copyOf(visit) }
   })
   return [...page, copy]
 }
 
-/** Every row that the registry stores of the visitor, by tables. */
-async function allOf({ ask }: Visit): Promise<Record<string, unknown[]>> {
-  const tables: Record<string, unknown[]> = {}
+/** Every row that the registry stores of the visitor, by tables, as the text of a JSON object: a part for each page. */
+async function* copyOf({ ask }: Visit): AsyncGenerator<string> {
+  let begin = '{'
   for (const table of PersonalTable.options) {
-    const rows: unknown[] = []
-    let cursor: string | null = null
-    do {
-      const page: PersonalDataPage = await ask('get_personal_data', {
-        table,
-        ...(cursor !== null && { cursor }),
-      })
-      rows.push(...page.rows)
+    let text = `${begin}\n  "${table}": [`
+    let rowsBefore = 0
+    let cursor: string | null | undefined
+    while (cursor !== null) {
+      const page: PersonalDataPage = await ask('get_personal_data', { table, ...(cursor && { cursor }) })
+      const rows = page.rows.map((row, at) => `${rowsBefore + at > 0 ? ',' : ''}\n    ${JSON.stringify(row)}`)
+      rowsBefore += rows.length
       cursor = page.next_cursor
-    } while (cursor !== null)
-    tables[table] = rows
+      yield text + rows.join('')
+      text = ''
+    }
+    begin = '],'
   }
-  return tables
+  yield ']\n}\n'
 }
 
 async function show(visit: Visit, typed: Typed) {

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalReport } from '../../../../../schemas/approval.ts'
+import type { Approval, ApprovalPage, ApprovalReport } from '../../../../../schemas/approval.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
@@ -11,6 +11,7 @@ import { filled, listed, memberMounts, memberView } from './frame.ts'
 
 const text = words.me
 const path = '/me/packages'
+const perPage = 20
 
 /** The packages that the operator lets this gateway run. */
 export function packagesMounts(site: Site): Mount[] {
@@ -53,10 +54,14 @@ async function show(visit: Visit, typed: Typed, report?: ApprovalReport, isDryRu
 dragoman allow PACKAGE</pre>`
     return memberView(visit, path, typed, content)
   }
-  const { approvals } = await visit.operate<{ approvals: readonly Approval[] }>('list_approvals', {})
-  const requested = queryOf(visit.request).get('agent') ?? ''
+  const query = queryOf(visit.request)
+  const cursor = query.get('cursor')
+  const range = { limit: perPage, ...(cursor && { cursor }) }
+  const { approvals, next_cursor } = await visit.operate<ApprovalPage>('list_approvals', range)
+  const requested = query.get('agent') ?? ''
   const content = html`<p class="lead">${text.packages_lead}</p>
 ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
+${(cursor || next_cursor !== null) && html`<p class="pages">${cursor && html`<a class="button" href="${path}">${words.first}</a> `}${next_cursor !== null && html`<a class="button" rel="next" href="${path}?cursor=${encodeURIComponent(next_cursor)}">${words.next}</a>`}</p>`}
 ${report && reportOf(visit, typed, report, isDryRun)}
 <h2 class="title">${text.approve}</h2>
 <form method="post" action="${path}">${hidden({ token: visit.token(), do: 'look' })}<div class="fields">
