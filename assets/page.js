@@ -254,7 +254,7 @@ function inputOf(form) {
       if (kind === 'whole') input = value
       else put(input, within, name, value, kind)
     } catch (fault) {
-      showFault(control, /** @type {Error} */ (fault).message)
+      showFault(control, fault instanceof SyntaxError ? (form.dataset.json ?? '') : String(fault))
       if (!isWrong) control.focus()
       isWrong = true
     }
@@ -277,21 +277,20 @@ function put(input, within, name, value, kind) {
 }
 
 /**
- * The value of a control; undefined for an empty one. Throws an error that says what is wrong.
+ * The value of a control; undefined for an empty one. Throws a text of the form that says what is wrong, or SyntaxError.
  * @param {any} control
  * @param {string} kind
  */
 function readControl(control, kind) {
-  const { value, checked, required, validity } = control
+  const { value, checked, required, validity, form } = control
   if (kind === 'boolean') return checked || undefined
   if (kind === 'boxes') return checked ? JSON.parse(value) : undefined
   if (value === '') {
-    if (validity?.badInput) throw new Error('This is no number.')
-    if (required && !control.form.querySelector('[data-kind=whole]')?.value)
-      throw new Error('This is required.')
+    if (validity?.badInput) throw form.dataset.number
+    if (required && !form.querySelector('[data-kind=whole]')?.value) throw form.dataset.required
     return undefined
   }
-  if (validity?.patternMismatch) throw new Error('This has another form.')
+  if (validity?.patternMismatch) throw form.dataset.pattern
   return typedValue(kind, value)
 }
 

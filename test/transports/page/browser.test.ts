@@ -4,6 +4,7 @@ import { serve } from '../../net/support.ts'
 import { chromiumPath } from '../../support/chromium.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { pngOf } from '../../support/pictures.ts'
 
 let home: TestGateway
 let browser: Browser
@@ -12,7 +13,12 @@ let site: Awaited<ReturnType<typeof serve>>
 
 describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
   beforeAll(async () => {
-    site = await serve((_, response) => {
+    site = await serve((request, response) => {
+      if (request.url === '/swans.md') {
+        const text = '# Swans\n\n<script>alert(1)</script>\n\n```sh\nnpx swans\n```\n'
+        return response.writeHead(200, { 'Content-Type': 'text/markdown' }).end(text)
+      }
+      if (request.url === '/swans.png') return response.writeHead(200).end(pngOf(32, 32))
       const body = `<article><h1>Tides</h1><p>${'Tides come twice a day, and <script>alert(1)</script> the moon brings them. '.repeat(20)}</p></article>`
       response
         .writeHead(200, { 'Content-Type': 'text/html' })
@@ -26,7 +32,15 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
         const package_name = `com.example.${name.toLowerCase()}`
         const description = `Folds paper ${name}. ${'A long text without an end '.repeat(at * 40)}`
         await writer.put(
-          sampleEntry({ package_name, name: `${name} ${'wide'.repeat(at * 30)}`, description }),
+          sampleEntry({
+            package_name,
+            name: `${name} ${'wide'.repeat(at * 30)}`,
+            description,
+            ...(at === 0 && {
+              source_url: `${website}swans.md`,
+              card: { iconUrl: `${website}swans.png` },
+            }),
+          }),
         )
       }
     })
@@ -110,6 +124,21 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await page.click('[data-theme-switch]')
     await page.goto(`${home.url}/connect`)
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+  }, 30_000)
+
+  test('the README of a publisher opens on the page of its agent, and its icon comes from here', async () => {
+    await using opened = await openPage('/agent/com.example.swans')
+    const { page, reports } = opened
+    expect(await page.evaluate('document.querySelector("img.tile").naturalWidth')).toBe(96)
+    expect(await page.locator('#readme').count()).toBe(0)
+    await page.click('summary >> text=README')
+    await page.waitForSelector('[data-load] .prose h3')
+    expect(await page.locator('[data-load] .prose').textContent()).toContain('not of this gateway')
+    expect(await page.locator('[data-load] script').count()).toBe(0)
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.click('[data-load] [data-copy]')
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('npx swans')
+    expect(reports).toEqual([])
   }, 30_000)
 
   test('a host configuration is copied in two clicks from the front page', async () => {

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -207,6 +207,14 @@ describe('every page', () => {
     const { status, headers } = await open('/-/older/style.css')
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
     expect((await open('/-/older/none.css')).json.code).toBe('not_found')
+  })
+
+  test('has scripts without words of their own', () => {
+    const folder = new URL('../../../assets/', import.meta.url)
+    for (const file of globSync('*.js', { cwd: folder })) {
+      const code = readFileSync(new URL(file, folder), 'utf8').replace(/\/\*\*[\s\S]*?\*\/|\/\/ .*/g, '')
+      expect([file, code.match(/(['"`])[A-Z][^'"`\n]* [^'"`\n]*\1/g)]).toEqual([file, null])
+    }
   })
 
   test('shares one style sheet of 6 KB, and loads scripts of 8 KB at most, compressed', async () => {

@@ -61,6 +61,13 @@ export const words = {
   required: 'required',
   no_input: 'It takes no input.',
   call: 'Call it',
+  /** What is wrong in a field, by the script of the form. */
+  faults: {
+    number: 'This is no number.',
+    required: 'This is required.',
+    pattern: 'This has another form.',
+    json: 'This is not valid JSON.',
+  },
   one_a_line: 'One a line',
   one_of: (count: number) => `one of ${count}`,
   wrong: 'This did not work',
