@@ -1,5 +1,6 @@
-import type { LivenessOutcome } from '../../schemas/liveness.ts'
-import { coloured, print } from './output.ts'
+import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
+import { readNumber } from './input.ts'
+import { coloured, print, printTable, say } from './output.ts'
 import { askRegistry } from './send.ts'
 
 /** Probes an agent now; the exit code is 1 unless it answers or has nothing to answer at. */
@@ -15,4 +16,26 @@ export async function check(agent: string, json: boolean): Promise<void> {
   }
   if (signals.length === 0)
     print('  It has nothing to probe: the gateway hosts it, or it states no endpoint.')
+}
+
+/** Prints what the probes of each of the last days found, without probing. */
+export async function showDays(agent: string, text: string, json: boolean): Promise<void> {
+  const days = readNumber('--days', text, 1, 366)
+  const history = (await askRegistry('get_liveness_history', { agent, days })) as unknown as LivenessHistory
+  if (json) return print(history)
+  if (history.days.length === 0) return say(`No probe was counted from ${history.from} to ${history.to}.`)
+  await printTable(
+    [{ title: 'DAY' }, { title: 'PROBES' }, { title: 'NO ANSWER' }, { title: 'MEDIAN' }, { title: '95 %' }],
+    history.days.map(({ date, probes, failures, p50_ms, p95_ms }) => [
+      date,
+      String(probes),
+      String(failures),
+      milliseconds(p50_ms),
+      milliseconds(p95_ms),
+    ]),
+  )
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '' : `${Math.round(value)} ms`
 }

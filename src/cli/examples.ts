@@ -57,7 +57,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   delete: ['dragoman delete com.example.weather', 'dragoman delete com.example.weather --yes'],
   versions: ['dragoman versions com.example.weather'],
   diff: ['dragoman diff com.example.weather 1.0.0 1.1.0', 'dragoman diff com.example.weather r12'],
-  check: ['dragoman check com.example.weather'],
+  check: ['dragoman check com.example.weather', 'dragoman check com.example.weather --days 30'],
   watch: [
     'dragoman watch',
     'dragoman watch --since 0 --json | jq -r .package_name',

@@ -4,12 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
+/** Nobody listens there. */
+const closed = 'http://127.0.0.1:10'
 let home: TestGateway
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
 let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
-  home = await startGateway()
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: closed })
   folder = await temporaryFolder()
   ada = await publisher('ada')
 })
@@ -141,4 +143,21 @@ test('a check says which signal fails', async () => {
   const { code, stdout } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
   expect((await ada('check', 'svc.utility.wiki')).code).toBe(0)
+})
+
+test('the liveness of an agent is shown by days', async () => {
+  const file = join(folder.path, 'quiet.json')
+  await ada('init', file, '--package-name', 'com.example.quiet', '--endpoint', `${closed}/a2a`)
+  await ada('publish', file, '--live')
+  expect(await ada('check', 'com.example.quiet', '--days', '7')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: expect.stringMatching(/No probe was counted from \d{4}-\d\d-\d\d to /),
+  })
+  await ada('check', 'com.example.quiet')
+  const { stdout } = await ada('check', 'com.example.quiet', '--days', '7')
+  expect(stdout).toMatch(/^\d{4}-\d\d-\d\d\t1\t1\t\t\n$/)
+  const history = await ada('check', 'com.example.quiet', '--days', '7', '--json')
+  expect(JSON.parse(history.stdout).days).toMatchObject([{ probes: 1, failures: 1 }])
+  expect((await ada('check', 'com.example.quiet', '--days', '0')).code).toBe(2)
 })

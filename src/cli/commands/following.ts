@@ -6,8 +6,12 @@ export function addFollowing(program: Command, json: Json): void {
   program
     .command('check')
     .argument('<agent>', 'package name, A2A address or id')
+    .option('--days <number>', 'instead, what the probes of each of the last days found')
     .description('probe an agent now; exit code 1 where it does not answer')
-    .action(async (agent: string) => (await import('../check.ts')).check(agent, json()))
+    .action(async (agent: string, { days }: { readonly days?: string }) => {
+      const { check, showDays } = await import('../check.ts')
+      await (days === undefined ? check(agent, json()) : showDays(agent, days, json()))
+    })
 
   program
     .command('watch')
