@@ -4,7 +4,7 @@ import { agentReference } from './publication.ts'
 import { Actor } from './trust.ts'
 
 const value = z.string().max(8192)
-const values = z.record(z.string().min(1).max(200), value)
+const values = z.record(z.string().min(1).max(200), value).meta({ id: 'NamedValues' })
 
 /** `example.com`, or `example.com:8443`. */
 const Host = z
@@ -41,27 +41,31 @@ export type ApprovalInput = z.output<typeof ApprovalInput>
 const RegistryType = z.enum(['npm', 'pypi', 'oci', 'mcpb'])
 
 /** One value that a package starts with. */
-const ApprovedValue = z.object({
-  name: z.string(),
-  part: z.enum(['argument', 'environment']),
-  secret: z.boolean(),
-  required: z.boolean(),
-  value: z.string().nullable().describe('null for a secret, and for a value that was not given.'),
-})
+const ApprovedValue = z
+  .object({
+    name: z.string(),
+    part: z.enum(['argument', 'environment']),
+    secret: z.boolean(),
+    required: z.boolean(),
+    value: z.string().nullable().describe('null for a secret, and for a value that was not given.'),
+  })
+  .meta({ id: 'ApprovedValue' })
 export type ApprovedValue = z.infer<typeof ApprovedValue>
 
 /** What was approved of a package: a new value of any field needs a new approval. */
-export const ApprovedPackage = z.object({
-  registry_type: RegistryType,
-  identifier: z.string(),
-  version: z.string(),
-  integrity: z.string().describe('Digest of the package (W3C Subresource Integrity).'),
-  lock: z.string().nullable().describe('SHA-256 of the lock file; null in a dry run.'),
-  arguments: z.array(z.string()).describe('A dollar sign and a name in braces stand for a value.'),
-  values: z.array(ApprovedValue),
-  hosts: z.array(z.string()),
-  scripts: z.boolean(),
-})
+export const ApprovedPackage = z
+  .object({
+    registry_type: RegistryType,
+    identifier: z.string(),
+    version: z.string(),
+    integrity: z.string().describe('Digest of the package (W3C Subresource Integrity).'),
+    lock: z.string().nullable().describe('SHA-256 of the lock file; null in a dry run.'),
+    arguments: z.array(z.string()).describe('A dollar sign and a name in braces stand for a value.'),
+    values: z.array(ApprovedValue),
+    hosts: z.array(z.string()),
+    scripts: z.boolean(),
+  })
+  .meta({ id: 'ApprovedPackage' })
 export type ApprovedPackage = z.infer<typeof ApprovedPackage>
 
 /** The approval of a package. Times are RFC 3339. */
@@ -88,11 +92,13 @@ export const ApprovalReport = z
     publisher: z.string().nullable().describe('Subject of the owner of the entry; null: nobody claimed it.'),
     package: ApprovedPackage,
     published_at: z.string().nullable(),
-    sandbox: z.object({
-      kind: z.string().describe('bubblewrap, podman, docker, or none.'),
-      limited: z.array(z.string()),
-      not_limited: z.array(z.string()),
-    }),
+    sandbox: z
+      .object({
+        kind: z.string().describe('bubblewrap, podman, docker, or none.'),
+        limited: z.array(z.string()),
+        not_limited: z.array(z.string()),
+      })
+      .meta({ id: 'SandboxReport' }),
     warnings: z.array(z.string()),
     missing: z.array(z.string()).describe('Required values that are not stored yet, by name.'),
     tools: z

@@ -45,13 +45,15 @@ export const MirrorInput = z.strictObject({
 export type MirrorInput = z.output<typeof MirrorInput>
 
 /** What a run did with the agents of the source. */
-export const MirrorCounts = z.object({
-  created: z.int(),
-  updated: z.int(),
-  unchanged: z.int(),
-  removed: z.int().describe('Hidden, because the source has removed them.'),
-  rejected: z.int().describe('Not listed; some of them are in `rejections`.'),
-})
+export const MirrorCounts = z
+  .object({
+    created: z.int(),
+    updated: z.int(),
+    unchanged: z.int(),
+    removed: z.int().describe('Hidden, because the source has removed them.'),
+    rejected: z.int().describe('Not listed; some of them are in `rejections`.'),
+  })
+  .meta({ id: 'MirrorCounts' })
 export type MirrorCounts = z.infer<typeof MirrorCounts>
 
 /** The counts at the start of a run. */

@@ -17,10 +17,13 @@ export const Step = z
       .describe('The rights under which the call ran: those of the session or of a token.'),
     started_at: z.iso.datetime(),
     duration_ms: z.int(),
-    envelope: z.object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) }),
+    envelope: z
+      .object({ to: z.string(), action: z.string(), params: z.record(z.string(), z.unknown()) })
+      .meta({ id: 'StepEnvelope' }),
     output: z.unknown().optional().describe('The unchanged answer.'),
     cut: z
       .object({ text: z.string().describe('The beginning of the answer, as JSON.'), bytes: z.int() })
+      .meta({ id: 'CutAnswer' })
       .optional()
       .describe('Replaces an answer that is too long to store; bytes is its length.'),
     failure: StepProblem.optional().describe('The problem that the caller received.'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { publishedShape } from './entry-fields.ts'
 
 /** The owner's statement about an agent. An absent field comes from the manifest, or is unchanged. */
-export const Publication = z.strictObject(publishedShape).partial()
+export const Publication = z.strictObject(publishedShape).partial().meta({ id: 'Publication' })
 export type Publication = z.infer<typeof Publication>
 
 /** The number that `revision` had when the caller last read the entry. */

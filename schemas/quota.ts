@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PackageName } from './names.ts'
+import { Party } from './trust.ts'
 
 /** The quotas of an owner that the store counts, with their limits where nobody sets others. */
 export const quotas = {
@@ -69,7 +70,7 @@ export type QuotaInput = z.output<typeof QuotaInput>
 
 const Account = z
   .object({
-    owner: z.object({ issuer: z.string(), subject: z.string() }).nullable().describe('Null for a namespace.'),
+    owner: Party.nullable().describe('Null for a namespace.'),
     namespace: z.string().nullable(),
     quotas: z.array(QuotaState),
   })

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { Mirror } from './mirror.ts'
+import { Counts } from './search.ts'
 
 const time = z.iso.datetime()
 const count = z.int().min(0)
 const milliseconds = z.number().min(0).nullable()
-const Counts = z.record(z.string(), count)
 
 /** What one hour brought. Calls are those of actions, whatever the transport. */
 export const TrafficHour = z
@@ -60,7 +60,9 @@ const StatusDetail = z
     memory_bytes: z.int(),
     reasons: z.array(z.string()).describe('Why the gateway needs its operator.'),
     mirror_errors: z.array(
-      z.object({ name: z.string(), url: z.string(), code: z.string(), message: z.string() }),
+      z
+        .object({ name: z.string(), url: z.string(), code: z.string(), message: z.string() })
+        .meta({ id: 'MirrorError' }),
     ),
     unmet_queries: z
       .array(UnmetQuery)
@@ -80,16 +82,20 @@ export const Status = z
         id: z.string().describe('Names the process that answers, until it ends.'),
         started_at: time,
       })
+      .meta({ id: 'GatewayNode' })
       .describe('Several processes may serve one registry.'),
-    store: z.object({ kind: z.enum(['sqlite', 'postgresql']), answers: z.boolean() }),
+    store: z
+      .object({ kind: z.enum(['sqlite', 'postgresql']), answers: z.boolean() })
+      .meta({ id: 'StoreState' }),
     revision: z.int().nullable().describe('Revision of the registry; null if the store does not answer.'),
     applied_revision: z.int().describe('The revision that searches see.'),
     agents: z
       .object({
         total: count,
         callable: Counts.describe('By how they are called.'),
-        live: z.object({ answering: count, silent: count, unknown: count }),
+        live: z.object({ answering: count, silent: count, unknown: count }).meta({ id: 'LivenessCounts' }),
       })
+      .meta({ id: 'AgentCounts' })
       .nullable()
       .describe('The public agents; null if the store does not answer.'),
     mirrors: z.array(MirrorState),

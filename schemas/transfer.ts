@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
-
-/** An (issuer, subject) pair: the receiver or the sender of an offer. */
-const Party = z.object({ issuer: z.string(), subject: z.string() }).meta({ id: 'Party' })
+import { Party } from './trust.ts'
 
 /** An agent that its owner offers to another owner. */
 export const TransferOffer = z

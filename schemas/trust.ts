@@ -93,8 +93,11 @@ export type SignatureReport = z.infer<typeof SignatureReport>
 export const Suspension = z.object({ reason: z.string(), at: time }).meta({ id: 'Suspension' })
 export type Suspension = z.infer<typeof Suspension>
 
+/** An owner or another caller: an (issuer, subject) pair. */
+export const Party = z.object({ issuer: z.string(), subject: z.string() }).meta({ id: 'Party' })
+
 /** The actor of an event; null for the gateway itself. */
-export const Actor = z.object({ issuer: z.string(), subject: z.string() }).nullable()
+export const Actor = Party.nullable()
 export type Actor = z.infer<typeof Actor>
 
 const Fields = z.record(z.string(), z.unknown()).nullable()

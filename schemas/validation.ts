@@ -44,6 +44,7 @@ export const Validation = z
         capabilities: z.array(z.string()).describe('Names of the capabilities.'),
         endpoints: z.array(z.string()).describe('URLs of the endpoints.'),
       })
+      .meta({ id: 'EntryPreview' })
       .nullable()
       .describe('The entry as it would be listed; null if it cannot be listed.'),
     publication: Publication.nullable().describe(

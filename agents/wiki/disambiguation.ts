@@ -3,12 +3,14 @@ import type { UpstreamCall } from '../../src/common/upstream.ts'
 import { type WikiPage, whole } from './answer.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
-export const Option = z.object({
-  page_id: z.int().positive(),
-  title: z.string(),
-  url: z.url(),
-  description: z.string().optional(),
-})
+export const Option = z
+  .object({
+    page_id: z.int().positive(),
+    title: z.string(),
+    url: z.url(),
+    description: z.string().optional(),
+  })
+  .meta({ id: 'PageOption' })
 
 /** The Disambiguator extension marks such pages; without it, the usual category of an English wiki does. */
 export function isDisambiguation({ pageprops, categories }: WikiPage): boolean {

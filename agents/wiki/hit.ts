@@ -6,15 +6,17 @@ import { clip, plain } from './text.ts'
 export const Words = z.string().trim().min(1).max(300).meta(notBlank)
 
 /** One page that a search found. */
-export const Hit = z.object({
-  page_id: z.int().positive(),
-  title: z.string(),
-  snippet: z.string().describe('The text around the words in the page, as plain text.'),
-  url: z.url(),
-  word_count: z.int().optional(),
-  extract: z.string().optional().describe('The first sentences of the page, as plain text.'),
-  description: z.string().optional(),
-})
+export const Hit = z
+  .object({
+    page_id: z.int().positive(),
+    title: z.string(),
+    snippet: z.string().describe('The text around the words in the page, as plain text.'),
+    url: z.url(),
+    word_count: z.int().optional(),
+    extract: z.string().optional().describe('The first sentences of the page, as plain text.'),
+    description: z.string().optional(),
+  })
+  .meta({ id: 'PageHit' })
 
 /** Query of a search, by a generator: the hits come with their properties in one answer. */
 export function searchParams(query: string, limit: number) {

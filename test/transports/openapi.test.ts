@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { tags } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -24,8 +25,8 @@ function operationOf({ method, path }: Pick<Table, 'method' | 'path'>): any {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: as above
-function* operations(): Generator<any> {
-  for (const item of Object.values(document.paths)) yield* Object.values(item as object)
+function* operations(of = document): Generator<any> {
+  for (const item of Object.values(of.paths)) yield* Object.values(item as object)
 }
 
 function* references(value: unknown): Generator<string> {
@@ -42,11 +43,11 @@ function resolved(value: any): any {
   return value.$ref ? at(value.$ref) : value
 }
 
-function at(pointer: string): unknown {
+function at(pointer: string, of: unknown = document): unknown {
   return pointer
     .slice(2)
     .split('/')
-    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), document)
+    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), of)
 }
 
 describe('the OpenAPI document', () => {
@@ -73,6 +74,52 @@ describe('the OpenAPI document', () => {
       Object.values<any>(responses).flatMap(({ links }) => Object.values<any>(links ?? {}).map(resolved)),
     )
     expect(linked.filter(({ operationId }) => !ids.includes(operationId))).toEqual([])
+  })
+})
+
+describe('a part of the OpenAPI document', () => {
+  test.each(Object.keys(tags))(
+    '%s is valid, has no operation of another tag, and leads nowhere else',
+    async (tag) => {
+      const { status, json } = await home.request('GET', `/openapi.json?tags=${tag.toLowerCase()}`)
+      expect(status).toBe(200)
+      expect(await new Validator().validate(structuredClone(json))).toEqual({ valid: true })
+      const chosen = [...operations(json)]
+      const all = [...operations()].filter((operation) => operation.tags.includes(tag))
+      expect(chosen.map(({ operationId }) => operationId)).toEqual(all.map(({ operationId }) => operationId))
+      expect(json.tags.map(({ name }: { name: string }) => name)).toEqual([tag])
+      expect([...references(json)].filter((pointer) => at(pointer, json) === undefined)).toEqual([])
+      const links = chosen.flatMap(({ responses }) =>
+        Object.values<{ links?: object }>(responses).flatMap(({ links = {} }) => Object.keys(links)),
+      )
+      const ids = chosen.map(({ operationId }) => operationId)
+      expect(links.filter((id) => !ids.includes(id))).toEqual([])
+      const unused = Object.entries<object>(json.components).flatMap(([kind, members]) =>
+        Object.keys(members).map((name) => `#/components/${kind}/${name}`),
+      )
+      const used = new Set(references(json))
+      expect(
+        unused.filter((pointer) => !used.has(pointer) && !pointer.includes('/securitySchemes/')),
+      ).toEqual([])
+    },
+  )
+
+  test('may have several tags, in any order and by repetition', async () => {
+    const texts = await Promise.all(
+      ['tags=Search,Calling', 'tags=calling&tags=search'].map(
+        async (query) => (await home.request('GET', `/openapi.json?${query}`)).text,
+      ),
+    )
+    expect(texts[1]).toBe(texts[0])
+    expect(Object.keys(JSON.parse(texts[0] ?? '').paths)).toEqual(
+      expect.arrayContaining(['/public/agents', '/a2a/message']),
+    )
+  })
+
+  test('names the nearest tag when a tag does not exist', async () => {
+    const answer = await home.request('GET', '/openapi.json?tags=Serch')
+    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request', nearest: ['Search'] } })
+    expect((await home.request('GET', '/openapi.json?tag=Search')).json).toMatchObject({ nearest: ['tags'] })
   })
 })
 

@@ -1,9 +1,14 @@
 import type { Agent } from '../../../schemas/action.ts'
+import { Failure } from '../../../schemas/failure.ts'
+import { nearest } from '../../../schemas/nearest.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
+import { partOf } from './openapi/part.ts'
 import { openApi } from './openapi.ts'
 import { catalogLink, pageMount } from './page.ts'
+import { readQuery } from './query.ts'
 import { errorsPath, send } from './respond.ts'
+import { type Tag, tags } from './route.ts'
 import { routes } from './routes.ts'
 
 interface Site {
@@ -41,10 +46,36 @@ export function documents(context: Documented, version: string): Mount[] {
   return [
     proof,
     page('/llms.txt', 'text/plain; charset=utf-8', ({ base_url }) => llms(agents, base_url)),
-    page('/openapi.json', 'application/json', ({ base_url }) =>
-      JSON.stringify(openApi(agents, version, base_url)),
-    ),
+    pageMount(context, {
+      path: '/openapi.json',
+      type: 'application/json',
+      part: chosenTags,
+      render({ base_url }, chosen) {
+        const document = openApi(agents, version, base_url)
+        return JSON.stringify(chosen === '' ? document : partOf(document, chosen.split(',') as Tag[]))
+      },
+      link: catalogLink,
+    }),
   ]
+}
+
+const tagNames = Object.keys(tags) as Tag[]
+
+/** The names of `tags` in a query, in their order, with commas; empty for the whole document. */
+function chosenTags(query: string): string {
+  const { tags: names } = readQuery(query, { tags: 'tags' }, { properties: { tags: { type: 'array' } } })
+  if (names === undefined) return ''
+  const chosen = new Set(
+    (names as string[]).map((name) => {
+      const tag = tagNames.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
+      if (tag) return tag
+      throw new Failure('invalid_request', `There is no tag ${name}.`, {
+        errors: [{ pointer: '/tags', detail: `Give some of ${tagNames.join(', ')}.` }],
+        nearest: nearest(name, tagNames),
+      })
+    }),
+  )
+  return tagNames.filter((tag) => chosen.has(tag)).join(',')
 }
 
 /** `/` for programs: the addresses of everything else. */
@@ -119,7 +150,7 @@ Authentication: Authorization: Bearer TOKEN. Searches and reads of public agents
 Errors: application/problem+json with code, detail, errors [{pointer, detail}], hint, nearest. ${base}${errorsPath} explains each code. 429 has Retry-After.
 Pages: limit, and cursor with the next_cursor of the page before; null ends the list.
 Answer of GET ${base}/public/agents?q=weather&limit=1: ${JSON.stringify(searchAnswer)}
-OpenAPI: ${base}/openapi.json
+OpenAPI: ${base}/openapi.json, whole; a part of it by ?tags=Search,Cards,Calling,Publishing
 
 ## Hosted agents
 

@@ -8,23 +8,28 @@ import { answerExamples, bodyExamples } from './openapi/examples.ts'
 import { headers } from './openapi/headers.ts'
 import { answerSchema, bodySchema, parametersOf } from './openapi/inputs.ts'
 import { otherPaths, otherSchemas } from './openapi/other-paths.ts'
+import type { OpenApi, Operation } from './openapi/part.ts'
 import { problemResponses, responsesOf } from './openapi/responses.ts'
 import type { Described, Row } from './openapi/row.ts'
 import { tags } from './route.ts'
 import { routes } from './routes.ts'
 
 /** The OpenAPI 3.1 document, generated from the table and the schemas that serve requests. */
-export function openApi(agents: readonly Agent[], version: string, baseUrl: string): unknown {
+export function openApi(agents: readonly Agent[], version: string, baseUrl: string): OpenApi {
   const components = createComponents()
   components.add(problemShape.named ?? {})
-  const paths = pathsOf([envelope, ...rowsOf(agents)], components)
+  const rows = [envelope, ...rowsOf(agents)]
+  // Schemas with names of their own come first: a body that is equal to one of them has its name.
+  for (const { action } of rows)
+    for (const { named, json } of [action.input, action.output]) components.add(named ?? json)
+  const paths = pathsOf(rows, components)
   return {
     openapi: '3.1.0',
     info: {
       title: 'Dragoman',
       version,
       description:
-        'A registry of software agents that speaks every protocol agents speak. Answers may gain fields: ignore the fields that you do not know. An unknown parameter or field of a request is refused with 400.',
+        'A registry of software agents that speaks every protocol agents speak. Answers may gain fields: ignore the fields that you do not know. An unknown parameter or field of a request is refused with 400. GET /openapi.json?tags=Search,Calling answers with the operations of these tags alone, for a smaller client.',
       contact: { name: 'The operator of this gateway', url: baseUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
@@ -45,7 +50,7 @@ export function openApi(agents: readonly Agent[], version: string, baseUrl: stri
   }
 }
 
-function securitySchemes(baseUrl: string): unknown {
+function securitySchemes(baseUrl: string): Record<string, unknown> {
   return {
     bearer: {
       type: 'http',
@@ -114,7 +119,7 @@ function rowsOf(agents: readonly Agent[]): Row[] {
   })
 }
 
-function pathsOf(rows: readonly Row[], components: Components): Record<string, unknown> {
+function pathsOf(rows: readonly Row[], components: Components): OpenApi['paths'] {
   const byPath = Map.groupBy(rows, ({ route }) => route.path.replace(/:(\w+)/g, '{$1}'))
   return Object.fromEntries(
     [...byPath].map(([path, group]) => [
@@ -125,7 +130,7 @@ function pathsOf(rows: readonly Row[], components: Components): Record<string, u
 }
 
 /** OpenAPI's Operation Object of one row; `all` contains the rows that its links may name. */
-function operationOf(row: Row, all: readonly Row[], components: Components): unknown {
+function operationOf(row: Row, all: readonly Row[], components: Components): Operation {
   const { route, action } = row
   const { id } = route
   const title = `${id.charAt(0).toUpperCase()}${id.slice(1)}`

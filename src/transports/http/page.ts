@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { Answer } from '../shared/coding.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
@@ -11,7 +12,9 @@ import { corsHeaders } from './rest.ts'
 interface Page<Here> {
   readonly path: string
   readonly type: string
-  readonly render: (here: Here) => string
+  readonly render: (here: Here, part: string) => string
+  /** The part of the document that a query asks for. Throws Failure. Queries are ignored when absent. */
+  readonly part?: (query: string) => string
   /** Maximum time for which caches keep the document, in seconds; a minute when absent. */
   readonly max_age_s?: number
   /** The request header that chooses between this document and another one at its path. */
@@ -28,17 +31,19 @@ interface PageContext<Here extends Site> extends Pick<TransportContext, 'limits'
   readonly site: () => Here
 }
 
-/** A document at a path, readable by every web page, rendered once for each address of the gateway. */
+/** A document at a path, readable by every web page, rendered once for each address of the gateway and each part. */
 export function pageMount<Here extends Site>(
   context: PageContext<Here>,
-  { path, type, render, vary, link, max_age_s = 60 }: Page<Here>,
+  { path, type, render, part, vary, link, max_age_s = 60 }: Page<Here>,
 ): Mount {
-  const pages = new Map<string, Answer>()
+  const pages = new LRUCache<string, Answer>({ max: 64 })
 
-  function written(): Answer {
+  function written(url: string): Answer {
     const here = context.site()
-    const key = JSON.stringify(here)
-    const page = pages.get(key) ?? new Answer(render(here))
+    const [, query = ''] = url.split('?', 2)
+    const chosen = part?.(query) ?? ''
+    const key = JSON.stringify([here, chosen])
+    const page = pages.get(key) ?? new Answer(render(here, chosen))
     pages.set(key, page)
     return page
   }
@@ -49,7 +54,7 @@ export function pageMount<Here extends Site>(
     async handler(request, response) {
       const failure = overCost(context, request)
       if (failure) return sendFailure(context, request, response, failure, requestId(request), corsHeaders)
-      const { bytes, etag, coding } = await written().acceptedBy(request)
+      const { bytes, etag, coding } = await written(request.url ?? '').acceptedBy(request)
       const headers = {
         ...corsHeaders,
         ETag: etag,

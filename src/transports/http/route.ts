@@ -6,11 +6,14 @@ export type HttpMethod = 'get' | 'post' | 'put' | 'delete'
 
 /** The groups of operations in the OpenAPI document. */
 export const tags = {
-  Search: 'Find agents, read them, and follow their changes.',
+  Search: 'Find agents and read them.',
+  History: 'The versions, the liveness and the audit log of an agent, and the changes of the registry.',
+  Installation: 'Configuration that connects a host to an agent.',
   Cards: 'The cards of the registry and of its agents, in its own form and in that of A2A.',
   Publishing: 'Create, change, publish and check agents of your own.',
   Ownership: 'Prove a domain, claim an agent, and transfer it to another owner.',
-  Calling: 'Send messages to agents through the gateway, by the protocols that it speaks.',
+  Calling: 'Send messages to agents through the gateway.',
+  Protocols: 'JSON-RPC, A2A and MCP, which have clients of their own.',
   Utilities: 'The agents that the gateway hosts: an encyclopedia, prices, a page reader.',
   Playground: 'Try agents in a session, and export the session as code.',
   Webhooks: 'Receive changes of the registry at an address of your own.',

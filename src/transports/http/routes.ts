@@ -40,6 +40,8 @@ const install = {
 const utility = { body: 'input', show: (output: Json) => ({ body: { output } }) } as const
 
 const search = routesOf('svc.registry', 'Search')
+const history = routesOf('svc.registry', 'History')
+const installation = routesOf('svc.registry', 'Installation')
 const cards = routesOf('svc.registry', 'Cards')
 const publishing = routesOf('svc.registry', 'Publishing')
 const ownership = routesOf('svc.registry', 'Ownership')
@@ -138,7 +140,7 @@ export const routes: readonly Route[] = [
     action: 'delete',
     conditional: true,
   }),
-  search(
+  history(
     'GET /public/agents/:agent/versions',
     'listPublicVersions',
     'Every version of an agent, the highest first',
@@ -147,27 +149,27 @@ export const routes: readonly Route[] = [
       query: { ...page, changes: 'changes' },
     },
   ),
-  search('GET /api/agents/:agent/versions', 'listVersions', 'Every version of an agent, the highest first', {
+  history('GET /api/agents/:agent/versions', 'listVersions', 'Every version of an agent, the highest first', {
     action: 'list_versions',
     query: { ...page, changes: 'changes' },
   }),
-  search(
+  history(
     'GET /public/agents/:agent/diff',
     'diffPublicVersions',
     'What differs between two versions of an agent',
     { action: 'diff_versions', query: { from: 'from', to: 'to' } },
   ),
-  search('GET /public/agents/:agent/liveness', 'getLivenessHistory', 'The liveness of an agent by days', {
+  history('GET /public/agents/:agent/liveness', 'getLivenessHistory', 'The liveness of an agent by days', {
     action: 'get_liveness_history',
     query: { days: 'days' },
   }),
-  search(
+  installation(
     'GET /public/agents/:agent/install',
     'getPublicInstallConfig',
     'How to install an agent in each host',
     install,
   ),
-  search(
+  installation(
     'GET /api/agents/:agent/install',
     'getInstallConfig',
     'How to install an agent in each host',
@@ -222,7 +224,7 @@ export const routes: readonly Route[] = [
     conditional: true,
   }),
   moderation('POST /api/agents/:agent/report', 'reportAgent', 'Report an agent', { status: 204 }),
-  publishing('GET /api/agents/:agent/audit', 'listAuditEvents', 'Audit log of an agent', {
+  history('GET /api/agents/:agent/audit', 'listAuditEvents', 'Audit log of an agent', {
     query: page,
     uncached: true,
   }),
@@ -281,7 +283,7 @@ export const routes: readonly Route[] = [
     parameters: { id: 'key' },
     action: 'delete_key',
   }),
-  search('GET /public/changes', 'listChanges', 'Changes since a revision, as a page or as a stream', {
+  history('GET /public/changes', 'listChanges', 'Changes since a revision, as a page or as a stream', {
     action: 'watch_changes',
     query: { since: 'since', limit: 'limit', agent: 'agent' },
     uncached: true,

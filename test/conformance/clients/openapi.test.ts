@@ -1,8 +1,10 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyExamples } from '../../../src/transports/http/openapi/examples.ts'
+import { tags } from '../../../src/transports/http/route.ts'
 import { everyScope, pricesFrom, startGateway, type TestGateway } from '../../support/gateway.ts'
 import { installed } from '../../support/others.ts'
 import { run } from '../../support/processes.ts'
@@ -77,7 +79,6 @@ const bodies: Readonly<Record<string, unknown>> = {
 const latest = { from: 'latest', to: 'latest' }
 const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   exportSession: { format: 'curl' },
-  diffVersions: latest,
   diffPublicVersions: latest,
   suggestNames: { q: 'wiki' },
 }
@@ -167,27 +168,50 @@ const inPython = (query: Readonly<Record<string, string>> = {}) =>
 const snake = (id: string) =>
   id.replace('A2A', 'A2a').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
+/** The folder of the client that openapi-python-client makes of a document, without a complaint. */
+async function pythonClient(name: string, path: string): Promise<string> {
+  const client = join(folder, name)
+  const config = join(folder, 'config.yml')
+  await writeFile(config, 'literal_enums: true\npost_hooks: []\n')
+  const options = ['--path', path, '--output-path', client, '--config', config, '--fail-on-warning']
+  await using generator = run(join(python ?? '', 'openapi-python-client'), ['generate', ...options])
+  const { code, stdout, stderr } = await generator.ended
+  expect(code, stdout + stderr).toBe(0)
+  return client
+}
+
+/** The models of a Python client: the files of a class, and not those of an enumeration. */
+async function modelsOf(client: string): Promise<string[]> {
+  const files = (await readdir(client, { recursive: true })).filter((file) => /\/models\/\w+\.py$/.test(file))
+  const texts = await Promise.all(
+    files.map(async (file) => [file, await readFile(join(client, file), 'utf8')] as const),
+  )
+  return texts.filter(([, text]) => /^class /m.test(text)).map(([file]) => basename(file, '.py'))
+}
+
 describe('openapi-python-client 0.29.1, where .ci/run has installed it,', () => {
+  const guide = readFileSync(join(root, 'docs/rest-client.md'), 'utf8')
+  const named = [...guide.matchAll(/openapi\.json\?tags=([\w,]+)/g)].map(([, tags = '']) => tags)
+  const parts = [...new Set(named)]
+
+  test.skipIf(!python)('makes at most 60 models of each part that the guide names', async () => {
+    const counts = await Promise.all(
+      parts.map(async (tags) => {
+        const { text } = await home.request('GET', `/openapi.json?tags=${tags}`)
+        const path = join(folder, `${tags}.json`)
+        await writeFile(path, text)
+        return [tags, (await modelsOf(await pythonClient(tags, path))).length] as const
+      }),
+    )
+    expect(counts.filter(([, count]) => count === 0 || count > 60)).toEqual([])
+    const covered = new Set(parts.flatMap((tags) => tags.split(',')))
+    expect(Object.keys(tags).filter((tag) => !covered.has(tag))).toEqual([])
+  })
+
   test.skipIf(!python)(
     'makes a readable client without a complaint, which drives every operation',
     async () => {
-      const client = join(folder, 'python')
-      const config = join(folder, 'config.yml')
-      await writeFile(config, 'literal_enums: true\npost_hooks: []\n')
-      const generate = [
-        'generate',
-        '--path',
-        document,
-        '--output-path',
-        client,
-        '--config',
-        config,
-        '--fail-on-warning',
-      ]
-      await using generator = run(join(python ?? '', 'openapi-python-client'), generate)
-      const generated = await generator.ended
-      expect(generated.code, generated.stdout + generated.stderr).toBe(0)
-
+      const client = await pythonClient('python', document)
       const { token, ids, payloads, order } = await planOf('python')
       const plan = {
         url: home.url,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
 
 /** Gathers what several operations of a document share, so that each of it stands in the document once. */
@@ -10,7 +11,10 @@ export interface Components {
   links(): Record<string, unknown>
   /** Returns the schema without its `$defs`, which become components of the same names. */
   add(schema: JsonSchema): JsonSchema
-  /** Makes a schema without a name of its own a component, and returns the reference to it. */
+  /**
+   * Makes a schema without a name of its own a component, and returns the reference to it; to the component that is
+   * equal to it, if there is one.
+   */
   name(name: string, schema: JsonSchema): JsonSchema
   /** The schema that a reference points to, else the schema itself. */
   resolve(schema: JsonSchema): JsonSchema
@@ -61,7 +65,11 @@ export function createComponents(): Components {
         set(name, redirected(definition) as JsonSchema)
       return redirected(schema) as JsonSchema
     },
-    name: (name, schema) => ('$ref' in schema ? schema : set(name, schema)),
+    name(name, schema) {
+      if ('$ref' in schema) return schema
+      const [equal = name] = [...schemas].find(([, candidate]) => isDeepStrictEqual(candidate, schema)) ?? []
+      return set(equal, schemas.get(equal) ?? schema)
+    },
     resolve({ $ref, ...schema }) {
       return typeof $ref === 'string' ? (schemas.get($ref.slice(prefix.length)) ?? {}) : schema
     },

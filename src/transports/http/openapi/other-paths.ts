@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../../../schemas/json.ts'
 import { scopes } from '../../../../schemas/scope.ts'
 import { headerRefs } from './headers.ts'
+import type { OpenApi, Operation } from './part.ts'
 import { problemRef } from './responses.ts'
 
 const text = { type: 'string' }
@@ -91,11 +92,16 @@ interface JsonRpcPath {
 }
 
 /** A path that takes JSON-RPC: its errors are answers too, so it names no codes. */
-function jsonRpc({ operationId, summary, description, parameters = [] }: JsonRpcPath): unknown {
+function jsonRpc({
+  operationId,
+  summary,
+  description,
+  parameters = [],
+}: JsonRpcPath): Record<string, Operation> {
   return {
     post: {
       operationId,
-      tags: ['Calling'],
+      tags: ['Protocols'],
       summary,
       description,
       security: withToken,
@@ -120,7 +126,7 @@ interface DocumentPath {
   readonly tag: 'Authorization' | 'Operations'
 }
 
-function read({ operationId, summary, schema, tag }: DocumentPath): unknown {
+function read({ operationId, summary, schema, tag }: DocumentPath): Record<string, Operation> {
   return {
     get: {
       operationId,
@@ -141,7 +147,12 @@ const oauthErrors = Object.fromEntries(
 )
 
 /** A form that a client of OAuth posts, with an API key in `Authorization: Basic`. */
-function form(operationId: string, summary: string, body: JsonSchema, answer: object): unknown {
+function form(
+  operationId: string,
+  summary: string,
+  body: JsonSchema,
+  answer: Operation['responses'][string],
+): Record<string, Operation> {
   return {
     post: {
       operationId,
@@ -162,7 +173,7 @@ const revocation = {
 }
 
 /** The paths that are not rows of the table: other protocols, the authorization server, the operator's pages. */
-export const otherPaths: Readonly<Record<string, unknown>> = {
+export const otherPaths: OpenApi['paths'] = {
   '/rpc': jsonRpc({
     operationId: 'callJsonRpc',
     summary: 'Call an action by JSON-RPC 2.0',

@@ -2,11 +2,16 @@ import type { Access } from '../../../../schemas/action.ts'
 import { type Code, codes } from '../../../../schemas/failure.ts'
 import { streams } from '../event-answer.ts'
 import { headerRefs, headersOf } from './headers.ts'
+import type { Operation } from './part.ts'
 import { codesOf, problemOf } from './problem.ts'
 import type { Row } from './row.ts'
 
 /** Every answer of a row, by status: its output, 304, and each status of its possible failures. */
-export function responsesOf(row: Row, output: () => unknown, links: object): Record<string, unknown> {
+export function responsesOf(
+  row: Row,
+  output: () => unknown,
+  links: Readonly<Record<string, unknown>>,
+): Operation['responses'] {
   const { route, action } = row
   const status = route.status ?? 200
   const isCacheable = route.method === 'get' && !route.uncached

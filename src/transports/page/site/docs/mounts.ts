@@ -70,7 +70,7 @@ function createApiPages(context: TransportContext, version: string): (name: stri
     const { base_url } = context.site()
     if (base_url !== base) pages.clear()
     base = base_url
-    document ??= openApi(context.agents, version, base_url) as ApiDocument
+    document ??= openApi(context.agents, version, base_url) as unknown as ApiDocument
     const view = pages.get(name) ?? render(name, document)
     if (!view) throw new Failure('not_found', `The API has no part ${name}.`, { hint: 'See /docs/api.' })
     pages.set(name, view)
