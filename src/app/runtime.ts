@@ -1,7 +1,7 @@
-import { v7 } from 'uuid'
 import type { SessionsOptions } from '../../agents/playground/sessions.ts'
 import type { Login } from '../auth/logins/login.ts'
 import { type Clock, systemWait, type Wait } from '../common/clock.ts'
+import { uuidV7 } from '../common/uuid.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
@@ -92,7 +92,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     wait,
     log,
     health: new Set(),
-    createId: () => v7({ msecs: clock() }),
+    createId: () => uuidV7(clock()),
     site() {
       const base_url = config.DRAGOMAN_BASE_URL ?? reached
       return { base_url, site_url: config.DRAGOMAN_SITE_URL ?? base_url }

@@ -1,4 +1,5 @@
-import stringWidth from 'string-width'
+import { createRequire } from 'node:module'
+import type stringWidth from 'string-width'
 
 /** A column of a table. Cells are of other people: white space in them is one space. */
 export interface Column {
@@ -86,18 +87,25 @@ function fit(columns: readonly Measured[], width: number): (Measured & { readonl
 /** Letters, digits and punctuation of one column each, as in most texts. */
 const narrow = /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u203e]*$/
 
-/** Columns of a text on a terminal. The package compiles large expressions, so simple texts do without it. */
-function widthOf(text: string): number {
-  return narrow.test(text) ? text.length : stringWidth(text)
-}
+const require = createRequire(import.meta.url)
+let measure: typeof stringWidth | undefined
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/**
+ * Columns of a text on a terminal. The package takes some 20 ms of CPU time to load, and compiles large expressions, so
+ * simple texts do without it.
+ */
+function widthOf(text: string): number {
+  if (narrow.test(text)) return text.length
+  measure ??= (require('string-width') as { default: typeof stringWidth }).default
+  return measure(text)
+}
 
 /** A text of at most `width` columns: cut at a word, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let short = ''
   let used = 0
+  const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
   for (const { segment } of segmenter.segment(text)) {
     used += widthOf(segment)
     if (used > width - 1) break

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { v7 } from 'uuid'
 import type { Principal, Scope } from '../../schemas/scope.ts'
 import type { SearchQuery } from '../../schemas/search.ts'
 import { systemWait } from '../../src/common/clock.ts'
+import { uuidV7 } from '../../src/common/uuid.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
@@ -67,7 +67,7 @@ export async function openRegistry({
     follower,
     site: () => site,
     clock: Date.now,
-    createId: () => v7(),
+    createId: () => uuidV7(Date.now()),
     fetchCard,
     names,
     saveSnapshots: async () => {},
