@@ -8,7 +8,7 @@ const bundled = fileURLToPath(new URL('../node_modules/node/bin/node', import.me
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache()
   const source = new URL('../src/cli/main.ts', import.meta.url)
-  const main = existsSync(source) ? source : new URL('../dist/src/cli/main.js', import.meta.url)
+  const main = existsSync(source) ? source : new URL('../dist/src/bundle/main.js', import.meta.url)
   const { start } = await import(main.href)
   await start()
 } else if (existsSync(bundled)) {

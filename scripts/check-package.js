@@ -75,6 +75,19 @@ const checks = {
       child.kill('SIGKILL')
     }
   },
+  'searches with fewer than 250 modules': () => {
+    const hooks = `import { registerHooks } from 'node:module'
+      let count = 0
+      registerHooks({ load: (url, context, next) => (count++, next(url, context)) })
+      process.on('exit', () => console.error(count))`
+    const counting = `data:text/javascript,${encodeURIComponent(hooks)}`
+    const { stderr } = spawnSync(node24, ['--import', counting, bin(), 'search', 'tides'], {
+      env: environment,
+      encoding: 'utf8',
+    })
+    const count = Number(/\d+$/.exec(stderr.trim()))
+    if (!(count > 0 && count < 250)) throw new Error(stderr)
+  },
   'prints a token': async () => {
     const token = execFileSync(node24, [bin(), 'token', 'create', '--sub', 'me'], {
       env: environment,
