@@ -1,11 +1,11 @@
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import { readNumber } from './input.ts'
 import { coloured, print, printTable, say } from './output.ts'
-import { askRegistry } from './send.ts'
+import { askRegistry, askRunning } from './send.ts'
 
 /** Probes an agent now; the exit code is 1 unless it answers or has nothing to answer at. */
 export async function check(agent: string, json: boolean): Promise<void> {
-  const outcome = (await askRegistry('check', { agent })) as unknown as LivenessOutcome
+  const outcome = (await askRunning('check', { agent })) as unknown as LivenessOutcome
   const { package_name, liveness, signals } = outcome
   if (signals.some(({ ok }) => !ok)) process.exitCode = 1
   if (json) return print(outcome)

@@ -14,6 +14,8 @@ export interface Check {
   readonly check: string
   readonly ok: boolean
   readonly detail: string
+  /** What a report shows on request. */
+  readonly more?: readonly string[]
 }
 
 /** Maximum database connections of one gateway, including those of shared rate limits. */
@@ -105,7 +107,10 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
 
 function damaged(name: string, what: string): Check {
   const remedy = 'Stop the gateway and restore a backup (docs/operations.md, Backup and restore)'
-  return { check: 'store', ok: false, detail: `${name} is damaged (${what}). ${remedy}` }
+  // SQLite reports many lines, after one with the name of the database.
+  const [first = what, ...others] = what.split('\n').filter((line) => !line.startsWith('***'))
+  const found = others.length === 0 ? first : `${first}, and ${others.length} more`
+  return { check: 'store', ok: false, detail: `${name} is damaged (${found}). ${remedy}` }
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -174,6 +179,6 @@ async function sandboxCheck(config: Config): Promise<Check> {
   if (kind === null) return { check, ok: true, detail: `cannot run here: ${problem}` }
   const name =
     kind === 'none' ? 'run WITHOUT a sandbox' : `run in ${[kind, version].filter(Boolean).join(' ')}`
-  const limits = [...limited, ...not_limited.map((what) => `Not limited: ${what}`)]
-  return { check, ok: kind !== 'none', detail: [`${name}.`, ...limits].join(' ') }
+  const more = [...limited, ...not_limited.map((what) => `Not limited: ${what}`)]
+  return { check, ok: kind !== 'none', detail: name, more }
 }

@@ -10,7 +10,7 @@ import { print } from './output.ts'
 const secret = /TOKEN|KEY|LOGINS/
 
 /**
- * Checks what a deployment needs and shows the settings that are set; `all` describes every setting. The exit code is 1
+ * Checks what a deployment needs and shows the settings that are set; `all` describes every setting and the limits of the sandbox. The exit code is 1
  * if a check fails.
  */
 export async function doctor(all: boolean, json: boolean): Promise<void> {
@@ -27,7 +27,7 @@ export async function doctor(all: boolean, json: boolean): Promise<void> {
     print({ version, data: config.data, checks, settings: listed })
     return
   }
-  printChecks(checks)
+  printChecks(checks, all)
   if (all) {
     for (const { name, value, description } of listed) print(`${name}=${value}\n     ${description}`)
     return
@@ -59,13 +59,16 @@ function reportWrong({ message, details: { errors = [] } }: Failure, all: boolea
     print({ version, checks, settings: described })
     return
   }
-  printChecks(checks)
+  printChecks(checks, all)
   if (all) for (const { name, description } of described) print(`${name}\n     ${description}`)
   else print(`dragoman doctor --settings describes all ${described.length} settings.`)
 }
 
-function printChecks(checks: readonly Check[]): void {
-  for (const { check, ok, detail } of checks) print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${detail}`)
+function printChecks(checks: readonly Check[], all: boolean): void {
+  for (const { check, ok, detail, more = [] } of checks) {
+    print(`${ok ? 'ok  ' : 'FAIL'} ${check}: ${detail}`)
+    if (all) for (const line of more) print(`       ${line}`)
+  }
 }
 
 function shown(name: string, value: unknown): string {

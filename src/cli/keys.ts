@@ -1,13 +1,27 @@
 import { keysPath, readConfig } from '../app/config.ts'
 import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
-import { print } from './output.ts'
+import { bold, print, printTable } from './output.ts'
+import type { Column } from './table.ts'
+
+const columns: readonly Column[] = [
+  { title: 'KEY', style: bold, elastic: true },
+  { title: 'STATE' },
+  { title: 'SIGNS FROM', dropped: 1 },
+  { title: 'UNTIL', dropped: 1 },
+]
 
 /** Lists the keys that verify tokens, the current signing key included. */
 export async function listKeys(json: boolean): Promise<void> {
   const keys = await (await openRing()).list()
-  if (json) print({ keys })
-  else for (const key of keys) print(line(key))
+  if (json) return print({ keys })
+  const rows = keys.map(({ kid, state, signs_from, retired_at }) => [
+    kid,
+    state,
+    signs_from ?? '',
+    retired_at ?? '',
+  ])
+  await printTable(columns, rows)
 }
 
 /** Adds a key to the data folder's; running gateways publish it at once. */

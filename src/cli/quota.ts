@@ -2,7 +2,8 @@ import { Failure } from '../../schemas/failure.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import type { Usage } from '../../schemas/quota.ts'
 import { openClient } from './client.ts'
-import { print } from './output.ts'
+import { bold, print, printTable } from './output.ts'
+import type { Column } from './table.ts'
 
 interface Selection {
   readonly sub?: string
@@ -32,8 +33,8 @@ export async function setQuota(
 async function ask(action: string, params: JsonObject, json: boolean): Promise<void> {
   await using client = await openClient()
   const usage = (await client.send({ to: 'svc.registry', action, params })) as unknown as Usage
-  if (json) print(usage)
-  else for (const line of linesOf(usage)) print(line)
+  if (json) return print(usage)
+  await printTable(columns, rowsOf(usage))
 }
 
 function paramsOf({ sub, issuer, namespace }: Selection): JsonObject {
@@ -44,9 +45,16 @@ function paramsOf({ sub, issuer, namespace }: Selection): JsonObject {
   }
 }
 
-function linesOf({ accounts }: Usage): string[] {
-  return accounts.flatMap(({ owner, namespace, quotas }) => [
-    owner ? `${owner.subject} (${owner.issuer})` : String(namespace),
-    ...quotas.map(({ quota, used, limit }) => `  ${quota}: ${used} of ${limit ?? 'any number'}`),
-  ])
+const columns: readonly Column[] = [
+  { title: 'ACCOUNT', style: bold, elastic: true },
+  { title: 'QUOTA' },
+  { title: 'USED' },
+  { title: 'LIMIT' },
+]
+
+function rowsOf({ accounts }: Usage): string[][] {
+  return accounts.flatMap(({ owner, namespace, quotas }) => {
+    const account = owner ? `${owner.subject} (${owner.issuer})` : String(namespace)
+    return quotas.map(({ quota, used, limit }) => [account, quota, String(used), String(limit ?? 'none')])
+  })
 }

@@ -15,6 +15,21 @@ export async function askRegistry(action: string, params: object): Promise<Json>
 }
 
 /**
+ * Asks the gateway that runs over the data folder, if there is one, with the rights of the operator. Its settings say
+ * which agents it reaches; those of this command may be others.
+ */
+export async function askRunning(action: string, params: object): Promise<Json> {
+  const config = readConfig()
+  const server = config.DRAGOMAN_URL ? undefined : await findServer(config)
+  if (server === undefined) return await askRegistry(action, params)
+  using _waiting = showWaiting()
+  const { operatorToken } = await import('./token.ts')
+  const DRAGOMAN_TOKEN = await operatorToken(config)
+  await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN })
+  return await client.send({ to: 'svc.registry', action, params: params as JsonObject })
+}
+
+/**
  * Searches what everybody may find, without the rights of the operator: by a server that runs over the data folder if
  * there is one, which has the index in memory, else in the data folder.
  */

@@ -4,7 +4,7 @@ import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { type Config, keysPath, readConfig } from '../app/config.ts'
-import { maxTokenLength } from '../auth/authenticator.ts'
+import { localPrincipal, maxTokenLength } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
@@ -46,6 +46,16 @@ async function signToken({ sub, scope, namespace = [], ttl }: Options, config: C
     })
   }
   return token
+}
+
+const minute_s = 60
+
+/** A token of the operator for the next minute, for a gateway over this data folder. */
+export async function operatorToken(config: Config): Promise<string> {
+  const ring = await openKeyRing(keysPath(config), Date.now)
+  const { subject, scopes } = localPrincipal
+  const grant = { subject, scopes: [...scopes], namespaces: [], ttl_s: minute_s, audience: [ring.name] }
+  return await mintToken(await ring.signing(), issuerName(ring, config.DRAGOMAN_BASE_URL), grant, Date.now)
 }
 
 /**

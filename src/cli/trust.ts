@@ -7,6 +7,7 @@ import { lineOfFinding } from './findings.ts'
 import { readNumber, readObject } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
 import { askRegistry } from './send.ts'
+import type { Column } from './table.ts'
 
 /** Prints the findings about a card or a publication. */
 export async function validate(what: string, json: boolean): Promise<void> {
@@ -82,10 +83,18 @@ export async function acceptTransfer(agent: string, json: boolean): Promise<void
 export async function listTransfers({ made = false }: { made?: boolean }, json: boolean): Promise<void> {
   const page = await askRegistry('list_transfers', { made, limit: 100 })
   if (json) return print(page)
-  for (const { package_name, from, to, offered_at } of (page as unknown as TransferPage).offers) {
-    print(`${package_name} from ${from?.subject ?? 'nobody'} to ${to.subject}, ${offered_at}`)
-  }
+  const rows = (page as unknown as TransferPage).offers.map(({ package_name, from, to, offered_at }) => {
+    return [package_name, from?.subject ?? 'nobody', to.subject, offered_at]
+  })
+  await printTable(offerColumns, rows)
 }
+
+const offerColumns: readonly Column[] = [
+  { title: 'NAME', style: bold, elastic: true },
+  { title: 'FROM' },
+  { title: 'TO' },
+  { title: 'OFFERED', dropped: 1 },
+]
 
 export async function suspend(
   agent: string,

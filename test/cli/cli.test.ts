@@ -37,17 +37,17 @@ describe('the command line over a data folder', () => {
     const set = await run(['quota', 'set', 'entries', '5', '--sub', 'ada'], environment)
     expect([set.code, set.stdout.split('\n').slice(0, 2)]).toEqual([
       0,
-      ['ada (urn:dragoman:local)', '  entries: 0 of 5'],
+      ['ada (urn:dragoman:local)\tentries\t0\t5', 'ada (urn:dragoman:local)\tstage_entries\t0\t200'],
     ])
     const back = await run(['quota', 'set', 'entries', 'standard', '--sub', 'ada'], environment)
-    expect(back.stdout).toContain('  entries: 0 of 1000\n')
+    expect(back.stdout).toContain('ada (urn:dragoman:local)\tentries\t0\t1000\n')
     await run(['quota', 'set', 'bytes', '7', '--namespace', 'com.team'], environment)
     const shown = await run(['usage', '--namespace', 'com.team', '--json'], environment)
     expect(JSON.parse(shown.stdout)).toMatchObject({
       accounts: [{ owner: null, namespace: 'com.team', quotas: [{}, {}, { quota: 'bytes', limit: 7 }, {}] }],
     })
     const own = await run(['usage'], environment)
-    expect(own.stdout).toContain('entries: 0 of any number')
+    expect(own.stdout).toContain('local (local)\tentries\t0\tnone\n')
     const wrong = await run(['quota', 'set', 'entries', 'many', '--sub', 'ada'], environment)
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a number, or standard')])
   })
@@ -145,6 +145,8 @@ describe('the command line over a data folder', () => {
     expect(stdout).toMatch(/\n {5}DRAGOMAN_FINNHUB_KEY=\(set\)\n {5}PORT=8123\n/)
     expect(stdout).not.toContain('DRAGOMAN_CALL_IDLE')
     const { stdout: all } = await run(['doctor', '--settings'], environment)
+    const widest = Math.max(...stdout.split('\n').map((line) => line.length))
+    expect(widest, stdout).toBeLessThan(200)
     expect(all).toMatch(/^DRAGOMAN_CALL_IDLE=60$/m)
   })
 
@@ -160,7 +162,10 @@ describe('the command line over a data folder', () => {
     content.fill(7, content.length / 2, content.length / 2 + 8192)
     await writeFile(path, content)
     const { code, stdout } = await run(['doctor'], environment)
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/^FAIL store: .+ is damaged \(/m)])
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(/^FAIL store: .+ is damaged \(.+\)\. Stop the gateway/m),
+    ])
   })
 
   test('prints no error when its reader stops reading', async () => {
@@ -305,7 +310,7 @@ describe('the command line as a client of a running gateway', () => {
     expect((await run(offer, ada)).stdout).toBe(
       'com.example.offered is offered to bob, who gets it by accept-transfer\n',
     )
-    expect((await run(['transfers'], bob)).stdout).toMatch(/^com\.example\.offered from ada to bob, 20/)
+    expect((await run(['transfers'], bob)).stdout).toMatch(/^com\.example\.offered\tada\tbob\t20/)
     expect((await run(['transfers', '--made'], bob)).stdout).toBe('')
     expect((await run(['transfers', '--made'], ada)).stdout).toMatch(/^com\.example\.offered/)
     const withdrawal = await run(['transfer', 'com.example.offered', '--withdraw'], ada)

@@ -40,6 +40,39 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   expect(local.agents.map(withoutAddress)).toEqual(answer.agents.map(withoutAddress))
 }, 30_000)
 
+test('a check is made by the server over the data folder, whose settings say what it reaches', async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  const agent = createServer((_, response) => void response.end('{}'))
+  await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`
+  const file = join(folder.path, 'agent.json')
+  const endpoints = [{ protocol: 'envelope', url: `${origin}/a2a` }]
+  const publication = {
+    package_name: 'com.example.local',
+    name: 'Local',
+    description: 'Runs here.',
+    endpoints,
+  }
+  await writeFile(file, JSON.stringify(publication))
+  // The first start writes its settings into the data folder, and the environment wins.
+  const other = { DRAGOMAN_DATA: data, DRAGOMAN_ALLOW_ORIGINS: 'http://127.0.0.1:1' }
+  const check = () => run(['check', 'com.example.local'], other)
+  {
+    await using home = await serve(data, { DRAGOMAN_ALLOW_ORIGINS: origin, DRAGOMAN_LIVENESS: 'off' })
+    await run(['publish', file, '--live'], { DRAGOMAN_DATA: data })
+    expect(await check()).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^com\.example\.local alive\n/),
+    })
+    home.process.kill('SIGTERM')
+    await home.ended
+  }
+  agent.close()
+  const alone = await check()
+  expect([alone.code, alone.stdout]).toEqual([1, expect.stringContaining('blocked_address')])
+}, 30_000)
+
 test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }
