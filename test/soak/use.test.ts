@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { appendFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -13,6 +12,11 @@ import { replay } from '../support/replay.ts'
 const root = resolve(import.meta.dirname, '../..')
 const claude = installed('claude-code-2.1.330/node_modules/.bin/claude')
 const exec = promisify(execFile)
+
+/** npm reaches its registry as this machine is set up for it. */
+const npmEnvironment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(DRAGOMAN|NODE)_/.test(name)),
+) as Record<string, string>
 
 /** The tarball of the last commit. */
 async function packed(folder: string): Promise<string> {
@@ -59,7 +63,6 @@ test.skipIf(!claude)(
       PATH: `${join(root, 'node_modules/node/bin')}:/usr/bin:/bin:${process.env.PATH}`,
       XDG_DATA_HOME: '',
       XDG_CONFIG_HOME: '',
-      npm_config_cache: process.env.npm_config_cache ?? join(homedir(), '.npm'),
       DISABLE_AUTOUPDATER: '1',
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       ANTHROPIC_BASE_URL: model.url,
@@ -67,22 +70,21 @@ test.skipIf(!claude)(
       ENABLE_TOOL_SEARCH: 'false',
     }
     const seconds: number[] = []
-    async function step(program: string, ...words: string[]): Promise<string> {
+    async function step(program: string, words: readonly string[], own = environment): Promise<string> {
       const started = performance.now()
-      await using child = run(program, words, environment, { cwd: empty, input: '' })
+      await using child = run(program, words, own, { cwd: empty, input: '' })
       const { code, stdout, stderr } = await child.ended
       seconds.push(Number(((performance.now() - started) / 1000).toFixed(1)))
       expect(code, stdout + stderr).toBe(0)
       return stdout
     }
-    await step('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', tarball)
-    await step('npx', 'dragoman', 'install', '--host', 'claude-code', '--yes')
+    await step('npm', ['install', '--omit=dev', '--no-audit', '--no-fund', tarball], npmEnvironment)
+    await step('npx', ['dragoman', 'install', '--host', 'claude-code', '--yes'])
     const tools = 'mcp__dragoman__search_agents,mcp__dragoman__call_agent'
-    const said = await step(claude ?? '', '-p', `Read ${page.url}`, '--allowedTools', tools)
+    const said = await step(claude ?? '', ['-p', `Read ${page.url}`, '--allowedTools', tools])
     expect(said).toContain('Done.')
     expect(model.results[0]).toContain('svc.utility.reader')
     expect(model.results[1]).toContain('High water is at noon.')
-    // biome-ignore lint/suspicious/noConsole: the figures are for whoever runs the soak
     console.info(`install, connect, search and call: ${seconds.join(' s, ')} s`)
   },
   300_000,
