@@ -15,7 +15,7 @@ const exec = promisify(execFile)
 
 /** npm reaches its registry as this machine is set up for it. */
 const npmEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(DRAGOMAN|NODE)_/.test(name)),
+  Object.entries(process.env).filter(([name]) => !/^(DRAGOMAN_|VITEST|NODE_ENV$)/.test(name)),
 ) as Record<string, string>
 
 /** The tarball of the last commit. */
@@ -58,7 +58,7 @@ test.skipIf(!claude)(
         },
       },
     ])
-    const environment = {
+    const environment: Record<string, string> = {
       HOME: home,
       PATH: `${join(root, 'node_modules/node/bin')}:/usr/bin:/bin:${process.env.PATH}`,
       XDG_DATA_HOME: '',
