@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
+import { serve } from '../net/support.ts'
 import { sampleEntry } from './entries.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
+import { pngOf } from './pictures.ts'
 import { listHostileAgent, listSampleAgent } from './sample-agent.ts'
 import { instantLogin } from './sign-in.ts'
 
@@ -25,6 +27,16 @@ export const views: Readonly<Record<string, SampleView>> = {
   'versions-diff': { path: '/agent/com.example.kites/versions/1.3.0...1.4.0' },
   report: { path: '/agent/com.example.kites/report' },
   changes: { path: '/changes' },
+  'changes-agent': { path: '/changes?agent=com.example.kites' },
+  'search-filtered': { path: '/search?q=paper&category=art-and-culture' },
+  readme: { path: '/agent/com.example.tides/readme' },
+  'agent-readme': {
+    path: '/agent/com.example.tides',
+    async prepare(page) {
+      await page.click('[data-load] summary')
+      await page.waitForSelector('[data-load] .prose')
+    },
+  },
   'agent-hostile': { path: '/agent/com.example.hostile' },
   'report-own': { path: '/agent/com.example.kites/report', isOwn: true },
   connect: { path: '/connect' },
@@ -101,6 +113,29 @@ const samples = [
   ['trains', 'Trains', 'Finds trains between two stations and books the seats.', 'travel'],
 ] as const
 
+const readme = `# Tide tables
+
+[![build](https://ci.example/badge.svg)](https://ci.example/) <img src="https://tracker.example/pixel.gif">
+
+Tides of **any harbour**, by day and hour. See [the list of harbours](docs/harbours.md).
+
+## Install
+
+\`\`\`sh
+npx -y tide-tables
+\`\`\`
+
+| variable | meaning |
+| --- | --- |
+| \`TIDES_UNIT\` | metres or feet |
+| \`TIDES_HARBOUR\` | the harbour where none is named |
+
+> Heights are predictions: a storm changes them.
+
+1. Ask for a harbour.
+2. Choose a day.
+`
+
 /** A gateway with a few agents and some traffic. */
 export async function sampleGateway(
   environment: Record<string, string> = {},
@@ -109,12 +144,23 @@ export async function sampleGateway(
   // A day has passed before the first reader comes.
   let behind = 24
   const clock = () => Date.now() - behind * 3_600_000
-  const home = await startGateway(environment, { clock, logins: [login], ...options })
+  const publisher = await serve((request, response) => {
+    if (request.url === '/tides.png') return response.end(pngOf(48, 48))
+    response.writeHead(200, { 'Content-Type': 'text/markdown' }).end(readme)
+  })
+  const allowed = { DRAGOMAN_ALLOW_ORIGINS: publisher.origin, ...environment }
+  const home = await startGateway(allowed, { clock, logins: [login], ...options })
   const { store, follower, traffic } = home.gateway
   const { revision } = await store.write(async (writer) => {
     for (const [name, title, description, category] of samples) {
       const package_name = `com.example.${name}`
-      await writer.put(sampleEntry({ package_name, name: title, description, category, license: 'MIT' }))
+      const files = name === 'tides' && {
+        source_url: `${publisher.origin}/tides.md`,
+        card: { iconUrl: `${publisher.origin}/tides.png` },
+      }
+      await writer.put(
+        sampleEntry({ package_name, name: title, description, category, license: 'MIT', ...files }),
+      )
     }
   })
   await follower.caughtUp(revision)
@@ -129,7 +175,13 @@ export async function sampleGateway(
     }
   }
   for (let at = 0; at < 4; at++) traffic.upstream('com.example.tides', at % 2 ? 'ok' : 'upstream_timeout', 8)
-  return home
+  return {
+    ...home,
+    async [Symbol.asyncDispose]() {
+      await home[Symbol.asyncDispose]()
+      await publisher[Symbol.asyncDispose]()
+    },
+  }
 }
 
 /** Signs the browser of a page in as somebody with an agent, a key and a webhook. */

@@ -33,6 +33,7 @@ const asPicture = (response: ServerResponse, bytes: Buffer, type = 'image/png') 
 /** What the servers of publishers answer, by path. */
 const answers: Record<string, (response: ServerResponse) => void> = {
   '/plain.md': (response) => void asText(response, '# Plain\n\nSome *words* with a [link](docs/use.md).'),
+  '/levels.md': (response) => void asText(response, '#### First\n\n# Second\n\n###### Third'),
   '/hostile.md': (response) => void asText(response, hostile),
   '/nested.md': (response) => void asText(response, nested),
   '/slow-to-parse.md': (response) => void asText(response, '[a]('.repeat(12_000)),
@@ -156,6 +157,11 @@ describe('a README', () => {
     expect(slow.status).toBe(200)
     expect(slow.text.slice(slow.text.indexOf('<main'))).toContain('<pre tabindex="0">[a](')
   }, 20_000)
+
+  test('has headings below those of the page, and leaves no level out', async () => {
+    const { text } = await readmeOf('levels')
+    expect(text.match(/<h\d[^>]*>/g)?.map((tag) => tag[2])).toEqual(['1', '2', '3', '3', '4'])
+  })
 
   test('that is long is cut, and says where it goes on', async () => {
     const { text } = await readmeOf('long')

@@ -74,6 +74,7 @@ class Writer {
   readonly headings: Heading[] = []
   readonly #ids = new Map<string, number>()
   #blocks = 0
+  #level = 2
   #depth = 0
   #elements = 0
 
@@ -96,8 +97,10 @@ class Writer {
     switch (node.type) {
       case 'text':
         return html`${node.value}`
-      case 'paragraph':
-        return html`<p>${this.all(node.children)}</p>\n`
+      case 'paragraph': {
+        const content = this.all(node.children)
+        return content.html.trim() === '' ? html`` : html`<p>${content}</p>\n`
+      }
       case 'heading':
         return this.#heading(node.depth, node.children)
       case 'emphasis':
@@ -140,7 +143,9 @@ class Writer {
 
   #heading(level: number, children: readonly Nodes[]): Html {
     if (this.#options.isForeign) {
-      const tag = { html: `h${Math.min(6, level + 2)}` }
+      // No level is left out, whatever the text begins with.
+      this.#level = Math.min(6, level + 2, this.#level + 1)
+      const tag = { html: `h${this.#level}` }
       return html`<${tag}>${this.all(children)}</${tag}>\n`
     }
     const text = textOf(children)
@@ -170,6 +175,7 @@ class Writer {
   }
 
   #link(address: string, content: Html): Html {
+    if (content.html === '') return content
     const target = this.#options.linkTo(address)
     if (target === undefined) return content
     const rel = this.#options.isForeign && html` rel="nofollow noopener ugc"`
@@ -178,7 +184,8 @@ class Writer {
 
   #picture(address: string, text: string): Html {
     const picture = this.#options.pictureAt?.(address)
-    if (!picture) return html`${text}`
+    // Foreign pictures are mostly badges, whose texts say nothing without their states.
+    if (!picture) return this.#options.isForeign ? html`` : html`${text}`
     const { path, width, height } = picture
     return html`<img src="${path}" width="${width}" height="${height}" alt="${text}" loading="lazy">`
   }

@@ -65,10 +65,11 @@ function readmePage(entry: EntryDetail, readme: Readme, body: Html): View {
   const flags =
     content_flags.length > 0 &&
     html`<p class="flagged">${labels.flags} ${content_flags.map((flag) => labels.flag[flag]).join(', ')}.</p>`
-  const main = html`<nav class="crumbs" aria-label="${labels.back}"><a href="${pageOf(entry.package_name)}">${name}</a></nav>
-<h1>${labels.readme}</h1>
+  const main = html`<div class="plain"><nav class="crumbs" aria-label="${labels.back}"><a href="${pageOf(entry.package_name)}"><span dir="ltr">${entry.package_name}</span></a></nav>
+<h1 dir="auto">${name}</h1>
+<h2 class="title">${labels.readme}</h2>
 <article id="readme" class="prose" dir="auto"><p class="hint">${labels.readme_note} ${labels.readme_read_at} ${outside(url)}, ${timeOf(read_at)}.</p>${flags}
 ${body}
-${truncated && html`<p class="hint">${labels.readme_more} ${outside(url)}</p>`}</article>`
+${truncated && html`<p class="hint">${labels.readme_more} ${outside(url)}</p>`}</article></div>`
   return { title: `${labels.readme}: ${name}`, main, place: 'browse', head: noIndex }
 }
