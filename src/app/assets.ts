@@ -27,7 +27,7 @@ export const languagesModel = fileURLToPath(new URL('models/languages', root))
 
 /** The files that the pages load, and the worker that renders the text of a publisher. */
 export const pageFiles = {
-  readmeWorker: new URL(`../transports/page/site/readme-worker.${extension}`, import.meta.url),
+  readmeWorker: new URL(`../transports/page/site/agent/readme-worker.${extension}`, import.meta.url),
   folder: new URL('assets/', root),
   /** The guides, which are pages too. */
   docs: new URL('docs/', root),

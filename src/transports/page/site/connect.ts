@@ -1,6 +1,6 @@
 import type { InstallConfig } from '../../../../schemas/install.ts'
 import { html } from '../html.ts'
-import { useIt } from './agent.ts'
+import { useIt } from './agent/agent.ts'
 import type { View } from './view.ts'
 import { words } from './words.ts'
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import type { Entry } from '../../../../schemas/entry.ts'
-import { withoutHidden } from '../../../../schemas/text.ts'
-import { type Html, html } from '../html.ts'
-import { callableWords, livenessWords, verificationWords } from './words.ts'
+import type { Entry } from '../../../../../schemas/entry.ts'
+import { withoutHidden } from '../../../../../schemas/text.ts'
+import { type Html, html } from '../../html.ts'
+import { callableWords, livenessWords, verificationWords } from '../words.ts'
 
 const maxCharacters = 40
 const padding = 7

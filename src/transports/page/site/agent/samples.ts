@@ -1,6 +1,6 @@
-import type { Capability } from '../../../../schemas/entry-parts.ts'
-import { isRecord } from '../../../../schemas/json.ts'
-import { quote, toAscii } from '../../../common/ascii.ts'
+import type { Capability } from '../../../../../schemas/entry-parts.ts'
+import { isRecord } from '../../../../../schemas/json.ts'
+import { quote, toAscii } from '../../../../common/ascii.ts'
 
 /** A call of a capability, written in one language. */
 export interface Sample {

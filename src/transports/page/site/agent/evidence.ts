@@ -1,8 +1,8 @@
-import type { EntryDetail } from '../../../../schemas/card.ts'
-import type { LivenessHistory } from '../../../../schemas/liveness.ts'
-import { type Html, html } from '../html.ts'
-import { outside, pageOf, stateOf, timeOf } from './parts.ts'
-import { agentWords as labels, signatureWords, words } from './words.ts'
+import type { EntryDetail } from '../../../../../schemas/card.ts'
+import type { LivenessHistory } from '../../../../../schemas/liveness.ts'
+import { type Html, html } from '../../html.ts'
+import { outside, pageOf, stateOf, timeOf } from '../parts.ts'
+import { agentWords as labels, signatureWords, words } from '../words.ts'
 
 /** What is known of who is behind an agent, each with its evidence and its date. */
 export function trustOf(entry: EntryDetail): Html {

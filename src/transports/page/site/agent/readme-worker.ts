@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { renderMarkdown } from './markdown.ts'
+import { renderMarkdown } from '../markdown.ts'
 
 /** The entry of a thread that renders the README of a publisher, and ends: some texts take a parser minutes. */
 const { text, base_url }: { readonly text: string; readonly base_url: string } = workerData

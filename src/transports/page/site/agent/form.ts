@@ -1,7 +1,7 @@
-import type { Capability } from '../../../../schemas/entry-parts.ts'
-import { isRecord } from '../../../../schemas/json.ts'
-import { type Html, html } from '../html.ts'
-import { agentWords as labels, words } from './words.ts'
+import type { Capability } from '../../../../../schemas/entry-parts.ts'
+import { isRecord } from '../../../../../schemas/json.ts'
+import { type Html, html } from '../../html.ts'
+import { agentWords as labels, words } from '../words.ts'
 
 /** Fields of an input that are drawn, those of its objects included. */
 const maxFields = 60

@@ -1,8 +1,8 @@
-import type { EntryDetail } from '../../../../schemas/card.ts'
-import { html } from '../html.ts'
-import { pageOf, shortened } from './parts.ts'
-import type { View, Visit } from './view.ts'
-import { agentWords as labels, words } from './words.ts'
+import type { EntryDetail } from '../../../../../schemas/card.ts'
+import { html } from '../../html.ts'
+import { pageOf, shortened } from '../parts.ts'
+import type { View, Visit } from '../view.ts'
+import { agentWords as labels, words } from '../words.ts'
 
 /** The form by which people report an agent; those who have not signed in are asked to. */
 export function reportPage({ package_name, ...entry }: EntryDetail, { visitor, token }: Visit): View {

@@ -1,13 +1,13 @@
-import { type Code, codes, Failure } from '../../../../schemas/failure.ts'
-import type { Json, JsonObject } from '../../../../schemas/json.ts'
-import { isRecord } from '../../../../schemas/json.ts'
-import type { Mount } from '../../http/app.ts'
-import { type Html, html } from '../html.ts'
+import { type Code, codes, Failure } from '../../../../../schemas/failure.ts'
+import type { Json, JsonObject } from '../../../../../schemas/json.ts'
+import { isRecord } from '../../../../../schemas/json.ts'
+import type { Mount } from '../../../http/app.ts'
+import { type Html, html } from '../../html.ts'
+import { colouredJson, pageOf } from '../parts.ts'
+import type { Site } from '../site.ts'
+import type { View } from '../view.ts'
+import { words } from '../words.ts'
 import { plainForm } from './form.ts'
-import { colouredJson, pageOf } from './parts.ts'
-import type { Site } from './site.ts'
-import type { View } from './view.ts'
-import { words } from './words.ts'
 
 const text = words.answer
 

@@ -1,9 +1,9 @@
-import type { EntryDetail } from '../../../../schemas/card.ts'
-import type { Difference, VersionDiff, VersionPage } from '../../../../schemas/version.ts'
-import { type Html, html } from '../html.ts'
-import { pageOf, shortened, timeOf } from './parts.ts'
-import type { View } from './view.ts'
-import { agentWords as labels, words } from './words.ts'
+import type { EntryDetail } from '../../../../../schemas/card.ts'
+import type { Difference, VersionDiff, VersionPage } from '../../../../../schemas/version.ts'
+import { type Html, html } from '../../html.ts'
+import { pageOf, shortened, timeOf } from '../parts.ts'
+import type { View } from '../view.ts'
+import { agentWords as labels, words } from '../words.ts'
 
 export type Version = VersionPage['versions'][number]
 
