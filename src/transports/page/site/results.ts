@@ -68,16 +68,21 @@ ${match && html`<p class="why">${why(match, confidence)}</p>`}
 </article>`
 }
 
+const fits = {
+  well: html`<span>${words.fits.well}</span>\n`,
+  maybe: html`<span>${words.fits.maybe}</span>\n`,
+  poorly: html`<span>${words.fits.poorly}</span>\n`,
+} as const
+
 /** How well an agent fits, by the probability that it does. */
-function fitOf(confidence: number): string {
-  if (confidence < fittingConfidence) return words.fits.poorly
-  return confidence < surelyFits ? words.fits.maybe : words.fits.well
+function fitOf(confidence: number): Html {
+  if (confidence < fittingConfidence) return fits.poorly
+  return confidence < surelyFits ? fits.maybe : fits.well
 }
 
 function why({ capability, similarity, terms }: NonNullable<Found['match']>, confidence?: number): Html {
   const share = Math.round(Math.max(0, similarity ?? 0) * 100)
-  return html`${confidence !== undefined && html`<span>${fitOf(confidence)}</span>`}
-${capability !== null && html`<span>${words.can}<code>${capability}</code></span>`}
+  return html`${confidence !== undefined && fitOf(confidence)}${capability !== null && html`<span>${words.can}<code>${capability}</code></span>`}
 ${similarity !== null && html`<span>${words.meaning}<svg viewBox="0 0 48 6" aria-hidden="true"><rect class="track" width="48" height="6" rx="3"/><rect class="level" width="${(share * 48) / 100}" height="6" rx="3"/></svg>${share} %</span>`}
 <span>${terms.length > 0 ? `${words.matched} ${terms.join(', ')}` : words.no_word}</span>`
 }
@@ -100,7 +105,9 @@ function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] 
     const { name, facet, title, most } = filter
     const current = search.get(name)
     const chosen = current === null ? [] : current.split(',')
-    const counts = Object.entries(facets[facet]).filter(([value], at) => at < most || chosen.includes(value))
+    const all = Object.entries(facets[facet])
+    const rest = chosen.length > 0 ? all.slice(most).filter(([value]) => chosen.includes(value)) : []
+    const counts = [...all.slice(0, most), ...rest]
     // A value that all agents have narrows nothing.
     const isIdle = counts.length === 1 && counts[0]?.[1] === total
     if (counts.length === 0 || (isIdle && current === null)) return html``
