@@ -91,7 +91,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const format = `${version}/3 ${listedFields} ${model}`
+    const format = `${version}/4 ${listedFields} ${model}`
     const onLater = () => runtime.health.add('store_behind_index')
     const snapshot = createSnapshot(path, format, store, onError, onLater)
     const vectors = restored(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { documentTexts } from '../../src/search/index/document-texts.ts'
+import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { clausesOf } from '../../src/search/query/clauses.ts'
@@ -24,7 +24,7 @@ async function home(documents: readonly SearchDocument[], inEnglish?: (text: str
     )
     for (const document of changed) {
       const made = await embedder.embed(documentTexts(document), 'document', signal)
-      const entry = { attributes: document, vectors: made.map(({ vector }) => vector) }
+      const entry = { attributes: document, vectors: documentVectors(made.map(({ vector }) => vector)) }
       await vectors.apply([{ id: document.id, entry }], revision)
     }
   }
@@ -217,14 +217,35 @@ describe('the texts that are embedded', () => {
       capabilities: [{ name: 'getPrice', description: '' }],
     })
     expect(documentTexts(document)).toEqual([
+      'weather api v2 get Forecast',
       'weather api v2 get Forecast: Says snake_case. [rain] [sun]',
       'get Price',
     ])
   })
 
   it('are cut at the limit of models', () => {
-    const [text] = documentTexts(documentOf({ id: 'a', description: 'word '.repeat(10_000) }))
+    const [, text] = documentTexts(documentOf({ id: 'a', description: 'word '.repeat(10_000) }))
     expect(text).toHaveLength(2000)
+  })
+})
+
+describe('the vectors of an entry', () => {
+  it('are those of its texts, its own one drawn to that of its name', () => {
+    const [name, own, capability] = [
+      [0, 1],
+      [1, 0],
+      [0, -1],
+    ].map((numbers) => Float32Array.from(numbers))
+    const vectors = documentVectors([name!, own!, capability!])
+    expect(vectors).toHaveLength(2)
+    expect(vectors[0]![1]! / vectors[0]![0]!).toBeCloseTo(0.3)
+    expect(Math.hypot(...vectors[0]!)).toBeCloseTo(1)
+    expect(vectors[1]).toEqual(capability)
+  })
+
+  it('stay zero for texts without meaning', () => {
+    const zero = new Float32Array(2)
+    expect(documentVectors([zero, zero])).toEqual([zero])
   })
 })
 

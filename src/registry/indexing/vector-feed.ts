@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Embedder } from '../../search/embedders/embedder.ts'
-import { documentTexts } from '../../search/index/document-texts.ts'
+import { documentTexts, documentVectors } from '../../search/index/document-texts.ts'
 import type { SearchDocument } from '../../search/search-index.ts'
 import type { VectorChange, VectorStore } from '../../search/vectors/vector-store.ts'
 import type { Embeddings, StoredEntry } from '../../store/store.ts'
@@ -56,7 +56,7 @@ export function createVectorFeed(
       const next = keyed.map(({ id, document, keys }): VectorChange => {
         const entry = document && {
           attributes: document,
-          vectors: keys.map(([key]) => found.get(key) ?? none),
+          vectors: documentVectors(keys.map(([key]) => found.get(key) ?? none)),
         }
         return { id, entry }
       })
