@@ -17,9 +17,13 @@ export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extensio
 /** Entry of the worker that runs a local sentence model. */
 export const embedderWorker = new URL(`../search/embedders/transformers/worker.${extension}`, import.meta.url)
 
-/** Folder of the built-in embedding table. */
 /** Acronyms and synonyms of the field. */
 export const synonymsFile = fileURLToPath(new URL('models/words/synonyms.txt', root))
+
+/** English words that the built-in table lacks. */
+export const englishWordsFile = fileURLToPath(new URL('models/words/english.txt', root))
+
+/** Folder of the built-in embedding table. */
 export const staticModel = fileURLToPath(new URL('models/static', root))
 
 /** Folder of the table of words of other languages, which belongs to the built-in table. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listedFields } from '../../schemas/entry-fields.ts'
@@ -16,6 +17,7 @@ import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.
 import type { Store } from '../store/store.ts'
 import {
   embedderWorker,
+  englishWordsFile,
   languagesModel,
   staticModel,
   synonymsFile,
@@ -63,10 +65,11 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   stack.use(vectors)
   const meaning = () => vectors.meaning
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
+  const english = new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
   const index = stack.use(
     restored(
       saved,
-      (sections) => createMemoryIndex({ meaning, synonyms, onError, saved: sections }),
+      (sections) => createMemoryIndex({ meaning, synonyms, english, onError, saved: sections }),
       onError,
     ),
   )

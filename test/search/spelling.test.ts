@@ -26,6 +26,16 @@ const documents = [
 ]
 const public_ = { state: 'ACTIVE' } as const
 
+/** An index that knows words which neither its entries nor a model have. */
+async function withEnglish(english: ReadonlySet<string>) {
+  const index = createMemoryIndex({ english })
+  await index.apply(
+    documents.map((document) => ({ id: document.id, document })),
+    1,
+  )
+  return index
+}
+
 async function withModel(all: readonly SearchDocument[]) {
   const embedder = await createStaticEmbedder(staticModel)
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions, worker: vectorsWorker })
@@ -37,6 +47,21 @@ async function withModel(all: readonly SearchDocument[]) {
   )
   return index
 }
+
+describe('a right query', () => {
+  it.each(['sleep', 'sleeps'])('keeps the English word "%s"', async (text) => {
+    const english = new Set(['sleep'])
+    expect((await ask(await withEnglish(english), { text, filter: public_ })).corrected).toBeUndefined()
+  })
+
+  it('keeps a capitalised word within a sentence, which is a name', async () => {
+    const index = await indexOf(documents)
+    const correctedOf = async (text: string) => (await ask(index, { text, filter: public_ })).corrected
+    expect(await correctedOf('the notes of Forcast, please')).toBeUndefined()
+    expect(await correctedOf('the notes of forcast, please')).toEqual([{ from: 'forcast', to: 'forecast' }])
+    expect(await correctedOf('Weather Forcast')).toEqual([{ from: 'Forcast', to: 'forecast' }])
+  })
+})
 
 describe('a misspelt query', () => {
   it.each([

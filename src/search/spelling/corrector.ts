@@ -1,6 +1,7 @@
 import type { Correction } from '../../../schemas/search.ts'
 import type { QueryTerm } from '../query/query-terms.ts'
 import { stopWords } from '../query/stop-words.ts'
+import { maxLetters } from './edit-cost.ts'
 import { type ModelWords, maxRank } from './model-words.ts'
 import { isSpellable, type WordList } from './word-list.ts'
 
@@ -40,6 +41,9 @@ const maxCostByIndex = 1
 /** Words between spaces and punctuation that are no part of an identifier, an address or a number. */
 const written = /(?<![\p{L}\p{M}\p{N}._/@:-])[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_/@-]|[.:][\p{L}\p{N}])/gu
 
+/** The end of a text whose last word is in lower case and ends no sentence. */
+const afterLowerCase = /(?<![\p{L}\p{M}\p{N}])\p{Ll}+[\s'"(,]+$/u
+
 interface Written {
   readonly word: string
   readonly start: number
@@ -67,7 +71,7 @@ export async function correct(
   const words = wordsOf(text)
   const isShouted = !/\p{Ll}/u.test(text)
   const unknown = words
-    .filter(({ word }) => (isShouted || !hasCapitalInside(word)) && !isKnown(word.toLowerCase(), spelling))
+    .filter((item) => (isShouted || !isName(item, text)) && !isKnown(item.word.toLowerCase(), spelling))
     .slice(0, maxWords)
   if (unknown.length === 0) return undefined
   const rest = restOf(text, unknown)
@@ -92,9 +96,10 @@ function wordsOf(text: string): Written[] {
   }))
 }
 
-/** True for identifiers and acronyms. */
-function hasCapitalInside(word: string): boolean {
-  return /\p{Lu}/u.test(word.slice(1))
+/** True for identifiers and acronyms, and for a capitalised word after a word in lower case. */
+function isName({ word, start }: Written, text: string): boolean {
+  if (/\p{Lu}/u.test(word.slice(1))) return true
+  return /^\p{Lu}/u.test(word) && afterLowerCase.test(text.slice(Math.max(0, start - maxLetters), start))
 }
 
 /** True if a query may have a misspelt word: a cheap check of the words of its terms. */
@@ -105,9 +110,10 @@ export function mayHaveErrors(terms: readonly QueryTerm[], spelling: Spelling): 
 
 /** True for a word that is not corrected: one that the index or the model has, or a regular form of it. */
 function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
-  const has = (form: string) => indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0
+  const has = (form: string) =>
+    indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0 || isRight(form)
   if (word.length < minLetters || has(word) || stopWords.has(word)) return true
-  return !isSpellable(word) || isRight(word) || basesOf(word).some(has)
+  return !isSpellable(word) || basesOf(word).some(has)
 }
 
 const endings = /(?:s|es|ed|ing|ers?|ly)$/

@@ -30,6 +30,8 @@ export class WordList {
   readonly #free: number[] = []
   /** The letters of each word as bits; 0 until a search needs them. */
   #masks = new Uint32Array(1024)
+  /** The number of letters of each word; valid where there is a mask. */
+  #lengths = new Uint8Array(1024)
 
   /** Restores what `save` returned. */
   static load(sections: Sections): WordList {
@@ -45,6 +47,7 @@ export class WordList {
       else list.#ids.set(word, id)
     })
     list.#masks = new Uint32Array(words.length + 1024)
+    list.#lengths = new Uint8Array(words.length + 1024)
     return list
   }
 
@@ -89,8 +92,12 @@ export class WordList {
     const found: NearWord[] = []
     const mask = maskOf(written)
     const edits = Math.min(maxEdits, Math.ceil(limit))
-    for (let id = 0; id < this.#words.length; id++) {
-      const other = this.#masks[id] || this.#read(id)
+    const masks = this.#masks
+    const lengths = this.#lengths
+    const count = this.#words.length
+    for (let id = 0; id < count; id++) {
+      const other = masks[id] || this.#read(id)
+      if (Math.abs((lengths[id] as number) - written.length) > edits) continue
       if (bits(mask & ~other) > edits || bits(other & ~mask) > edits) continue
       if (this.#counted[id] === 0) continue
       const word = this.#words[id] as string
@@ -110,13 +117,18 @@ export class WordList {
       const masks = new Uint32Array(2 * id)
       masks.set(this.#masks)
       this.#masks = masks
+      const lengths = new Uint8Array(2 * id)
+      lengths.set(this.#lengths)
+      this.#lengths = lengths
     }
     return id
   }
 
   #read(id: number): number {
-    const mask = maskOf(this.#words[id] as string)
+    const word = this.#words[id] as string
+    const mask = maskOf(word)
     this.#masks[id] = mask
+    this.#lengths[id] = word.length
     return mask
   }
 }
