@@ -53,14 +53,6 @@ describe('a right query', () => {
     const english = new Set(['sleep'])
     expect((await ask(await withEnglish(english), { text, filter: public_ })).corrected).toBeUndefined()
   })
-
-  it('keeps a capitalised word within a sentence, which is a name', async () => {
-    const index = await indexOf(documents)
-    const correctedOf = async (text: string) => (await ask(index, { text, filter: public_ })).corrected
-    expect(await correctedOf('the notes of Forcast, please')).toBeUndefined()
-    expect(await correctedOf('the notes of forcast, please')).toEqual([{ from: 'forcast', to: 'forecast' }])
-    expect(await correctedOf('Weather Forcast')).toEqual([{ from: 'Forcast', to: 'forecast' }])
-  })
 })
 
 describe('a misspelt query', () => {

@@ -1,7 +1,6 @@
 import type { Correction } from '../../../schemas/search.ts'
 import type { QueryTerm } from '../query/query-terms.ts'
 import { stopWords } from '../query/stop-words.ts'
-import { maxLetters } from './edit-cost.ts'
 import { type ModelWords, maxRank } from './model-words.ts'
 import { isSpellable, type WordList } from './word-list.ts'
 
@@ -41,9 +40,6 @@ const maxCostByIndex = 1
 /** Words between spaces and punctuation that are no part of an identifier, an address or a number. */
 const written = /(?<![\p{L}\p{M}\p{N}._/@:-])[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_/@-]|[.:][\p{L}\p{N}])/gu
 
-/** The end of a text whose last word is in lower case and ends no sentence. */
-const afterLowerCase = /(?<![\p{L}\p{M}\p{N}])\p{Ll}+[\s'"(,]+$/u
-
 interface Written {
   readonly word: string
   readonly start: number
@@ -71,7 +67,7 @@ export async function correct(
   const words = wordsOf(text)
   const isShouted = !/\p{Ll}/u.test(text)
   const unknown = words
-    .filter((item) => (isShouted || !isName(item, text)) && !isKnown(item.word.toLowerCase(), spelling))
+    .filter(({ word }) => (isShouted || !hasCapitalInside(word)) && !isKnown(word.toLowerCase(), spelling))
     .slice(0, maxWords)
   if (unknown.length === 0) return undefined
   const rest = restOf(text, unknown)
@@ -96,10 +92,9 @@ function wordsOf(text: string): Written[] {
   }))
 }
 
-/** True for identifiers and acronyms, and for a capitalised word after a word in lower case. */
-function isName({ word, start }: Written, text: string): boolean {
-  if (/\p{Lu}/u.test(word.slice(1))) return true
-  return /^\p{Lu}/u.test(word) && afterLowerCase.test(text.slice(Math.max(0, start - maxLetters), start))
+/** True for identifiers and acronyms. */
+function hasCapitalInside(word: string): boolean {
+  return /\p{Lu}/u.test(word.slice(1))
 }
 
 /** True if a query may have a misspelt word: a cheap check of the words of its terms. */
