@@ -81,8 +81,8 @@ test.skipIf(!claude)(
     await step('npm', ['install', '--omit=dev', '--no-audit', '--no-fund', tarball], npmEnvironment)
     await step('npx', ['dragoman', 'install', '--host', 'claude-code', '--yes'])
     const tools = 'mcp__dragoman__search_agents,mcp__dragoman__call_agent'
-    const said = await step(claude ?? '', ['-p', `Read ${page.url}`, '--allowedTools', tools])
-    expect(said).toContain('Done.')
+    const answer = await step(claude ?? '', ['-p', `Read ${page.url}`, '--allowedTools', tools])
+    expect(answer).toContain('Done.')
     expect(model.results[0]).toContain('svc.utility.reader')
     expect(model.results[1]).toContain('High water is at noon.')
     console.info(`install, connect, search and call: ${seconds.join(' s, ')} s`)
