@@ -22,6 +22,7 @@ const withoutData = new Set(['serve', 'mcp', 'connect', 'completion'])
 /** What people who know other tools type, and what it is called here. */
 const synonyms: Readonly<Record<string, string>> = {
   add: 'publish',
+  backup: 'export',
   edit: 'update',
   find: 'search',
   get: 'resolve',
@@ -30,6 +31,7 @@ const synonyms: Readonly<Record<string, string>> = {
   ls: 'list',
   register: 'publish',
   remove: 'delete',
+  restore: 'import',
   rm: 'delete',
   show: 'resolve',
   start: 'serve',

@@ -70,6 +70,7 @@ describe('a command line that is wrong', () => {
   test.each([
     [['serch', 'x'], 'Did you mean search'],
     [['ls'], 'Did you mean list'],
+    [['restore', 'backup.jsonl'], 'Did you mean import'],
     [['token', 'creat'], 'Did you mean create'],
     [['publsh', 'agent.json'], 'Did you mean publish'],
     [['search', '--limti', '3'], 'Did you mean --limit'],
