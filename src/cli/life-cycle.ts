@@ -1,7 +1,7 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { publicAddress } from './address.ts'
-import { lineOfFinding, warnings } from './findings.ts'
+import { lineOfFinding } from './findings.ts'
 import { canAsk, confirm, readNumber, readObject } from './input.ts'
 import { coloured, print, say } from './output.ts'
 import { askForEntry, askRegistry } from './send.ts'
@@ -15,7 +15,9 @@ export async function publish(file: string, { live }: { live?: boolean }, json: 
   const publication = await readObject(file)
   const entry = await created(publication, file)
   if (!entry) return
-  await show(live ? await askForEntry('go_live', { agent: entry.id }) : entry, json)
+  const { warnings } = entry
+  const listed = live && (await askForEntry('go_live', { agent: entry.id }))
+  await show(listed ? { ...listed, ...(warnings && { warnings }) } : entry, json)
 }
 
 async function created(publication: Record<string, unknown>, file: string): Promise<EntryDetail | undefined> {
@@ -106,9 +108,9 @@ async function show(entry: EntryDetail, json: boolean): Promise<void> {
   if (json) return print(entry)
   const { package_name, state, version, id } = entry
   print(`${package_name} ${coloured(state)} ${version === null ? '' : `${version} `}${id}`)
-  for (const finding of [...(entry.manifest?.findings ?? []), ...(entry.reading?.findings ?? [])])
+  const { manifest, reading, warnings = [] } = entry
+  for (const finding of [...(manifest?.findings ?? []), ...(reading?.findings ?? []), ...warnings])
     say(lineOfFinding(finding))
-  for (const warning of warnings(entry)) say(warning)
   if (state === 'STAGE') say(`Only you see it. To list it for everybody: dragoman go-live ${package_name}`)
   else say(`Its public address is ${await publicAddress(package_name)}`)
 }

@@ -11,7 +11,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>
 let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: closed })
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed}` })
   folder = await temporaryFolder()
   ada = await publisher('ada')
 })
@@ -30,6 +30,7 @@ async function publisher(subject: string): Promise<typeof ada> {
   return (...args) => run(args, environment)
 }
 
+const allowed = 'http://127.0.0.1:3001'
 const name = 'com.example.weather'
 
 test('a publisher with only a token takes an agent through its whole life by the command line', async () => {
@@ -118,8 +119,27 @@ test("a name of somebody else's is refused without an offer to update it", async
 test('publishing an agent on this machine says at once how a gateway may call it', async () => {
   const file = join(folder.path, 'local.json')
   await ada('init', file, '--package-name', 'com.example.local', '--endpoint', 'http://127.0.0.1:3000/a2a')
+  const warned = expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')
   const { code, stderr } = await ada('publish', file)
-  expect([code, stderr]).toEqual([0, expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')])
+  expect([code, stderr]).toEqual([0, warned])
+  await ada('delete', 'com.example.local', '--yes')
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.live',
+    '--endpoint',
+    'http://127.0.0.1:3000/a2a',
+    '--force',
+  )
+  expect((await ada('publish', file, '--live')).stderr).toEqual(warned)
+})
+
+test('publishing an agent that the gateway is allowed to call warns of nothing', async () => {
+  const file = join(folder.path, 'allowed.json')
+  await ada('init', file, '--package-name', 'com.example.allowed', '--endpoint', `${allowed}/a2a`)
+  const { code, stderr } = await ada('publish', file)
+  expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
 })
 
 test('changes are watched, and webhooks are made, listed, changed and deleted', async () => {
