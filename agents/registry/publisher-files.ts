@@ -19,6 +19,7 @@ export function getReadme(registry: RegistryPort): Action<Input, Readme> {
     access: 'public',
     effect: 'read',
     advertised: false,
+    hasForeign: () => true,
     run: ({ agent }, context) => registry.readme(agent, context.principal, upstreamCallOf(context)),
   })
 }

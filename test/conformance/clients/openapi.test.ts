@@ -136,6 +136,9 @@ const refused: Readonly<Record<string, readonly number[]>> = {
   claimAgent: [409],
   connectAgent: [409, 502],
   revokeApproval: [404],
+  // The agent has no repository and states no icon.
+  getReadme: [404],
+  getIcon: [404],
   setCredential: [200, 409],
   deleteCredential: [204, 404],
   getInstallConfig: [200, 409],

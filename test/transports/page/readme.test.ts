@@ -189,7 +189,8 @@ describe('a README', () => {
   )
 
   test('is an answer of the API, and of no other agent in what a model reads', async () => {
-    const { json } = await home.request('GET', '/public/agents/com.example.hostile/readme')
+    const { json, headers } = await home.request('GET', '/public/agents/com.example.hostile/readme')
+    expect(headers.get('x-content-trust')).toBe('untrusted')
     expect(json).toMatchObject({ package_name: 'com.example.hostile', truncated: false })
     expect(json.content_flags).toContain('overrides_instructions')
     expect(json.text).toContain('npx weather')
