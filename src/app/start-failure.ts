@@ -25,6 +25,8 @@ export function startFailure(fault: unknown, config: Config): unknown {
   if (code === 'ERR_SQLITE_ERROR') return databaseFailure(fault, Number(errcode), storeLocation(config).path)
   if (typeof path === 'string' && code === 'ENOENT' && syscall === 'mkdir') return noFolder(path, fault)
   if (typeof path === 'string' && code !== undefined) return fileFailure(fault, code, path)
+  // A write through an open file does not name it.
+  if (isFull(code)) return diskFull(config.data, fault)
   return fault
 }
 
@@ -49,7 +51,7 @@ function databaseFailure(fault: Error, errcode: number, path: string): unknown {
 }
 
 function fileFailure(fault: Error, code: string, path: string): unknown {
-  if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(path, fault)
+  if (isFull(code)) return diskFull(path, fault)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return notWritable(path, fault)
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new Failure(
@@ -64,6 +66,10 @@ function fileFailure(fault: Error, code: string, path: string): unknown {
     return new Failure('not_configured', `${path} is a folder, and should be a file.`, { hint }, fault)
   }
   return fault
+}
+
+function isFull(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
 /** Some file systems, such as /proc, take no folders. */

@@ -4,6 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { startFailure } from '../../src/app/start-failure.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
 
@@ -49,6 +51,16 @@ test.skipIf(!existsSync('/proc/self'))(
     expect(stderr).toMatch(/The system makes no folder \/proc\/dragoman\. \(not_configured\)/)
   },
 )
+
+test('a full disk is named where the error of the system names no file', async () => {
+  await using folder = await temporaryFolder()
+  const fault = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  expect(startFailure(fault, readConfig({ DRAGOMAN_DATA: folder.path }))).toMatchObject({
+    code: 'storage_full',
+    message: `The disk is full: ${folder.path} cannot be written.`,
+    details: { hint: expect.stringContaining('Make room') },
+  })
+})
 
 test('a second gateway over a data folder says where the first one runs', async () => {
   await using folder = await temporaryFolder()
