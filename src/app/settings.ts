@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { MirrorInput } from '../../schemas/mirror.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
@@ -153,8 +154,12 @@ export const settings = {
     "Resolvers asked for proofs of domains, all of which must agree, comma-separated; the system's when unset.",
   ],
   DRAGOMAN_TRUSTED_PROXIES: [
-    list.default([]),
-    'Addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
+    list
+      .refine((items) => items.every((item) => isIP(item) !== 0), {
+        error: 'Give IP addresses such as 10.0.0.5, comma-separated; names and networks are not supported.',
+      })
+      .default([]),
+    'IP addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   ],
   DRAGOMAN_MAX_CONNECTIONS: [
     z.coerce.number().int().min(16).default(4096),

@@ -141,6 +141,15 @@ describe('the file of the settings', () => {
   }, 30_000)
 })
 
+test.each(['proxy', '10.0.0.0/8', '10.0.0.5, nginx'])('a trusted proxy is an address, not %s', (text) => {
+  expect(() => readConfig({ DRAGOMAN_TRUSTED_PROXIES: text })).toThrow('Give IP addresses')
+})
+
+test('trusted proxies are addresses of both families', () => {
+  const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::5' })
+  expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::5'])
+})
+
 describe('a setting that nothing reads', () => {
   test.each([
     ['DRAGOMAN_RATELIMIT', 'Did you mean DRAGOMAN_RATE_LIMIT?'],
