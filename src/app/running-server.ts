@@ -53,6 +53,8 @@ export async function announceServer(
 
 /** Milliseconds that a server on this machine may take to answer. */
 const timeout = 1000
+/** The same while its database is away, which the server waits for. */
+const timeoutWithoutStore = 10_000
 /** Milliseconds that its index may take to apply what other processes have written. */
 const maxLag = 2500
 const lagPause = 100
@@ -78,6 +80,17 @@ export async function findServer(config: Located): Promise<string | undefined> {
   }
 }
 
+/**
+ * The address of a server that runs over the data folder and the store of this configuration, also while its store is
+ * away or its index is behind; undefined if there is none.
+ */
+export async function runningServer(config: Located): Promise<string | undefined> {
+  const found = await readAnnounced(config)
+  if (!found) return undefined
+  const status = await askStatus(found.url, found.secret, timeoutWithoutStore).catch(() => 'other' as const)
+  return status === 'other' ? undefined : found.url
+}
+
 async function readAnnounced(config: Located): Promise<{ url: string; secret: string } | undefined> {
   const text = await readFile(pathOf(config), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -90,17 +103,21 @@ async function readAnnounced(config: Located): Promise<{ url: string; secret: st
   }
 }
 
-async function askStatus(url: string, secret: InstanceSecret): Promise<'ready' | 'behind' | 'other'> {
+async function askStatus(
+  url: string,
+  secret: InstanceSecret,
+  timeout_ms = timeout,
+): Promise<'ready' | 'behind' | 'unready' | 'other'> {
   const challenge = randomBytes(16).toString('hex')
   const answer = await fetch(`${url}/readyz`, {
     headers: { [challengeHeader]: challenge },
     redirect: 'error',
-    signal: AbortSignal.timeout(timeout),
+    signal: AbortSignal.timeout(timeout_ms),
   })
   const body: unknown = await answer.json()
   const proof = Buffer.from(answer.headers.get(proofHeader) ?? '')
   const expected = Buffer.from(proofOf(secret, challenge))
   if (proof.length !== expected.length || !timingSafeEqual(proof, expected)) return 'other'
-  if (!answer.ok || !isRecord(body)) return 'other'
+  if (!answer.ok || !isRecord(body)) return 'unready'
   return Number(body.applied_revision) >= Number(body.revision) ? 'ready' : 'behind'
 }

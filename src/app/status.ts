@@ -77,8 +77,8 @@ export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
               mirrors.list(),
               isAdmin ? troubles.slice(0, maxUpstreams) : listed(troubles),
             ])
-      const reasons = [...health]
-      const isWell = revision !== null && reasons.length === 0
+      const reasons = [...health, ...(revision === null ? ['store_unavailable'] : [])]
+      const isWell = reasons.length === 0
       return {
         status: !isReady ? 'starting' : isWell ? 'ready' : 'degraded',
         version,

@@ -3,7 +3,7 @@ import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.
 import { describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
-import { findServer } from '../app/running-server.ts'
+import { runningServer } from '../app/running-server.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
@@ -55,7 +55,9 @@ async function dataCheck({ data }: Config): Promise<Check> {
     makePrivateFolder(data)
     const { bavail, bsize } = await statfs(data)
     const free = bavail * bsize
-    return { check, ok: free >= leastFree, detail: `${data}, ${Math.floor(free / megabyte)} MB free` }
+    const ok = free >= leastFree
+    const remedy = ok ? '' : `: make room on its disk, at least ${leastFree / megabyte} MB`
+    return { check, ok, detail: `${data}, ${Math.floor(free / megabyte)} MB free${remedy}` }
   } catch (fault) {
     return { check, ok: false, detail: `${data}: ${wordsOf(fault)}` }
   }
@@ -63,7 +65,7 @@ async function dataCheck({ data }: Config): Promise<Check> {
 
 /** No gateway has to run; whether one does is what a person at a problem asks first. */
 async function serverCheck(config: Config): Promise<Check> {
-  const url = await findServer(config)
+  const url = await runningServer(config)
   const detail = url === undefined ? 'none runs over this data folder' : `runs at ${url}`
   return { check: 'gateway', ok: true, detail }
 }
@@ -137,7 +139,7 @@ function wordsOf(fault: unknown): string {
 }
 
 async function searchCheck(config: Config): Promise<Check> {
-  const where = config.DRAGOMAN_URL ?? config.data
+  const where = config.DRAGOMAN_URL ?? (config.DATABASE_URL ? nameOf(storeLocation(config)) : config.data)
   try {
     await using client = await openClient(config)
     const params = { limit: 1 }

@@ -4,7 +4,7 @@ import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { listenForHosts } from '../app/host-socket.ts'
-import { announceServer, findServer } from '../app/running-server.ts'
+import { announceServer, runningServer } from '../app/running-server.ts'
 import { startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
@@ -18,7 +18,7 @@ import { serveHost } from './serve-host.ts'
 export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   const ending = signalled()
-  const running = await findServer(config)
+  const running = await runningServer(config)
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   await gateway.ready

@@ -10,6 +10,7 @@ import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
+import { serve } from '../support/serve.ts'
 
 describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => {
   let postgres: TestPostgres
@@ -69,6 +70,24 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     await own.stop()
     // The limit still applies to all callers, and the fault refuses no call.
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
+  })
+
+  test('say while the database is away what is wrong, and doctor still finds the gateway', async () => {
+    await using own = await startPostgres()
+    await using folder = await temporaryFolder()
+    const DATABASE_URL = await own.createDatabase()
+    await using home = await serve(folder.path, { DATABASE_URL })
+    await own.stop()
+    const readyz = async () => (await fetch(`${home.url}/readyz`)).json()
+    await vi.waitFor(async () => {
+      expect(await readyz()).toMatchObject({ status: 'not ready', reasons: ['store_unavailable'] })
+    }, 5000)
+    const { stdout } = await run(['doctor', '--json'], { DRAGOMAN_DATA: folder.path, DATABASE_URL })
+    expect(JSON.parse(stdout).checks).toContainEqual({
+      check: 'gateway',
+      ok: true,
+      detail: `runs at ${home.url}`,
+    })
   })
 
   test('share agents, tokens, keys, sessions and tasks, with separate data folders', async () => {

@@ -73,6 +73,22 @@ test('a check is made by the server over the data folder, whose settings say wha
   expect([alone.code, alone.stdout]).toEqual([1, expect.stringContaining('blocked_address')])
 }, 30_000)
 
+test('an export is not imported under a server that runs', async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  const environment = { DRAGOMAN_DATA: data }
+  const file = join(folder.path, 'export.jsonl')
+  await using home = await serve(data)
+  expect((await run(['export', file], environment)).code).toBe(0)
+  expect(await run(['import', file, '--replace'], environment)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`A gateway runs over this store, at ${home.url}.`),
+  })
+  home.process.kill('SIGTERM')
+  await home.ended
+  expect((await run(['import', file, '--replace'], environment)).code).toBe(0)
+}, 30_000)
+
 test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }

@@ -42,7 +42,7 @@ export function operations(
     const revision = await store.read.revision().catch(() => undefined)
     const { applied_revision } = follower
     const ready = started && !draining() && revision !== undefined
-    const reasons = [...health]
+    const reasons = [...health, ...(revision === undefined ? ['store_unavailable'] : [])]
     const working = reasons.length === 0 ? 'ready' : 'degraded'
     const body = {
       status: ready ? working : 'not ready',
