@@ -35,6 +35,10 @@ export class HealthObserver implements StoreObserver {
     } else log.info(`${path} was not closed cleanly; its check found no damage`)
   }
 
+  readonly onMigrate = (migrations: readonly string[]): void => {
+    this.#runtime.log.info({ migrations }, 'the store was upgraded: earlier versions no longer start on it')
+  }
+
   readonly onWrite = (refusal: WriteRefusal | undefined): void => {
     if (refusal === this.#refusal) return
     const { log, health } = this.#runtime

@@ -2,16 +2,19 @@ import type { Kysely } from 'kysely'
 import { Failure } from '../../schemas/failure.ts'
 import { loadMigrations, migrationNames } from './migrations/index.ts'
 
-/** Brings the schema up to date, forward only. Throws the error of the failing migration. */
-export async function migrate<Tables>(db: Kysely<Tables>): Promise<void> {
+/**
+ * Brings the schema up to date, forward only. Returns the migrations that an upgrade ran: none for a new database.
+ * Throws the error of the failing migration.
+ */
+export async function migrate<Tables>(db: Kysely<Tables>): Promise<readonly string[]> {
   const made = await madeMigrations(db as Kysely<unknown>).catch(() => [])
-  if (isEqual(made, migrationNames)) return
+  if (isEqual(made, migrationNames)) return []
   const { Migrator } = await import('kysely/migration')
-  const { error } = await new Migrator({
+  const { error, results = [] } = await new Migrator({
     db,
     provider: { getMigrations: loadMigrations },
   }).migrateToLatest()
-  if (!error) return
+  if (!error) return made.length === 0 ? [] : results.map(({ migrationName }) => migrationName)
   const newer = made.filter((name) => !migrationNames.includes(name))
   if (newer.length === 0) throw error
   throw new Failure('not_configured', `The store was made by a newer version (${newer.join(', ')}).`, {

@@ -336,6 +336,8 @@ export interface StoreObserver {
   readonly onWrite?: (refusal: WriteRefusal | undefined) => void
   /** After an unclean end: the damage that the check found, an empty list if there is none. */
   readonly onCheck?: (damage: readonly string[]) => void
+  /** After an upgrade: the migrations that it ran. */
+  readonly onMigrate?: (migrations: readonly string[]) => void
 }
 
 /** Until when rows are kept: RFC 3339, except `now` in milliseconds since the epoch. */

@@ -54,7 +54,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     })
   await retryFor(hello, isUnreachable, { ...retries, within_ms: start_ms })
   await using migrating = over(createPool(url, 1, noLimits, onError))
-  await migrate(migrating)
+  const migrations = await migrate(migrating)
+  if (migrations.length > 0) observer.onMigrate?.(migrations)
 
   await using stack = new AsyncDisposableStack()
   const reader = stack.use(over(createPool(url, readers, readLimits, onError)))

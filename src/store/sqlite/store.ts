@@ -30,7 +30,8 @@ export async function openSqliteStore(
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
   // From here on we wait for other writers ourselves. A migration is atomic, so it may be repeated.
   writing.exec('pragma busy_timeout = 0')
-  await retryWhileBusy(() => migrate(writer))
+  const migrations = await retryWhileBusy(() => migrate(writer))
+  if (migrations.length > 0) observer.onMigrate?.(migrations)
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
   const dataVersion = watchDataVersion(reading, path)
