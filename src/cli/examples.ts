@@ -89,7 +89,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'DRAGOMAN_URL=https://registry.example dragoman token create --ttl 7d',
     'dragoman token create --sub ci --scope agents:read a2a:call --ttl 12h',
   ],
-  'token revoke': ['dragoman token revoke "$TOKEN" --reason leaked'],
+  'token revoke': [
+    'dragoman token revoke "$TOKEN" --reason leaked',
+    'dragoman token revoke --sub ada --reason "left the team"',
+  ],
   'credentials list': ['dragoman credentials list'],
   'credentials connect': ['dragoman credentials connect com.example.mail'],
   'credentials forget': ['dragoman credentials forget com.example.mail'],

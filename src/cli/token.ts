@@ -100,15 +100,42 @@ async function exchange(url: string, key: string, scope: readonly string[] | und
   throw new Failure('unauthenticated', `${url} refuses the API key: ${reason}`)
 }
 
-/** Revokes a token, given whole or by its id; running gateways refuse it within two seconds. */
-export async function revokeToken(token: string, reason: string | undefined, json: boolean): Promise<void> {
+interface Revocation {
+  readonly sub?: string
+  readonly issuer?: string
+  readonly reason?: string
+}
+
+/**
+ * Revokes a token, given whole or by its id, or everything that was issued to a subject; running gateways refuse it
+ * within two seconds.
+ */
+export async function revokeToken(
+  token: string | undefined,
+  options: Revocation,
+  json: boolean,
+): Promise<void> {
+  const { sub, issuer, reason } = options
+  if ((token === undefined) === (sub === undefined)) {
+    throw new Failure(
+      'invalid_request',
+      'Give a token or its id, or --sub NAME for all that was issued to it.',
+    )
+  }
+  const params = {
+    ...(token === undefined ? { subject: sub } : { [isWhole(token) ? 'token' : 'jti']: token }),
+    ...(issuer !== undefined && { issuer }),
+    ...(reason !== undefined && { reason }),
+  }
   await using client = await openClient()
-  const whole = token.includes('.') || token.startsWith('drg_')
-  const params = { [whole ? 'token' : 'jti']: token, ...(reason !== undefined && { reason }) }
   const { revoked } = (await client.send({ to: 'svc.registry', action: 'revoke', params })) as {
     revoked: string
   }
   print(json ? { revoked } : `revoked (${revoked})`)
+}
+
+function isWhole(token: string): boolean {
+  return token.includes('.') || token.startsWith('drg_')
 }
 
 export function readScopes(words: readonly string[] | undefined): Scope[] {

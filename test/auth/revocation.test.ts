@@ -197,6 +197,16 @@ describe('the command line', () => {
       expect(await holds(token)).toBe(false)
     }
   }, 30_000)
+
+  test('revokes all that a subject has, and nothing of others', async () => {
+    const [token, other] = [await home.token('leaver'), await home.token('stayer')]
+    const key = await dragoman('apikey', 'create', '--sub', 'leaver')
+    await dragoman('token', 'revoke', '--sub', 'leaver', '--reason', 'left the team')
+    await expect.poll(() => holds(token), { timeout: 3000 }).toBe(false)
+    expect([await holds(key), await holds(other)]).toEqual([false, true])
+    const { code, stderr } = await run(['token', 'revoke'], { DRAGOMAN_DATA: home.data })
+    expect([code, stderr]).toEqual([2, expect.stringContaining('Give a token or its id, or --sub NAME')])
+  }, 30_000)
 })
 
 test('revocations are loaded before the first request after a start', async () => {

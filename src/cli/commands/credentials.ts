@@ -16,11 +16,13 @@ export function addCredentials(program: Command, json: Json): void {
 
   token
     .command('revoke')
-    .argument('<token>', 'the token, or its id (jti)')
+    .argument('[token]', 'the token, or its id (jti)')
+    .option('--sub <name>', 'all tokens and API keys that were issued to this subject until now')
+    .option('--issuer <issuer>', 'issuer of the id or the subject; this gateway when left out')
     .option('--reason <words>', 'reason, for the record')
-    .description('revoke a token')
-    .action(async (tokenOrId: string, options) =>
-      (await import('../token.ts')).revokeToken(tokenOrId, options.reason, json()),
+    .description('revoke a token, or all that was issued to a subject')
+    .action(async (tokenOrId: string | undefined, options) =>
+      (await import('../token.ts')).revokeToken(tokenOrId, options, json()),
     )
 
   const apikey = program.command('apikey').description('long-lived API keys')
