@@ -231,16 +231,17 @@ describe('SQLite', () => {
   test('an upgrade tells which migrations it ran, a new folder and a second start tell nothing', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, 'registry.sqlite')
-    const told: (readonly string[])[] = []
-    const open = () => openSqliteStore(path, Date.now, { onMigrate: (migrations) => told.push(migrations) })
+    const upgrades: (readonly string[])[] = []
+    const open = () =>
+      openSqliteStore(path, Date.now, { onMigrate: (migrations) => upgrades.push(migrations) })
     await (await open())[Symbol.asyncDispose]()
     const database = new DatabaseSync(path)
     database.exec(`drop index change_entry; delete from kysely_migration where name = '0027-change-by-entry'`)
     database.close()
-    expect(told).toEqual([])
+    expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
-    expect(told).toEqual([['0027-change-by-entry']])
+    expect(upgrades).toEqual([['0027-change-by-entry']])
   })
 
   test('a folder of a newer version is refused and left unchanged', async () => {
