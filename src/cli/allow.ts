@@ -47,7 +47,10 @@ export async function allow(
   if (json) return print(done)
   const { tools, problem } = done
   if (tools === null) print(`It is allowed, but did not start: ${problem}`)
-  else print(`It is allowed. It has ${tools.length} tools: ${tools.map(({ name }) => name).join(', ')}`)
+  else
+    print(
+      `It is allowed. It has ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}: ${tools.map(({ name }) => name).join(', ')}`,
+    )
 }
 
 /** `NAME=VALUE`, `NAME=@file` or `NAME=-` for standard input, so that a secret stands in no list of processes. */

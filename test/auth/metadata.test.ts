@@ -53,6 +53,13 @@ describe('metadata', () => {
     expect(answer.json.scopes_supported).not.toContain('admin')
   })
 
+  test('asks the user of an MCP host only for what a model may do', async () => {
+    const scopesOf = async (path: string) =>
+      (await home.request('GET', `/.well-known/oauth-protected-resource${path}`)).json.scopes_supported
+    expect(await scopesOf('/mcp')).toEqual(['agents:read', 'a2a:call'])
+    for (const path of ['', '/a2a']) expect(await scopesOf(path)).toContain('agents:write')
+  })
+
   test.each(resources)('of "%s" under a base URL with a path is under both names', async (path) => {
     for (const suffix of [path, `/base${path}`]) {
       const answer = await deep.request('GET', `/.well-known/oauth-protected-resource${suffix}`)

@@ -265,6 +265,8 @@ describe('a one-time address', () => {
     const { url, verifier } = authorizationRequest(home, client)
     const page = await browser.open(url)
     expect(page.text).toContain('dragoman login')
+    expect(page.text).not.toContain('not signed in yet')
+    expect((await browser.open(page.links.at(-1) ?? '')).text).toContain('not signed in yet')
     const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
     const link = `${home.url}/sign-in/link?code=${code}`
     const account = await browser.submit(await browser.open(link))

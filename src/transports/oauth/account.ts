@@ -1,6 +1,14 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { localPerson } from '../../auth/authorization-server/login-link.ts'
-import { type Answer, isLoopback, pageBefore, readForm, rememberPage, type SignInPort } from './exchange.ts'
+import {
+  type Answer,
+  isClaimed,
+  isLoopback,
+  pageBefore,
+  readForm,
+  rememberPage,
+  type SignInPort,
+} from './exchange.ts'
 import { accountPage, linkPage, signedOutPage, signInPage } from './pages.ts'
 
 interface AccountOptions extends SignInPort {
@@ -23,7 +31,13 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     const here = `${server.issuer()}/sign-in`
     if (!person) {
       rememberPage(port, exchange)
-      return signInPage({ logins: server.logins, here, expired, isLoopback: isLoopback(server) })
+      return signInPage({
+        logins: server.logins,
+        here,
+        expired,
+        isClaimed: isClaimed(exchange),
+        isLoopback: isLoopback(server),
+      })
     }
     const token = forms.token(request, response, session)
     return accountPage({ action: `${server.issuer()}/sign-out`, token, person })

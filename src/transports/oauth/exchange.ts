@@ -61,6 +61,11 @@ export function pageBefore({ server }: Pick<SignInPort, 'server'>, { request, re
   return `${server.issuer()}${own.test(then) ? then : '/me'}`
 }
 
+/** True if the browser comes back from the sign-in page, where its person says that it is signed in. */
+export function isClaimed({ request }: Exchange): boolean {
+  return new URL(request.url ?? '', 'http://localhost').searchParams.has('claimed')
+}
+
 /** True if only people at the machine of the gateway reach it. */
 export function isLoopback({ issuer }: Pick<AuthorizationServer, 'issuer'>): boolean {
   return isLoopbackUrl(new URL(issuer()))

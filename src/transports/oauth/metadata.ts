@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { JWK } from 'jose'
 import { resourcePaths } from '../../../schemas/scope.ts'
 import { deviceGrant } from '../../auth/authorization-server/clients.ts'
-import { offeredScopes } from '../../auth/authorization-server/offered-scopes.ts'
+import { defaultScopes, offeredScopes } from '../../auth/authorization-server/offered-scopes.ts'
 import type { Mount } from '../http/app.ts'
 import { send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
@@ -31,10 +31,10 @@ export function metadataMounts({
   const suffixes = new Map(
     ['', prefix].flatMap((before) => resourcePaths.map((path) => [before + path, path] as const)),
   )
-  const mounts = (kind: string, document: (resource: string) => unknown) =>
+  const mounts = (kind: string, document: (resource: string, path: string) => unknown) =>
     [...suffixes].map(([suffix, path]): Mount => {
       const handler: Handler = async (request, response) =>
-        answer(request, response, document(`${base()}${path}`))
+        answer(request, response, document(`${base()}${path}`, path))
       return { method: 'get', path: `/.well-known/${kind}${literal(suffix)}`, open: true, handler }
     })
 
@@ -46,12 +46,13 @@ export function metadataMounts({
       handler: async (request, response) => answer(request, response, { keys: await published() }),
     },
     ...mounts('oauth-authorization-server', () => authorizationServer(base(), readsClientDocuments)),
-    ...mounts('oauth-protected-resource', (resource) => ({
+    ...mounts('oauth-protected-resource', (resource, path) => ({
       resource,
       resource_name: 'Dragoman',
       authorization_servers: [base(), ...external],
       bearer_methods_supported: ['header'],
-      scopes_supported: offeredScopes,
+      // Hosts ask their user for all of these, and models change nothing here: see `assertForModels`.
+      scopes_supported: path === '/mcp' ? defaultScopes : offeredScopes,
     })),
   ]
 }

@@ -72,10 +72,12 @@ interface SignInView {
   /** Address of this page; the logins are below it. */
   readonly here: string
   readonly expired: boolean
+  /** True if the person says that the one-time address was opened. */
+  readonly isClaimed: boolean
   readonly isLoopback: boolean
 }
 
-export function signInPage({ client, logins, here, expired, isLoopback }: SignInView): Page {
+export function signInPage({ client, logins, here, expired, isClaimed, isLoopback }: SignInView): Page {
   const buttons = logins.map(
     ({ id, title }) => html`<a class="button main" href="${here}/with/${id}">Continue with ${title}</a>`,
   )
@@ -83,12 +85,13 @@ export function signInPage({ client, logins, here, expired, isLoopback }: SignIn
     title: 'Sign in',
     body: html`
 ${expired && html`<p class="notice">Your session has ended. Sign in again.</p>`}
+${isClaimed && html`<p class="notice">This browser is not signed in yet. Open the address that <code>dragoman login</code> printed in this browser, and press Sign in there.</p>`}
 ${client !== undefined && html`<p><strong>${client}</strong> asks for access in your name. Sign in first.</p>`}
 ${buttons.length > 0 && html`<p class="actions">${buttons}</p>`}
 ${
   isLoopback &&
   html`<p>${buttons.length > 0 ? 'Or run' : 'Run'} <code>dragoman login</code> in a terminal of this machine and open the address that it prints in this browser.</p>
-<p class="actions"><a class="button" href="${here}">I have done this</a></p>`
+<p class="actions"><a class="button" href="${here}?claimed">I have done this</a></p>`
 }
 ${
   !isLoopback &&

@@ -1,4 +1,12 @@
-import { type Answer, isLoopback, nothingWaits, paramOf, readForm, type SignInPort } from './exchange.ts'
+import {
+  type Answer,
+  isClaimed,
+  isLoopback,
+  nothingWaits,
+  paramOf,
+  readForm,
+  type SignInPort,
+} from './exchange.ts'
 import { consentPage, signInPage } from './pages.ts'
 
 /** The page of a client's request that waits: sign in, or decide. */
@@ -25,6 +33,7 @@ export function waitingAnswers(port: SignInPort) {
       logins: server.logins,
       here,
       expired: browser.expired,
+      isClaimed: isClaimed(exchange),
       isLoopback: isLoopback(server),
     })
   }
