@@ -12,7 +12,7 @@ const notDatabase = 26
 const sharedMemorySize = 4874
 
 const restoreHint =
-  'Restore it from a backup (docs/operations.md, Backup and restore), or move it away, which begins an empty registry.'
+  'Restore it from a backup (docs/backup.md), or move it away, which begins an empty registry.'
 const roomHint = 'Make room on its disk, then start again.'
 
 /**

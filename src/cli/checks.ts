@@ -108,7 +108,7 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
 }
 
 function damaged(name: string, what: string): Check {
-  const remedy = 'Stop the gateway and restore a backup (docs/operations.md, Backup and restore)'
+  const remedy = 'Stop the gateway and restore a backup (docs/backup.md)'
   // SQLite reports many lines, after one with the name of the database.
   const [first = what, ...others] = what.split('\n').filter((line) => !line.startsWith('***'))
   const found = others.length === 0 ? first : `${first}, and ${others.length} more`
