@@ -122,7 +122,7 @@ function createMounts({
     ...mcpMounts({
       ...mcp,
       path: '/mcp/agents/:agent',
-      serviceOf: ({ agent = '' }, caller) => agentService(agent, caller),
+      serviceOf: ({ agent }, caller) => agentService(String(agent), caller),
     }),
   ]
 }

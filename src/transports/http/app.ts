@@ -7,7 +7,6 @@ import { failureOf, type TransportContext } from '../shared/transport-context.ts
 import { overCost } from './caller.ts'
 import type { Etags } from './etag.ts'
 import { streams } from './event-answer.ts'
-import type { ReadRequest } from './input.ts'
 import { requestId } from './request-id.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
@@ -41,17 +40,10 @@ export function createHttpApp(
 ): RequestListener {
   const rows = routes.map((route) => mountOf(route, context, etags, ending))
   const app = createExpress(context, [...rows, ...others])
-  const direct = new Map(
-    others.flatMap((mount) =>
-      mount.direct === undefined ? [] : [[keyOf(mount.method, mount.direct), mount]],
-    ),
-  )
-  const findRow = createRowFinder(rows)
+  const find = createFinder(rows, others)
   return (request, response) => {
     const { method = '', url = '' } = request
-    const mount = direct.get(keyOf(method, url))
-    if (mount) return void mount.handler(request as ReadRequest, response)
-    const found = findRow(method, url)
+    const found = find(method, url)
     if (found) {
       const failure = secretInAddress(url)
       if (failure) return sendFailure(context, request, response, failure, requestId(request))
@@ -67,18 +59,22 @@ function keyOf(method: string, path: string): string {
   return `${method.toUpperCase()} ${path}`
 }
 
-interface FoundRow {
+interface FoundMount {
   readonly mount: Mount
   readonly params: Readonly<Record<string, string>>
 }
 
 /**
- * Finds the rows whose paths have at most one parameter, the last part: those of most requests. Express, to which every
- * other spelling of a path is left, would take as long as the registry itself takes for an agent.
+ * Finds the mounts of most requests: the direct ones, and the rows whose paths have at most one parameter, the last
+ * part. Express, to which every other spelling of a path is left, would take as long as the registry itself takes for
+ * an agent.
  */
-function createRowFinder(rows: readonly Mount[]): (method: string, url: string) => FoundRow | undefined {
+function createFinder(
+  rows: readonly Mount[],
+  others: readonly Mount[],
+): (method: string, url: string) => FoundMount | undefined {
   const fixed = new Set(rows.map(({ path }) => path).filter((path) => !path.includes(':')))
-  const exact = new Map<string, FoundRow>()
+  const exact = new Map<string, FoundMount>()
   const byPrefix = new Map<string, { readonly mount: Mount; readonly name: string }>()
   for (const mount of rows) {
     const [, prefix = '', name] = /^([^:]*)(?::(\w+))?$/.exec(mount.path) ?? []
@@ -86,11 +82,14 @@ function createRowFinder(rows: readonly Mount[]): (method: string, url: string) 
     if (name === undefined) exact.set(keyOf(mount.method, prefix), { mount, params: {} })
     else byPrefix.set(keyOf(mount.method, prefix), { mount, name })
   }
+  for (const mount of others)
+    if (mount.direct !== undefined) exact.set(keyOf(mount.method, mount.direct), { mount, params: {} })
   return (method, url) => {
     const query = url.indexOf('?')
     const path = query < 0 ? url : url.slice(0, query)
+    const found = exact.get(`${method} ${path}`)
     // A fixed path that has no row for the method answers 405.
-    if (fixed.has(path)) return exact.get(`${method} ${path}`)
+    if (found || fixed.has(path)) return found
     const end = path.lastIndexOf('/') + 1
     const row = byPrefix.get(`${method} ${path.slice(0, end)}`)
     const value = row && decoded(path.slice(end))

@@ -8,7 +8,7 @@ import type { Etags } from './etag.ts'
 import { assign, readQuery } from './query.ts'
 import type { Route } from './route.ts'
 
-/** A request whose path parameters Express has read. */
+/** A request whose path parameters have been read. */
 export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }
 
 /**

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { isMessage, isRequest } from '../../common/mcp/message.ts'
 import type { Mount } from '../http/app.ts'
 import { parseBody, readBody } from '../http/body.ts'
 import { identify } from '../http/caller.ts'
+import type { ReadRequest } from '../http/input.ts'
 import { requestId } from '../http/request-id.ts'
 import { send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
@@ -27,16 +28,13 @@ interface McpHttpOptions {
   /** The path, with its parameters. */
   readonly path: string
   /** The service at the path. Throws Failure if there is none. */
-  readonly serviceOf: (
-    params: Readonly<Record<string, string>>,
-    caller: McpCaller,
-  ) => McpService | Promise<McpService>
+  readonly serviceOf: (params: ReadRequest['params'], caller: McpCaller) => McpService | Promise<McpService>
   readonly allowsOrigin: AllowsOrigin
 }
 
 /** MCP over Streamable HTTP, stateless, for all supported protocol versions. */
 export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOptions): Mount[] {
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serve(request: ReadRequest, response: ServerResponse): Promise<void> {
     assertOrigin(request, allowsOrigin)
     const principal = await identify(context, request)
     const body =
@@ -45,7 +43,7 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
       client: clientOf(context, request),
       identify: () => identify(context, request),
     }
-    const service = await serviceOf(paramsOf(request), caller)
+    const service = await serviceOf(request.params, caller)
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
       await serveExchange(context, service.modern, caller, body, request, response)
     } else await serveLegacy(context, service.legacy, caller, body, request, response)
@@ -65,11 +63,6 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
     handler,
     ...(!path.includes(':') && { direct: path }),
   }))
-}
-
-/** Set by Express; absent on a path that skips Express. */
-function paramsOf({ params = {} }: IncomingMessage & { readonly params?: Readonly<Record<string, string>> }) {
-  return params
 }
 
 /** Throws Fault -32700 for a body that is not JSON, -32600 for one that is nested too deep, -32013 for too many values. */
