@@ -63,11 +63,13 @@ export function withoutMarksAtEdges(text: string): string {
   return text.slice(hasMark(text.slice(0, start)) ? start : 0, hasMark(text.slice(end)) ? end : undefined)
 }
 
-/** JSON Pointers of the strings and keys within a value that hide characters, at most `max`. */
-export function hiddenIn(value: unknown, max = 20): string[] {
+const maxPointers = 20
+
+/** JSON Pointers of strings and keys within a value that hide characters; 20 are enough to show. */
+export function hiddenIn(value: unknown): string[] {
   const found: string[] = []
   const left: [string, unknown][] = [['', value]]
-  while (left.length > 0 && found.length < max) {
+  while (left.length > 0 && found.length < maxPointers) {
     const [at, next] = left.pop() as [string, unknown]
     if (typeof next === 'string' && hidesCharacters(next)) found.push(at)
     if (Array.isArray(next)) for (const [index, item] of next.entries()) left.push([`${at}/${index}`, item])

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Failure } from '../../../schemas/failure.ts'
-import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
+import { hidesAny, hidesCharacters, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding, ReadingReport } from '../../../schemas/trust.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { error, info, warning } from '../cards/card-findings.ts'
@@ -104,7 +104,7 @@ export function usable({ capabilities, is_cut }: ServerStatement): {
   findings: Finding[]
 } {
   const byName = new Map(capabilities.map((capability) => [capability.name, capability]))
-  const visible = [...byName.values()].filter((capability) => hiddenIn(capability, 1).length === 0)
+  const visible = [...byName.values()].filter((capability) => !hidesAny(capability))
   const shallow = visible.map((capability) => (isDeep(capability) ? withoutSchemas(capability) : capability))
   const hidden = byName.size - visible.length
   const deep = visible.filter((capability) => isDeep(capability)).length
@@ -165,7 +165,7 @@ function namesOf(entry: StoredEntry, statement: ServerStatement): Partial<Stored
   }
   const followed = Object.entries(stated).filter(
     ([field, text]) =>
-      !entry.stated?.includes(field) && !(text && (hiddenIn(text).length > 0 || mixesScripts(text))),
+      !entry.stated?.includes(field) && !(text && (hidesCharacters(text) || mixesScripts(text))),
   )
   return Object.fromEntries(followed)
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { hiddenIn } from '../../../schemas/text.ts'
+import { hidesAny } from '../../../schemas/text.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
 
@@ -80,7 +80,7 @@ function checkedQuestion(question: Question, { elicitation }: JsonObject, asker:
   assertNoSecret(params.requestedSchema, asker)
   const message = `${asker.package_name} asks: ${textOf(params.message) ?? ''}`
   const named = { ...params, message }
-  if (hiddenIn(named, 1).length > 0) throw refusal(asker, 'hides characters in a question')
+  if (hidesAny(named)) throw refusal(asker, 'hides characters in a question')
   return { ...question, params: named }
 }
 
