@@ -4,11 +4,14 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Claim, StoredEntry } from '../../store/store.ts'
 
+/** What decides who may change an entry. */
+export type Owned = Pick<StoredEntry, 'package_name' | 'owner'>
+
 export function isAdmin(principal: Principal | null): boolean {
   return principal?.scopes.has('admin') ?? false
 }
 
-export function owns(principal: Principal, { owner }: StoredEntry): boolean {
+export function owns(principal: Principal, { owner }: Pick<StoredEntry, 'owner'>): boolean {
   return owner !== null && isSame(owner, principal)
 }
 
@@ -16,7 +19,7 @@ export function owns(principal: Principal, { owner }: StoredEntry): boolean {
  * True for the owner, for a caller whose namespace claim covers the name, and for admins. They may change the entry,
  * and see it in STAGE.
  */
-export function mayRead(principal: Principal | null, entry: StoredEntry): boolean {
+export function mayRead(principal: Principal | null, entry: Owned): boolean {
   if (!principal) return false
   return (
     isAdmin(principal) || owns(principal, entry) || coveringNamespace(principal, entry.package_name) !== null

@@ -18,7 +18,7 @@ export interface RankedEntry {
   readonly view: Entry
   readonly entry: Pick<
     StoredEntry,
-    'name' | 'description' | 'capabilities' | 'endpoints' | 'card' | 'manifest_url'
+    'package_name' | 'owner' | 'name' | 'description' | 'capabilities' | 'endpoints' | 'card' | 'manifest_url'
   >
   /** Absent if the search had no text. */
   readonly reasons?: { readonly score: number; readonly confidence: number; readonly match: Match }

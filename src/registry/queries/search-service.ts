@@ -17,7 +17,7 @@ import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.t
 import type { Reader, StoredEntry } from '../../store/store.ts'
 import { asksForCredential, type CredentialMarks, noCredentialMarks } from '../entry/credential-marks.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
-import { isAdmin, isVisible, mayRead } from '../entry/permissions.ts'
+import { isAdmin, isVisible, mayRead, type Owned } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
 import type { IndexTailer } from '../indexing/index-tailer.ts'
@@ -48,11 +48,9 @@ export interface SearchServiceOptions {
 
 /** A page of agents at one revision of the registry, and what callers may see of it. */
 interface PageFacts {
-  readonly ids: readonly string[]
+  readonly entries: readonly Owned[]
   /** True if one of the agents asks for a credential. */
   readonly asks: boolean
-  /** Whether a caller may read one of them as its owner does. */
-  readonly readers: WeakMap<Principal, boolean>
 }
 
 /** The reads of the registry. */
@@ -128,14 +126,8 @@ export class SearchService {
   async #isForCaller({ agents }: SearchOutput | BriefSearchOutput, caller: Caller): Promise<boolean> {
     const facts = this.#pages.get(agents)
     if (!caller || !facts) return false
-    const reads = facts.readers.get(caller) ?? (await this.#readsAny(facts.ids, caller))
-    facts.readers.set(caller, reads)
-    return reads || (facts.asks && (await this.#credentialMarks.hasStored(caller)))
-  }
-
-  async #readsAny(ids: readonly string[], caller: Principal): Promise<boolean> {
-    const entries = await this.#reader.entries(ids)
-    return entries.some((entry) => mayRead(caller, entry))
+    if (facts.entries.some((entry) => mayRead(caller, entry))) return true
+    return facts.asks && (await this.#credentialMarks.hasStored(caller))
   }
 
   /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
@@ -225,9 +217,8 @@ export class SearchService {
     const tokens = (max_tokens ?? Number.POSITIVE_INFINITY) * charactersPerToken
     const page = pageOf(ranked, Math.min(maxPageCharacters, tokens))
     this.#pages.set(page, {
-      ids: ranked.map(({ view }) => view.id),
+      entries: ranked.map(({ entry: { package_name, owner } }) => ({ package_name, owner })),
       asks: ranked.some(({ view }) => asksForCredential(view)),
-      readers: new WeakMap(),
     })
     const isWhole = page.length === ranked.length
     const lastShown = ranked[page.length - 1]
