@@ -65,11 +65,16 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   stack.use(vectors)
   const meaning = () => vectors.meaning
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
-  const english = new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
+  let english: ReadonlySet<string> | undefined
+  const isEnglish = (word: string) => {
+    // Most starts, and most searches, ask for no word.
+    english ??= new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
+    return english.has(word)
+  }
   const index = stack.use(
     restored(
       saved,
-      (sections) => createMemoryIndex({ meaning, synonyms, english, onError, saved: sections }),
+      (sections) => createMemoryIndex({ meaning, synonyms, isRight: isEnglish, onError, saved: sections }),
       onError,
     ),
   )

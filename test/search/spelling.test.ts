@@ -28,7 +28,7 @@ const public_ = { state: 'ACTIVE' } as const
 
 /** An index that knows words which neither its entries nor a model have. */
 async function withEnglish(english: ReadonlySet<string>) {
-  const index = createMemoryIndex({ english })
+  const index = createMemoryIndex({ isRight: (word) => english.has(word) })
   await index.apply(
     documents.map((document) => ({ id: document.id, document })),
     1,

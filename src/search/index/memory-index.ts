@@ -31,8 +31,8 @@ interface MemoryIndexOptions {
   readonly meaning?: () => Meaning | undefined
   /** What queries are also searched for. */
   readonly synonyms?: Synonyms
-  /** Words that are right although neither an entry nor the model has them. */
-  readonly english?: ReadonlySet<string>
+  /** True for a word that is right although neither an entry nor the model has it. */
+  readonly isRight?: (word: string) => boolean
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
   /** The saved parts of another index, to be restored. */
@@ -74,13 +74,13 @@ class MemoryIndex implements SearchIndex {
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
   readonly #synonyms: Synonyms
-  readonly #english: ReadonlySet<string>
+  readonly #isRight: (word: string) => boolean
   readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
     synonyms = noSynonyms,
-    english = new Set(),
+    isRight = () => false,
     onError = () => {},
     saved,
   }: MemoryIndexOptions) {
@@ -88,7 +88,7 @@ class MemoryIndex implements SearchIndex {
     this.applied_revision = saved?.doubles('revision')[0] ?? 0
     this.#meaning = meaning
     this.#synonyms = synonyms
-    this.#english = english
+    this.#isRight = isRight
     this.#onError = onError
   }
 
@@ -242,7 +242,7 @@ class MemoryIndex implements SearchIndex {
       return { text, request, terms: readQuery(english), foreign: terms, meant: intent }
     }
     const spelling = {
-      isRight: (word: string) => this.#english.has(word) || this.#synonyms.has(word),
+      isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
       termOf: (word: string) => termsOf(word).find((term) => texts.has(term)),
       indexed: texts.words,
       model: this.#meaning()?.words,

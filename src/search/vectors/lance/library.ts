@@ -17,7 +17,10 @@ export interface LanceLibrary {
 const packageName = '@lancedb/lancedb'
 const loaded = new Map<string, LanceLibrary>()
 
-/** Loads LanceDB on first use: it is large, and has a native part for some platforms only. Throws VectorStoreError `not_configured` with the command that installs it. */
+/**
+ * Loads LanceDB on first use: it is large, and has a native part for some platforms only. Throws VectorStoreError
+ * `not_configured` with the command that installs it.
+ */
 export function loadLibrary(extras: string | undefined): LanceLibrary {
   const [found] = findPackage(packageName, extras)
   if (!found) {
