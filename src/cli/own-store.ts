@@ -1,12 +1,13 @@
 import { Failure } from '../../schemas/failure.ts'
 import { readConfig, storeLocation } from '../app/config.ts'
+import { runningServer } from '../app/running-server.ts'
 import { startFailure } from '../app/start-failure.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
 
-/** Opens the store of this machine's configuration without a gateway. */
-export async function openOwnStore(): Promise<Store> {
+/** Opens the store of this machine's configuration without a gateway; `alone`: only if no gateway runs over it. */
+export async function openOwnStore({ alone = false } = {}): Promise<Store> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) {
     throw new Failure(
@@ -16,6 +17,12 @@ export async function openOwnStore(): Promise<Store> {
         hint: 'Unset DRAGOMAN_URL, and set DRAGOMAN_DATA or DATABASE_URL.',
       },
     )
+  }
+  const running = alone && (await runningServer(config))
+  if (running) {
+    throw new Failure('conflict', `A gateway runs over this store, at ${running}.`, {
+      hint: 'Stop every gateway of this store, then import again.',
+    })
   }
   try {
     return await openStore(storeLocation(config), Date.now, (fault) => say(String(fault)))

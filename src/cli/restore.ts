@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { readConfig } from '../app/config.ts'
-import { runningServer } from '../app/running-server.ts'
 import type { DumpedRow } from '../store/dump-restore.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
@@ -29,13 +27,7 @@ export async function restore(
   lines: AsyncIterable<string>,
   { file, replace, json }: { readonly file: string; readonly replace: boolean; readonly json: boolean },
 ): Promise<void> {
-  await using store = await openOwnStore()
-  const running = await runningServer(readConfig())
-  if (running !== undefined) {
-    throw new Failure('conflict', `A gateway runs over this store, at ${running}.`, {
-      hint: 'Stop every gateway of this store, then import again.',
-    })
-  }
+  await using store = await openOwnStore({ alone: true })
   const head = parse(Head, 1, first)
   const hash = createHash('sha256').update(`${first}\n`)
   const rows = await store.dumpRestore.restore(
