@@ -48,12 +48,10 @@ export function createPoliteFetch(fetch: FetchPage, clock: Clock): PoliteFetch {
     const host = URL.canParse(request.url) ? new URL(request.url).host : ''
     refuseUntilRested(host, caller)
     const { signal } = request
-    const orCancelled = cancelledOr(signal)
-    using _slotInAll = await Promise.resolve(acquireInAll(caller, signal)).catch(orCancelled)
-    using _callerSlot = await Promise.resolve(acquireForCaller(restKey(host, caller), signal)).catch(
-      orCancelled,
-    )
-    using _slot = await Promise.resolve(acquire(host, signal)).catch(orCancelled)
+    const inTime = orCancelled(signal)
+    using _slotInAll = await inTime(acquireInAll(caller, signal))
+    using _callerSlot = await inTime(acquireForCaller(restKey(host, caller), signal))
+    using _slot = await inTime(acquire(host, signal))
     refuseUntilRested(host, caller)
     const response = await fetch(request)
     const rest_s = retryAfter(response.headers['retry-after'], clock())
@@ -68,8 +66,13 @@ function restKey(host: string, caller: string): string {
   return `${host} ${caller}`
 }
 
-function cancelledOr(signal: AbortSignal): (thrown: unknown) => never {
-  return (thrown) => {
-    throw thrown instanceof Failure ? thrown : Failure.cancelled(signal)
+/** Waits for a slot; the end of the call is a Failure. */
+function orCancelled(signal: AbortSignal) {
+  return async (slot: Disposable | Promise<Disposable>): Promise<Disposable> => {
+    try {
+      return await slot
+    } catch (thrown) {
+      throw thrown instanceof Failure ? thrown : Failure.cancelled(signal)
+    }
   }
 }

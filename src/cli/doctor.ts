@@ -10,8 +10,8 @@ import { print } from './output.ts'
 const secret = /TOKEN|KEY|LOGINS/
 
 /**
- * Checks what a deployment needs and shows the settings that are set; `all` describes every setting and the limits of the sandbox. The exit code is 1
- * if a check fails.
+ * Checks what a deployment needs and shows the settings that are set; `all` describes every setting and the limits of
+ * the sandbox. The exit code is 1 if a check fails.
  */
 export async function doctor(all: boolean, json: boolean): Promise<void> {
   const config = readOr()
