@@ -3,25 +3,52 @@ import { defineConfig } from 'vitest/config'
 
 enableCompileCache()
 
+/** How the tests run that need no program of others. */
+export const ownTests = {
+  globalSetup: 'test/support/memory-folder.ts',
+  testTimeout: 30_000,
+  // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
+  isolate: false,
+  // For the threads and processes that tests start.
+  env: { NODE_COMPILE_CACHE: getCompileCacheDir() ?? '' },
+  // Most files wait for processes and timers rather than compute.
+  maxWorkers: 6,
+}
+
+/** The programs of others that these tests need are at hand in .ci/run: clients, agents, PostgreSQL, a browser, the installers of packages. */
+export const needingOthers = [
+  'test/conformance/**/*.test.ts',
+  'test/{app,store}/postgres.test.ts',
+  'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
+  'test/transports/page/browser*.test.ts',
+]
+
+/**
+ * What takes longest: whole published lists, processes from their start to their end, each fault of each source, models
+ * of others.
+ */
+export const slow = [
+  'agents/reader/hostile.test.ts',
+  'test/app/{broken-files,drain,file-modes,sharing,stdio}.test.ts',
+  'test/cli/{connect,host-socket,running-server,sign-in,start-failures}.test.ts',
+  'test/eval/*.test.ts',
+  'test/mediawiki/mediawiki.test.ts',
+  'test/registry/{full-disk,intents,liveness/faults,meaning}.test.ts',
+  'test/registry/catalog/round-trip.test.ts',
+  'test/registry/install/{lines.properties,official}.test.ts',
+  'test/registry/mirror/hostile-sources.test.ts',
+  'test/remote/{faults,mcp-leaks,packages}.test.ts',
+  'test/runner/{start,unsandboxed}.test.ts',
+  'test/search/embedders/static/shipped-table.test.ts',
+  'test/search/embedders/transformers/*.test.ts',
+  'test/search/real-entries.test.ts',
+  'test/transports/{entry-size,mcp-models}.test.ts',
+]
+
 export default defineConfig({
   test: {
+    ...ownTests,
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
-    // The soak of .ci/run has the programs of others that these tests need: clients, agents, PostgreSQL, a browser,
-    // the installers of packages.
-    exclude: [
-      'test/soak/**',
-      'test/conformance/**',
-      'test/{app,store}/postgres.test.ts',
-      'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
-      'test/transports/page/browser*.test.ts',
-    ],
-    globalSetup: 'test/support/memory-folder.ts',
-    testTimeout: 30_000,
-    // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
-    isolate: false,
-    // For the threads and processes that tests start.
-    env: { NODE_COMPILE_CACHE: getCompileCacheDir() ?? '' },
-    // Most files wait for processes and timers rather than compute.
-    maxWorkers: 4,
+    exclude: ['test/soak/**', ...needingOthers, ...slow],
   },
 })

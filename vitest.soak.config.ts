@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { needingOthers, ownTests, slow } from './vitest.config.ts'
 
 export default defineConfig({
   test: {
@@ -8,15 +9,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'together',
-          include: [
-            'test/soak/*.test.ts',
-            'test/conformance/**/*.test.ts',
-            'test/{app,store}/postgres.test.ts',
-            'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
-            'test/transports/page/browser*.test.ts',
-          ],
+          include: ['test/soak/*.test.ts', ...needingOthers],
           sequence: { groupOrder: 0 },
         },
+      },
+      {
+        extends: true,
+        test: { ...ownTests, name: 'slow', include: slow, sequence: { groupOrder: 1 } },
       },
       // The files that `npm test` runs with a quarter of their rounds.
       {
@@ -46,7 +45,7 @@ export default defineConfig({
           name: 'alone',
           include: ['test/soak/alone/**/*.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

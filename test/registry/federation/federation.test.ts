@@ -35,6 +35,10 @@ const result = (name: string, members: object = {}) => ({
   ...members,
 })
 
+/** The gateway waits 400 ms for other registries; on a busy machine these need longer. */
+const patient = (milliseconds: number, signal: AbortSignal) =>
+  systemWait(milliseconds === 400 ? 20_000 : milliseconds, signal)
+
 async function start(
   name: string,
   upstreams: readonly string[],
@@ -42,7 +46,7 @@ async function start(
 ): Promise<TestGateway> {
   const home = await startGateway(
     { DRAGOMAN_BASE_URL: `https://${name}.example`, DRAGOMAN_FEDERATION: upstreams.join(',') },
-    options,
+    { wait: patient, ...options },
   )
   stack.push(home)
   await list(home, {
