@@ -3,18 +3,23 @@ export interface Html {
   readonly html: string
 }
 
-type Part = string | number | Html | readonly Html[] | false | null | undefined
+type Part = string | number | Html | readonly (string | Html)[] | false | null | undefined
 
 /** Builds HTML. Each text that is put in is escaped, so that it can stand in an element or in a quoted attribute. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return { html: strings.reduce((before, after, index) => before + textOf(parts[index - 1]) + after) }
+  let text = strings[0] ?? ''
+  for (let index = 0; index < parts.length; index++) text += textOf(parts[index]) + strings[index + 1]
+  return { html: text }
 }
 
 function textOf(part: Part): string {
-  if (part === undefined || part === null || part === false) return ''
-  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part))
+  if (typeof part === 'string') return escaped(part)
+  if (typeof part === 'number') return String(part)
+  if (!part) return ''
   if ('html' in part) return part.html
-  return part.map((each) => each.html).join('')
+  let text = ''
+  for (const each of part) text += textOf(each)
+  return text
 }
 
 const entities: Readonly<Record<string, string>> = {

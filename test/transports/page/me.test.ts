@@ -347,14 +347,9 @@ test('an application that waits does not renew the rights of the operator', asyn
 
 test('an answer that is cut within a string is drawn in linear time', () => {
   const cut = JSON.stringify({ say: '"'.repeat(60_000) }).slice(0, 100_000)
-  const [, key, , text] = colouredJson(cut)
-  expect([key?.html, text?.html.startsWith('<span class="string">')]).toEqual(['&quot;say&quot;:', true])
+  expect(colouredJson(cut).html).toMatch(/^\{&quot;say&quot;:<span class="string">/)
   for (const end of ['{"a": "x\\', '"\\\n', '{}', '']) {
-    expect(
-      colouredJson(end)
-        .map(({ html }) => html.replace(/<[^>]*>/g, ''))
-        .join(''),
-    ).toBe(end.replaceAll('"', '&quot;'))
+    expect(colouredJson(end).html.replace(/<[^>]*>/g, '')).toBe(end.replaceAll('"', '&quot;'))
   }
 })
 

@@ -54,22 +54,22 @@ export function signOf(kind: Sign, text: string): Html {
 }
 
 /** JSON with its texts in colour. */
-export function jsonOf(value: unknown): Html[] {
+export function jsonOf(value: unknown): Html {
   return colouredJson(JSON.stringify(value, null, 2))
 }
 
 /** A text of JSON, or of what is like it, with its strings in colour. */
-export function colouredJson(text: string): Html[] {
+export function colouredJson(text: string): Html {
   // A text that was cut may end within a string: a match that failed there would begin again at each quote.
   const parts = text.split(/("(?:[^"\\]|\\[\s\S])*(?:":?|\\?$))/)
-  return parts.map((part, index) => {
+  return html`${parts.map((part, index) => {
     const isText = index % 2 === 1 && !part.endsWith(':')
-    return isText ? html`<span class="string">${part}</span>` : html`${part}`
-  })
+    return isText ? html`<span class="string">${part}</span>` : part
+  })}`
 }
 
 /** A text with a button that copies it. */
-export function copyable(id: string, text: Html | readonly Html[] | string): Html {
+export function copyable(id: string, text: Html | string): Html {
   return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre>${copyButton(id)}</div>`
 }
 
@@ -84,10 +84,8 @@ export function secretOnce(label: string, secret: string): Html {
 }
 
 /** A text whose parts between backquotes are code. */
-export function withCode(text: string): Html[] {
-  return text
-    .split(/`([^`]+)`/)
-    .map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
+export function withCode(text: string): Html {
+  return html`${text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }
 
 const units = [

@@ -148,7 +148,7 @@ function stepOf({ number, envelope, duration_ms, failure, cut, ...step }: Step, 
 <h3>${text.answer}</h3><pre tabindex="0">${jsonText(answer)}</pre></details></li>`
 }
 
-function jsonText(value: unknown): Html[] {
+function jsonText(value: unknown): Html {
   const whole = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
   return colouredJson(whole.length > maxText ? `${whole.slice(0, maxText)} …` : whole)
 }

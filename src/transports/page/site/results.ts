@@ -94,9 +94,10 @@ function markOf(terms: readonly string[]): RegExp | undefined {
   return new RegExp(`(?<![\\p{L}\\p{N}])((?:${stems})[\\p{L}\\p{N}]*)`, 'giu')
 }
 
-function marked(text: string, mark: RegExp | undefined): Html | Html[] {
+function marked(text: string, mark: RegExp | undefined): Html {
   if (!mark) return html`${text}`
-  return text.split(mark).map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))
+  const parts = text.split(mark)
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : part))}`
 }
 
 function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] {

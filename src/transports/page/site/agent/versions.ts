@@ -98,8 +98,8 @@ function differenceOf({ field, before, after }: Difference): Html {
   const [old, changed] = [wordsOf(before), wordsOf(after)]
   const [unchanged, same] = shared(old, changed)
   return html`<section class="difference"><h2 class="mono" dir="ltr">${field.slice(0, 300)}</h2>
-${before !== null && html`<p class="del"><span class="sign">−<span class="skip">${labels.before}</span></span> ${runs(old, unchanged).map(([text, isKept]) => (isKept ? html`${text}` : html`<del>${text}</del>`))}</p>`}
-${after !== null && html`<p class="ins"><span class="sign">+<span class="skip">${labels.after}</span></span> ${runs(changed, same).map(([text, isKept]) => (isKept ? html`${text}` : html`<ins>${text}</ins>`))}</p>`}</section>`
+${before !== null && html`<p class="del"><span class="sign">−<span class="skip">${labels.before}</span></span> ${runs(old, unchanged).map(([text, isKept]) => (isKept ? text : html`<del>${text}</del>`))}</p>`}
+${after !== null && html`<p class="ins"><span class="sign">+<span class="skip">${labels.after}</span></span> ${runs(changed, same).map(([text, isKept]) => (isKept ? text : html`<ins>${text}</ins>`))}</p>`}</section>`
 }
 
 /** Words, each with the space before it. */

@@ -66,7 +66,7 @@ export function foundView(query: string, hits: readonly DocHit[]): View {
   const list = hits.map(
     ({ title, heading, path, excerpt }) => html`<article class="hit">
 <h2><a href="${path}">${heading}</a></h2>${heading !== title && html`<span class="mono">${title}</span>`}
-<p class="text">${excerpt.map((part, at) => (at % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))}</p>
+<p class="text">${excerpt.map((part, at) => (at % 2 === 1 ? html`<mark>${part}</mark>` : part))}</p>
 </article>`,
   )
   const none = html`<div class="empty"><h2>${words.docs.none}</h2><a class="button" href="/docs">${words.docs.all}</a></div>`
