@@ -8,7 +8,14 @@ import { median, type Row } from './support/measure.ts'
 const rounds = 9
 const repeats = 500
 const scripts = { page: '/p', play: '/p', publish: '/p' }
-const assets = { style: '/s', theme: '/t', scripts, icon: '/i', font: '/f' }
+const assets = {
+  style: '/s',
+  theme: '/t',
+  scripts,
+  icon: '/i',
+  inlineIcon: `data:image/svg+xml,${'%3Ca'.repeat(100)}`,
+  font: '/f',
+}
 
 /** CPU time of a page of 20 agents, against JSON.stringify of the same 20 agents; in microseconds each. */
 export async function page(): Promise<Row[]> {

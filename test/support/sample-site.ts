@@ -30,6 +30,7 @@ export const views: Readonly<Record<string, SampleView>> = {
   'changes-agent': { path: '/changes?agent=com.example.kites' },
   'search-filtered': { path: '/search?q=paper&category=art-and-culture' },
   readme: { path: '/agent/com.example.tides/readme' },
+  'agent-icon': { path: '/agent/com.example.tides' },
   'agent-readme': {
     path: '/agent/com.example.tides',
     async prepare(page) {

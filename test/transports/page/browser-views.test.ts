@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath } from '../../support/chromium.ts'
 import type { TestGateway } from '../../support/gateway.ts'
@@ -60,22 +60,24 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     const page = await context.newPage()
     if (view.isOwn) await signInVisitor(page, home)
     const reports: string[] = []
-    const loaded = { requests: 0, bytes: 0 }
+    const requests: Request[] = []
     page.on('console', (message) => reports.push(message.text()))
     page.on('pageerror', (error) => reports.push(String(error)))
-    page.on('requestfinished', async (request) => {
-      loaded.requests++
-      // A page may close before the sizes of its last file are known.
-      const sizes = await request.sizes().catch(() => ({ responseBodySize: 0, responseHeadersSize: 0 }))
-      loaded.bytes += sizes.responseBodySize + sizes.responseHeadersSize
-    })
     await before?.(page)
+    page.on('request', (request) => requests.push(request))
     await page.goto(home.url + view.path)
     await page.evaluate('document.fonts.ready')
-    const first = { ...loaded }
+    const first = [...requests]
     if (options.javaScriptEnabled !== false) await view.prepare?.(page)
     const unexpected = () => reports.filter((line) => !/status of (400|403|404)/.test(line))
     return { page, first, unexpected, [Symbol.asyncDispose]: () => context.close() }
+  }
+
+  async function bytesOf(requests: readonly Request[]): Promise<number> {
+    const sizes = await Promise.all(requests.map((request) => request.sizes()))
+    return sizes.reduce((sum, { responseBodySize, responseHeadersSize }) => {
+      return sum + responseBodySize + responseHeadersSize
+    }, 0)
   }
 
   const overflow = (page: Page) =>
@@ -98,8 +100,8 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
       await using opened = await open(name)
       const { page, first, unexpected } = opened
       if (isFirstVisit(name)) {
-        expect(first.requests).toBeLessThanOrEqual(maxRequests)
-        expect(first.bytes).toBeLessThanOrEqual(maxBytes)
+        expect(first.length).toBeLessThanOrEqual(maxRequests)
+        expect(await bytesOf(first)).toBeLessThanOrEqual(maxBytes)
       }
       expect(await page.evaluate(layoutShift)).toBeLessThan(0.01)
       expect(await page.evaluate('document.querySelectorAll("*").length')).toBeLessThanOrEqual(maxNodes(name))
@@ -134,6 +136,25 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
       expect(unexpected()).toEqual([])
     },
   )
+
+  test('the page of an agent with an icon and a README takes six requests, and one more for the README', async () => {
+    await using opened = await open('agent-icon')
+    const { page, first } = opened
+    const files = first.map((request) => new URL(request.url()).pathname.split('/').at(-1))
+    expect(files.toSorted()).toEqual([
+      'com.example.tides',
+      'com.example.tides.png',
+      'inter.woff2',
+      'page.js',
+      'style.css',
+      'theme.js',
+    ])
+    expect(await page.evaluate('document.querySelector("img.tile").naturalWidth')).toBeGreaterThan(0)
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/^data:image\/svg/)
+    const readme = page.waitForRequest(/\/readme$/)
+    await page.click('[data-load] summary')
+    await readme
+  }, 30_000)
 
   test.each(['home', 'search', 'agent', 'docs-guide', 'publish'])(
     '%s shows its text without scripts and without the font',

@@ -196,7 +196,7 @@ describe('every page', () => {
   test.each(paths)('%s loads files that are here, for ever', async (path) => {
     const { text } = await open(path)
     const files = [...text.matchAll(/(?:href|src)="(\/-\/[^"]+)"/g)].map(([, file = '']) => file)
-    expect(new Set(files).size).toBe(5)
+    expect(new Set(files).size).toBe(4)
     for (const file of files) {
       const { status, headers } = await open(file)
       expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable'])

@@ -36,6 +36,8 @@ export interface AssetPaths {
   /** The script of most pages, and those of single pages. */
   readonly scripts: Readonly<Record<ScriptName | 'page', string>>
   readonly icon: string
+  /** The icon itself as an address, so that a page needs no request for it. */
+  readonly inlineIcon: string
   readonly font: string
 }
 
@@ -62,10 +64,11 @@ export function openAssets(
   { folder, font }: AssetFiles,
 ): Assets {
   const read = (name: string) => readFileSync(new URL(name, folder))
+  const icon = read('icon.svg')
   const files = new Map<string, Buffer>([
     ['style.css', bare(Buffer.concat(styles.map((name) => read(`styles/${name}.css`))))],
     ['inter.woff2', readFileSync(font)],
-    ['icon.svg', read('icon.svg')],
+    ['icon.svg', icon],
     ...['theme.js', 'page.js'].map((name) => [name, bare(read(name))] as const),
     ...scripts.map((name) => [`${name}.js`, bare(joined(read('page.js'), read(`${name}.js`)))] as const),
   ])
@@ -79,6 +82,7 @@ export function openAssets(
       theme: pathOf('theme.js'),
       scripts: { page: pathOf('page.js'), play: pathOf('play.js'), publish: pathOf('publish.js') },
       icon: pathOf('icon.svg'),
+      inlineIcon: `data:image/svg+xml,${encodeURIComponent(icon.toString().trim())}`,
       font: pathOf('inter.woff2'),
     },
     mount: {

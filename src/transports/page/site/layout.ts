@@ -20,7 +20,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <meta name="description" content="${description}">
 <link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${assets.style}">
-<link rel="icon" href="${assets.icon}" type="image/svg+xml">
+<link rel="icon" href="${assets.inlineIcon}" type="image/svg+xml">
 <link rel="search" href="/opensearch.xml" type="application/opensearchdescription+xml" title="${words.product}">
 <link rel="ard" href="/.well-known/ard.json">
 <link rel="alternate" href="/changes.atom" type="application/atom+xml" title="${changeWords.title}">
