@@ -43,9 +43,13 @@ export function activate(part) {
     button.addEventListener('click', async () => {
       const source = document.getElementById(button.dataset.copy ?? '')
       await navigator.clipboard.writeText(source?.textContent ?? '')
-      button.textContent = button.dataset.done ?? label
+      const done = button.dataset.done ?? label
+      button.textContent = done
+      const status = document.getElementById('copied')
+      status?.replaceChildren(done)
       setTimeout(() => {
         button.textContent = label
+        status?.replaceChildren()
       }, 1500)
     })
   }

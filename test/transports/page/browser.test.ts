@@ -141,17 +141,66 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect(reports).toEqual([])
   }, 30_000)
 
-  test('a host configuration is copied in two clicks from the front page', async () => {
-    await using opened = await openPage('/')
-    const { page } = opened
-    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.click('nav >> text=Connect')
-    await page.click('summary >> text=Claude Code')
-    await page.click('details[open] [data-copy]')
-    await expect
-      .poll(() => page.evaluate('navigator.clipboard.readText()'))
-      .toContain(`claude mcp add --scope user --transport http dragoman ${home.url}/mcp`)
-  }, 30_000)
+  describe('from the front page', () => {
+    /** The front page, and how often its visitor presses the mouse from there on. */
+    async function openFront() {
+      const opened = await openPage('/')
+      const { page } = opened
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+      let clicks = 0
+      await page.exposeFunction('countClick', () => clicks++)
+      await page.addInitScript('addEventListener("pointerdown", () => countClick(), true)')
+      await page.goto(`${home.url}/`)
+      return { ...opened, clicks: () => clicks }
+    }
+
+    /** The key of the field leads into it, so that a search takes no click. */
+    async function search(page: Page, query: string) {
+      await page.keyboard.press('/')
+      await page.keyboard.type(query)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/search\?q=/)
+    }
+
+    const copied = (page: Page) => expect.poll(() => page.evaluate('navigator.clipboard.readText()'))
+
+    test.each(['Claude Code', 'Codex', 'Gemini CLI'])(
+      'the configuration of %s for the gateway is copied in two clicks',
+      async (host) => {
+        await using opened = await openFront()
+        const { page, clicks } = opened
+        await page.click('nav >> text=Connect')
+        await page.click(`[aria-label="Copy: ${host}"]`)
+        await copied(page).toMatch(new RegExp(`dragoman.* ${home.url}/mcp`))
+        expect(await page.getByRole('status').textContent()).toBe('Copied')
+        expect(clicks()).toBe(2)
+      },
+      30_000,
+    )
+
+    test('the configuration for an agent that a search finds is copied in two clicks', async () => {
+      await using opened = await openFront()
+      const { page, clicks } = opened
+      await search(page, 'prices of stocks')
+      await page.click('a[href="/agent/svc.utility.finance"]')
+      await page.click('[aria-label="Copy: Claude Code"]')
+      await copied(page).toContain(`${home.url}/mcp/agents/svc.utility.finance`)
+      expect(clicks()).toBe(2)
+    }, 30_000)
+
+    test('an agent answers a call in three clicks, the one into its field included', async () => {
+      await using opened = await openFront()
+      const { page, clicks } = opened
+      await search(page, 'read a web page as Markdown')
+      await page.click('a[href="/agent/svc.utility.reader"]')
+      await page.click('form.call [data-name=url]')
+      await page.keyboard.type(website)
+      await page.click('form.call button')
+      await page.waitForSelector('.answer pre')
+      expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
+      expect(clicks()).toBe(3)
+    }, 30_000)
+  })
 
   test('a hosted agent is called from its page, and what is wrong stands at its field', async () => {
     await using opened = await openPage('/agent/svc.utility.reader')

@@ -73,9 +73,10 @@ export function copyable(id: string, text: Html | string): Html {
   return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre>${copyButton(id)}</div>`
 }
 
-/** Copies the text of the element with this id. */
-export function copyButton(id: string): Html {
-  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}">${words.copy}</button>`
+/** Copies the text of the element with this id. `what` names the text where several stand side by side. */
+export function copyButton(id: string, what?: string): Html {
+  const label = what !== undefined && html` aria-label="${words.copy_of(what)}"`
+  return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}"${label}>${words.copy}</button>`
 }
 
 /** A secret that is shown this one time. */

@@ -53,6 +53,7 @@ export const words = {
   filters: 'Filters',
   use: 'Use it',
   copy: 'Copy',
+  copy_of: (what: string) => `Copy: ${what}`,
   copied: 'Copied',
   capabilities: (count: number) =>
     count === 0 ? 'No capabilities stated' : count === 1 ? 'One capability' : `${count} capabilities`,

@@ -146,13 +146,14 @@ ${needs.length > 0 && html`<p class="hint">${needs.map(({ variable, description 
 ${notes.map((note) => html`<p class="hint">${note}</p>`)}`
 }
 
+/** A host, with a button that copies what it needs without opening it. */
 function hostOf({ host, title, command, text, note, files }: HostInstall, place: number): Html {
   const id = `use-${place}-${host}`
   const file = command === null && files[0] ? files[0].path : undefined
-  return html`<details name="use-${place}"><summary>${title}</summary>
+  return html`<div class="copy host"><details name="use-${place}"><summary>${title}</summary>
 ${file !== undefined && html`<p class="hint"><code>${file}</code></p>`}
-${copyable(id, command ?? text ?? '')}
-${note !== null && html`<p class="hint">${note}</p>`}</details>`
+<pre id="${id}" tabindex="0"><code>${command ?? text ?? ''}</code></pre>
+${note !== null && html`<p class="hint">${note}</p>`}</details>${copyButton(id, title)}</div>`
 }
 
 function recent(packageName: string, { versions, total }: VersionPage): Html {
