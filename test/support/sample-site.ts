@@ -20,6 +20,7 @@ export const views: Readonly<Record<string, SampleView>> = {
   home: { path: '/' },
   search: { path: '/search?q=fold+paper' },
   'search-nothing': { path: '/search?q=zzqqxx&license=mit' },
+  'search-few': { path: '/search?q=zzqqxx' },
   agent: { path: '/agent/svc.utility.finance' },
   'agent-listed': { path: '/agent/com.example.kites' },
   'agent-unknown': { path: '/agent/com.example.swans' },

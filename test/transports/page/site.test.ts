@@ -137,6 +137,21 @@ describe('the page of a search', () => {
     expect(text).toContain('<a class="button" href="/search?q=zzqqxx">')
   })
 
+  test('tells the operator of a new registry how to fill it, where nothing fits', async () => {
+    await using fresh = await startGateway()
+    const path = '/search?q=will+I+need+an+umbrella'
+    const { text } = await fresh.request('GET', path, { headers: browser })
+    const { json } = await fresh.request('GET', '/public/agents?limit=1')
+    expect(text).toContain('Nothing here does that.')
+    expect(text).toContain(`This registry lists ${json.total} agents so far.`)
+    expect(text).toContain('<code>dragoman mirror add official</code>. <a href="/docs/mirror">')
+    expect((await fresh.request('GET', '/docs/mirror', { headers: browser })).status).toBe(200)
+    // Neither where something fits, nor in a registry that is filled.
+    const other = await fresh.request('GET', '/search?q=read+a+web+page', { headers: browser })
+    expect(other.text).not.toContain('so far')
+    expect((await open('/search?q=zzqqxx')).text).not.toContain('so far')
+  })
+
   test('of an empty form lists all agents', async () => {
     const { status, text } = await open('/search?q=')
     expect([status, text.match(/<article class="hit">/g)?.length]).toEqual([200, 20])

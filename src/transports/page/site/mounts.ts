@@ -62,9 +62,14 @@ export function siteMounts(
       const limits = { limit: 20, facets: true, facet_choices: true, federation: 'none' }
       const found = await ask<SearchOutput>('search_agents', { ...limits, ...params } as JsonObject)
       const query = search.get('q')
-      if (found.total > 0 || query === null || search.size === 1) return results(found, search)
-      const wider = { query, limit: maxNearby, federation: 'none' }
-      return results(found, search, await ask<SearchOutput>('search_agents', wider))
+      if (found.total > 0 || query === null) return results(found, search)
+      const without = (params: JsonObject) =>
+        ask<SearchOutput>('search_agents', { ...params, federation: 'none' })
+      const [listed, nearby] = await Promise.all([
+        without({ limit: 1 }),
+        search.size > 1 ? without({ query, limit: maxNearby }) : undefined,
+      ])
+      return results(found, search, { listed: listed.total, nearby })
     }),
     ...agentMounts(context, site),
     ...readmeMounts(site, files.readmeWorker),

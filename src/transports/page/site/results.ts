@@ -2,7 +2,7 @@ import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
-import { pageOf, searchField, stateOf } from './parts.ts'
+import { pageOf, searchField, stateOf, withCode } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, railFilters, words } from './words.ts'
 
@@ -13,12 +13,19 @@ type RailFilter = (typeof railFilters)[number]
 
 /** Agents that are shown where none fits with the filters. */
 export const maxNearby = 3
+/** A registry with fewer agents waits for its operator to fill it. */
+const fewAgents = 20
 
-/**
- * The page of a search. `search` holds the parameters of its address; `nearby` is what fits without its filters, where
- * nothing fits with them.
- */
-export function results(found: SearchOutput, search: URLSearchParams, nearby?: SearchOutput): View {
+/** What a registry has where nothing fits a search. */
+interface Beside {
+  /** Agents that are listed. */
+  readonly listed: number
+  /** What fits without the filters of the search. */
+  readonly nearby: SearchOutput | undefined
+}
+
+/** The page of a search. `search` holds the parameters of its address; `beside` is present where nothing fits. */
+export function results(found: SearchOutput, search: URLSearchParams, beside?: Beside): View {
   const query = search.get('q') ?? ''
   const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor' && name !== 'exact')
   const main = html`
@@ -30,7 +37,7 @@ ${searchField(query, inForce)}
 <div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
 ${corrections(found, search)}
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
-${found.agents.length === 0 ? empty(search, nearby) : html`<div class="hits">${hits(found)}</div>`}
+${found.agents.length === 0 ? empty(search, beside) : html`<div class="hits">${hits(found)}</div>`}
 ${pages(found, search)}
 </div>
 </div>`
@@ -147,7 +154,7 @@ function addressOf(search: URLSearchParams, name: string, value: string | null):
 }
 
 /** What to do where nothing fits: lift a filter, or all of them, or say it in other words. */
-function empty(search: URLSearchParams, nearby: SearchOutput | undefined): Html {
+function empty(search: URLSearchParams, { listed, nearby }: Partial<Beside> = {}): Html {
   const query = search.get('q') ?? ''
   const isFiltered = [...search.keys()].some((name) => !['q', 'cursor', 'exact'].includes(name))
   const path = isFiltered ? `/search?q=${encodeURIComponent(query)}` : '/search'
@@ -158,8 +165,13 @@ function empty(search: URLSearchParams, nearby: SearchOutput | undefined): Html 
   const tries =
     !isFiltered &&
     html`<p class="tries">${words.tries} ${words.examples.map((example) => html`<a class="chip" href="/search?q=${encodeURIComponent(example)}">${example}</a> `)}</p>`
-  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p>${lifts}${tries}<a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a></div>
+  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p>${lifts}${tries}<a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a>${listed !== undefined && listed < fewAgents && fill(listed)}</div>
 ${nearby !== undefined && nearby.total > 0 && html`<p class="bar">${words.without(nearby.total)}</p><div class="hits">${hits(nearby)}</div>`}`
+}
+
+/** How the operator of a registry that is new has it list more. */
+function fill(listed: number): Html {
+  return html`<p class="hint">${withCode(words.few(listed))} <a href="/docs/mirror">${words.mirrors}</a></p>`
 }
 
 function pages({ next_cursor }: SearchOutput, search: URLSearchParams): Html | false {

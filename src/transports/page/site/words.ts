@@ -46,6 +46,9 @@ export const words = {
   without: (count: number) =>
     count === 1 ? 'One agent fits without the filters:' : `${count} agents fit without the filters:`,
   lift: (filter: string) => `Lift: ${filter}`,
+  few: (count: number) =>
+    `This registry lists ${count === 1 ? 'one agent' : `${count} agents`} so far. Its operator fills it from another registry, for example with \`dragoman mirror add official\`.`,
+  mirrors: 'About mirrors',
   all: 'Browse all agents',
   next: 'Next page',
   first: 'Back to the first page',
