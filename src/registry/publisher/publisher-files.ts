@@ -21,6 +21,12 @@ export interface PublisherFiles {
 /** What was read at an address, or why nothing was: both are remembered. */
 type Read<Value> = { readonly value: Value } | { readonly failure: Failure }
 
+interface Text {
+  /** Where it was read. */
+  readonly url: string
+  readonly text: string
+}
+
 /** One host gets a request a second from all visitors together, after the first 30. */
 const limits = {
   gap_ms: 1_000,
@@ -48,7 +54,7 @@ export function createPublisherFiles(
   if (!files) return { isOn: false, readme: notConfigured, icon: notConfigured }
   const { upstreams, draw } = files
   const ask = upstreams.create_upstream(limits)
-  const readmes = upstreams.create_cache<Read<string>>(lasting(remembered.readmes))
+  const readmes = upstreams.create_cache<Read<Text>>(lasting(remembered.readmes))
   const icons = upstreams.create_cache<Read<string>>(lasting(remembered.icons))
 
   const load = (url: string, accept: string, { signal, caller }: UpstreamCall) =>
@@ -58,12 +64,23 @@ export function createPublisherFiles(
       throw new Failure(code, `${url} answers ${answer.status}.`, { upstream: { status: answer.status } })
     })
 
-  async function loadText(url: string, call: UpstreamCall): Promise<string> {
+  async function loadText(url: string, call: UpstreamCall): Promise<Text> {
     const { headers, body } = await load(url, 'text/markdown, text/plain', call)
     if (/^text\/(?:plain|markdown|x-markdown)\b/i.test(headers['content-type'] ?? '')) {
-      return withoutHidden(new TextDecoder().decode(body))
+      return { url, text: withoutHidden(new TextDecoder().decode(body)) }
     }
     throw new Failure('upstream_invalid', `${url} is no plain text and no Markdown.`)
+  }
+
+  /** Repositories write README.md in capitals or, like a third of npm's packages, in small letters. */
+  async function loadReadme(url: string, call: UpstreamCall): Promise<Text> {
+    try {
+      return await loadText(url, call)
+    } catch (thrown) {
+      const inSmall = url.replace(/\/README\.md$/, '/readme.md')
+      if (inSmall === url || Failure.from(thrown).code !== 'not_found') throw thrown
+      return loadText(inSmall, call)
+    }
   }
 
   async function loadIcon(url: string, call: UpstreamCall): Promise<string> {
@@ -76,11 +93,12 @@ export function createPublisherFiles(
     async readme(entry, call) {
       const address = readmeOf(entry)
       if (!address) throw new Failure('not_found', `No README of ${entry.package_name} is known.`)
-      const { value, at } = await readmes(address.url, call, orFailure(address.url, loadText))
-      const text = shown(value)
+      const { value, at } = await readmes(address.url, call, orFailure(address.url, loadReadme))
+      const { url, text } = shown(value)
       return {
         package_name: entry.package_name,
-        ...address,
+        url,
+        base_url: address.base_url,
         read_at: new Date(at).toISOString(),
         text: text.slice(0, maxCharacters).toWellFormed(),
         truncated: text.length > maxCharacters,

@@ -33,6 +33,7 @@ const asPicture = (response: ServerResponse, bytes: Buffer, type = 'image/png') 
 /** What the servers of publishers answer, by path. */
 const answers: Record<string, (response: ServerResponse) => void> = {
   '/plain.md': (response) => void asText(response, '# Plain\n\nSome *words* with a [link](docs/use.md).'),
+  '/small/readme.md': (response) => void asText(response, '# In small letters'),
   '/levels.md': (response) => void asText(response, '#### First\n\n# Second\n\n###### Third'),
   '/hostile.md': (response) => void asText(response, hostile),
   '/nested.md': (response) => void asText(response, nested),
@@ -59,7 +60,8 @@ const requests = new Map<string, number>()
 const publisher = createServer((request, response) => {
   const path = request.url ?? ''
   requests.set(path, (requests.get(path) ?? 0) + 1)
-  answers[path]?.(response)
+  const answer = answers[path] ?? answers['/missing.md']
+  answer?.(response)
 })
 let home: TestGateway
 
@@ -84,13 +86,13 @@ afterAll(async () => {
 async function listAll({ gateway: { store, follower } }: TestGateway, origin: string): Promise<void> {
   const { revision } = await store.write(async (writer) => {
     for (const path of Object.keys(answers)) {
-      const [file = '', ending] = path.slice(1).split('.')
-      const isIcon = ending === 'png'
+      const [, file = ''] = path.split(/[/.]/)
+      const isIcon = path.endsWith('.png')
       await writer.put(
         sampleEntry({
           package_name: `com.example.${isIcon ? `${file}-icon` : file}`,
           name: file,
-          source_url: isIcon ? null : `${origin}${path}`,
+          source_url: isIcon ? null : origin + path.replace('readme.md', 'README.md'),
           ...(isIcon && { card: { iconUrl: `${origin}${path}` } }),
         }),
       )
@@ -187,6 +189,15 @@ describe('a README', () => {
     },
     20_000,
   )
+
+  test('may have its name in small letters', async () => {
+    for (const _ of [1, 2]) {
+      const { json } = await home.request('GET', '/public/agents/com.example.small/readme')
+      expect(json.text).toBe('# In small letters')
+      expect(json.url).toMatch(/\/small\/readme\.md$/)
+    }
+    expect([requests.get('/small/README.md'), requests.get('/small/readme.md')]).toEqual([1, 1])
+  })
 
   test('is an answer of the API, and of no other agent in what a model reads', async () => {
     const { json, headers } = await home.request('GET', '/public/agents/com.example.hostile/readme')
