@@ -197,9 +197,9 @@ function calling(form) {
       }
       const { output } = await execute({ agent, capability, input })
       const took = `${Math.round(performance.now() - started)} ms`
-      answer.replaceChildren(element('p', took, 'hint'), jsonOf(output))
+      answer.replaceChildren(element('p', took, 'hint'), ...jsonOf(output, form.dataset.cut ?? ''))
     } catch (fault) {
-      showProblem(form, answer, /** @type {any} */ (fault).problem ?? { detail: String(fault) })
+      showProblem(form, answer, /** @type {any} */ (fault).problem ?? { detail: form.dataset.away })
     } finally {
       answer.removeAttribute('aria-busy')
       document.dispatchEvent(new Event('step'))
@@ -220,6 +220,11 @@ async function callAsPerson(form, answer, input) {
   const page = parse(await response.text())
   const shown = page.getElementById('answer') ?? page.querySelector('#main > *')
   if (!shown) return
+  // After a session has changed, this form is sent again in the new one, and not a form within it.
+  const next = /** @type {HTMLInputElement | null} */ (page.querySelector('input[name=token]'))
+  if (next) form.dataset.token = next.value
+  for (const part of shown.querySelectorAll('form, dl')) part.remove()
+  for (const title of shown.querySelectorAll('h1')) title.replaceWith(element('p', title.textContent ?? ''))
   shown.removeAttribute('id')
   answer.replaceChildren(document.adoptNode(shown))
   showFaults(form, JSON.parse(/** @type {HTMLElement} */ (shown).dataset.errors ?? '[]'))
@@ -362,20 +367,27 @@ function element(name, text, className = '') {
   return made
 }
 
+/** Characters of an answer that are shown. */
+const maxAnswer = 100_000
+
 /**
- * JSON with its texts in colour.
+ * JSON with its texts in colour; what is long is cut, and a line says how much is left.
  * @param {unknown} value
+ * @param {string} cut
  */
-function jsonOf(value) {
+function jsonOf(value, cut) {
   const pre = document.createElement('pre')
   pre.tabIndex = 0
-  const parts = JSON.stringify(value, null, 2).split(/("(?:[^"\\]|\\.)*":?)/)
+  const text = JSON.stringify(value, null, 2)
+  const left = text.length - maxAnswer
+  // As on the server: a text that was cut may end within a string.
+  const parts = text.slice(0, maxAnswer).split(/("(?:[^"\\]|\\[\s\S])*(?:":?|\\?$))/)
   pre.append(
     ...parts.map((part, index) =>
       index % 2 === 1 && !part.endsWith(':') ? element('span', part, 'string') : part,
     ),
   )
-  return pre
+  return left > 0 ? [pre, element('p', cut.replace('#', String(left)), 'hint')] : [pre]
 }
 
 /**

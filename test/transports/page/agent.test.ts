@@ -242,6 +242,20 @@ test('a schema whose values are of other types is drawn', () => {
   expect(html).toContain('string,null')
 })
 
+test.each([
+  ['^[a-z]{2}-?[0-9]+$', true],
+  ['^(red|green)$', true],
+  [`^${'a?'.repeat(40)}${'a'.repeat(40)}$`, false],
+  ['^(a+)+$', false],
+  ['^a*a*a*$', false],
+  ['a+', false],
+  ['^[$', false],
+])('the pattern %s is left to the browser: %s', (pattern, isDrawn) => {
+  const input_schema = { type: 'object', properties: { a: { type: 'string', pattern } } }
+  const { html } = callForm('com.example.a', { name: 'a', description: '', input_schema }, 0)
+  expect(html.includes(' pattern="')).toBe(isDrawn)
+})
+
 describe('hostile texts', () => {
   test.each([
     '/agent/com.example.hostile',

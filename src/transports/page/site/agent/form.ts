@@ -33,7 +33,7 @@ interface Field {
  */
 export function callForm(agent: string, capability: Capability, place: number, token = ''): Html {
   const own = token !== '' && html` data-token="${token}"`
-  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" novalidate>
+  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" data-cut="${words.answer.cut('#')}" data-away="${words.faults.away}" novalidate>
 <div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
 <div class="answer" role="status"></div>
@@ -210,6 +210,8 @@ const maxPattern = 200
 /** A repeated group, or a reference to one: such patterns can take a browser for ever. */
 const explosive = /\)[*+{?]|\\[1-9k]/
 const maxRepetitions = 2
+/** Each optional part can double the ways to match a text. */
+const maxOptional = 8
 /** A pattern of HTML matches the whole value, one of JSON Schema a part: only those that state both ends are equal. */
 const whole = /^\^(?:[^|]*|\([^()]*\))\$$/s
 
@@ -217,7 +219,9 @@ const whole = /^\^(?:[^|]*|\([^()]*\))\$$/s
 function patternOf({ pattern }: Schema): Html | false {
   if (typeof pattern !== 'string' || pattern.length > maxPattern) return false
   const repetitions = pattern.match(/[*+}]/g)?.length ?? 0
-  if (!whole.test(pattern) || explosive.test(pattern) || repetitions > maxRepetitions) return false
+  const optional = pattern.match(/\?/g)?.length ?? 0
+  if (repetitions > maxRepetitions || optional > maxOptional) return false
+  if (!whole.test(pattern) || explosive.test(pattern)) return false
   try {
     new RegExp(pattern, 'v')
   } catch {
