@@ -29,8 +29,8 @@ afterAll(async () => {
 })
 
 /** A browser that a person has signed in with, without scripts. */
-async function visitor(subject = 'ada', path = '/me') {
-  login.person = { ...login.person, subject, name: subject }
+async function visitor(subject = 'ada', path = '/me', namespaces: readonly string[] = []) {
+  login.person = { ...login.person, subject, name: subject, namespaces }
   const browser = new Browser(home.url)
   const page = await signIn(browser, await browser.open(home.url + path))
   return { browser, page }
@@ -120,6 +120,24 @@ test('a person takes an agent through its whole life by forms alone', async () =
   expect(deleted.text).toContain('The agent is deleted.')
   expect((await browser.open(`${home.url}/me`)).text).toContain('You have no agents here yet.')
 }, 30_000)
+
+test('of two owners who change an agent, the later one sees what was typed, and the change of the other', async () => {
+  const team = ['com.team']
+  const { browser: ann, page } = await visitor('ann', '/publish?way=form', team)
+  const staged = await ann.submit(page, { ...agent, package_name: 'com.team.forecast', do: 'publish' })
+  const { browser: ben, page: shown } = await visitor('ben', '/me/agents/com.team.forecast', team)
+  expect(shown.status).toBe(200)
+  const fields = { version: '1.0.0', tags: '', category: '' }
+  const byAnn = { ...fields, name: 'Of Ann', description: 'By Ann.' }
+  const byBen = { ...fields, name: 'Of Ben', description: 'By Ben.' }
+  await ann.submit(staged, byAnn, formWith(staged, 'update'))
+  const late = await ben.submit(shown, byBen, formWith(shown, 'update'))
+  expect([late.status, late.text.includes('precondition_failed')]).toEqual([412, true])
+  expect(late.text).toContain('<h1>Of Ann</h1>')
+  expect(late.text).toContain('value="Of Ben"')
+  await ben.submit(late, byBen, formWith(late, 'update'))
+  expect((await ann.open(`${home.url}/me/agents/com.team.forecast`)).text).toContain('By Ben.')
+})
 
 test('an agent is published from a pasted card, and what is wrong with the card is said', async () => {
   const { browser, page } = await visitor('bea', '/publish?way=card')

@@ -1,5 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { SearchOutput } from '../../../schemas/search.ts'
+import { results } from '../../../src/transports/page/site/results.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 
@@ -152,6 +154,20 @@ describe('the page of a search', () => {
     expect((await open('/search?q=zzqqxx')).text).not.toContain('so far')
   })
 
+  test('of 100,000 agents is as long as one of 20', async () => {
+    const { json } = await home.request('GET', '/public/agents?q=paper&limit=20&facets=true')
+    const few: SearchOutput = { ...json, total: 20, next_cursor: null }
+    const values = (name: string) => Array.from({ length: 5_000 }, (_, at) => [`${name}-${at}`, 20])
+    const facets = Object.fromEntries(
+      Object.keys(json.facets).map((name) => [name, Object.fromEntries(values(name))]),
+    )
+    const many = { ...few, total: 100_000, facets, next_cursor: 'x'.repeat(400) } as SearchOutput
+    const search = new URLSearchParams('q=paper')
+    const elements = (found: SearchOutput) => results(found, search).main.html.match(/<[a-z]/g)?.length ?? 0
+    expect(results(many, search).main.html).toContain('<strong>100\u202f000</strong> agents')
+    expect(elements(many) - elements({ ...few, facets: undefined })).toBeLessThanOrEqual(220)
+  })
+
   test('of an empty form lists all agents', async () => {
     const { status, text } = await open('/search?q=')
     expect([status, text.match(/<article class="hit">/g)?.length]).toEqual([200, 20])
@@ -184,6 +200,18 @@ describe('the page of an agent', () => {
     const search = await open('/search?q=hostile')
     expect(search.text).toContain('com.example.hostile')
     expect(search.text).not.toMatch(/<script>alert|<img/)
+  })
+
+  test('without a description has no empty parts', async () => {
+    const { store, follower } = home.gateway
+    const bare = sampleEntry({ package_name: 'com.example.bare', name: 'Bare', description: '' })
+    const { revision } = await store.write((writer) => writer.put(bare))
+    await follower.caughtUp(revision)
+    for (const path of ['/agent/com.example.bare', '/search?q=bare']) {
+      const { status, text } = await open(path)
+      expect([status, text.includes('Bare')]).toEqual([200, true])
+      expect(text).not.toMatch(/<p[^>]*><\/p>|<meta name="description" content="">/)
+    }
   })
 
   test('is at the name with its slash', async () => {

@@ -70,7 +70,7 @@ function hit(agent: Found, mark: RegExp | undefined): Html {
   return html`<article class="hit">
 <div><h2><a href="${pageOf(package_name)}">${name}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
 ${stateOf(agent)}
-<p class="text">${marked(description, mark)}</p>
+${description !== '' && html`<p class="text">${marked(description, mark)}</p>`}
 ${match && html`<p class="why">${why(match, confidence)}</p>`}
 </article>`
 }

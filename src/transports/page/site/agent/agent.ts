@@ -48,7 +48,7 @@ export function agentPage({ entry, install, history, versions, base, chosen, tok
 <nav class="crumbs" aria-label="${words.browse}"><a href="/search">${words.browse}</a>${category !== null && html` / <a href="/search?category=${encodeURIComponent(category)}">${titleOf(category)}</a>`}</nav>
 <div class="titled">${iconOf(entry)}<h1 dir="auto">${name}</h1></div>
 <p><span class="name mono" dir="ltr">${package_name}</span> <span class="count">${version ?? ''}</span></p>
-<p class="lead" dir="auto">${description}</p>
+${description !== '' && html`<p class="lead" dir="auto">${description}</p>`}
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
 <p class="hint">${entry.callable_reason}</p>
 ${noticesOf(entry)}
@@ -59,7 +59,7 @@ ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
 </div>`
   return {
     title: name,
-    description: description.slice(0, 200),
+    ...(description !== '' && { description: description.slice(0, 200) }),
     main,
     place: 'browse',
     head: head(entry, base),
