@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { chromiumPath } from '../test/support/chromium.ts'
-import { sampleGateway, signInVisitor, views } from '../test/support/sample-site.ts'
+import { addressOf, sampleGateway, signInViews, signInVisitor, views } from '../test/support/sample-site.ts'
 
 const folder = resolve(import.meta.dirname, '../pictures')
 const readmeFolder = resolve(import.meta.dirname, '../docs/pictures')
@@ -13,7 +13,7 @@ const readmeFolder = resolve(import.meta.dirname, '../docs/pictures')
 const ofReadme = new Set(['home-light-1280', 'agent-dark-1280', 'connect-dark-1280', 'play-steps-light-1280'])
 const screenHeight = 720
 const parts = process.argv.slice(2)
-const chosen = Object.entries(views).filter(
+const chosen = Object.entries({ ...views, ...signInViews }).filter(
   ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
 )
 /** Pixels of the longest page that is drawn. */
@@ -30,7 +30,7 @@ try {
         const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme })
         const page = await context.newPage()
         if (view.isOwn) await signInVisitor(page, home)
-        await page.goto(home.url + view.path)
+        await page.goto(await addressOf(view, home))
         await page.evaluate('document.fonts.ready')
         await view.prepare?.(page)
         await page.evaluate('scrollTo(0, 0)')

@@ -5,7 +5,7 @@ import { sampleEntry } from './entries.ts'
 import { startGateway, type TestGateway } from './gateway.ts'
 import { pngOf } from './pictures.ts'
 import { listHostileAgent, listSampleAgent } from './sample-agent.ts'
-import { instantLogin } from './sign-in.ts'
+import { authorizationRequest, instantLogin, register } from './sign-in.ts'
 
 interface SampleView {
   readonly path: string
@@ -87,6 +87,23 @@ export const views: Readonly<Record<string, SampleView>> = {
       await page.waitForSelector('#findings .note')
     },
   },
+}
+
+interface SignInView extends Omit<SampleView, 'path'> {
+  readonly path: string | ((home: TestGateway) => Promise<string>)
+}
+
+/** The pages by which people sign in and allow applications; they have a frame of their own, in English. */
+export const signInViews: Readonly<Record<string, SignInView>> = {
+  'sign-in': { path: '/sign-in' },
+  'sign-in-link': { path: '/sign-in/link?code=none' },
+  device: { path: '/oauth/device' },
+  consent: { path: async (home) => authorizationRequest(home, await register(home)).url, isOwn: true },
+}
+
+/** Where a view is. */
+export async function addressOf({ path }: SignInView, home: TestGateway): Promise<string> {
+  return new URL(typeof path === 'string' ? path : await path(home), home.url).href
 }
 
 const login = instantLogin()
