@@ -8,7 +8,8 @@ export function createFinance(ports: FinancePorts): Agent {
   return defineAgent({
     package_name: 'svc.utility.finance',
     name: 'Finance',
-    description: 'Gets current crypto and stock prices.',
+    description:
+      'Gets current exchange rates of currencies and prices of cryptocurrencies, stocks (shares) and market indexes.',
     tags: [testTag],
     category: 'utilities',
     target: 'developer',

@@ -11,7 +11,8 @@ export function createWiki(ports: WikiPorts): Agent {
   return defineAgent({
     package_name: 'svc.utility.wiki',
     name: 'Wiki',
-    description: 'Searches encyclopedia pages and gives their summaries.',
+    description:
+      'Looks up people, places and subjects in an encyclopedia such as Wikipedia: searches its pages and gives the summary of an article.',
     tags: [testTag],
     category: 'utilities',
     target: 'developer',
