@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { privateFolder } from '../../common/private-file.ts'
-import { openSections, type Pieces, type Sections, writeSections } from '../../common/sections.ts'
-import { SerialQueue } from '../../common/serial-queue.ts'
+import { privateFile, privateFolder } from '../../common/private-file.ts'
+import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
 import type { Store } from '../../store/store.ts'
 
 /** A snapshot of derived data on disk; with it, a start does not derive the data again. */
@@ -10,23 +10,22 @@ interface Snapshot {
   /** The last snapshot, if it is complete, of this format and of this store. */
   read(): Promise<Sections | undefined>
   /** Replaces the snapshot atomically. A snapshot is optional, so a fault is only reported. */
-  write(revision: number, pieces: Pieces): Promise<void>
+  write(revision: number, parts: Parts): Promise<void>
 }
 
-/** Makes a value from a snapshot, and closes it. If that fails, reports the fault and makes an empty value. */
-export async function restored<T>(
+/** Makes a value from a snapshot. If that fails, reports the fault and makes an empty value. */
+export function restored<T>(
   saved: Sections | undefined,
-  make: (saved: Sections | undefined) => T | Promise<T>,
+  make: (saved: Sections | undefined) => T,
   onError: (fault: unknown) => void,
-): Promise<T> {
-  if (!saved) return await make(undefined)
+): T {
   try {
-    await using sections = saved
-    return await make(sections)
+    return make(saved)
   } catch (fault) {
+    if (!saved) throw fault
     onError(fault)
+    return make(undefined)
   }
-  return await make(undefined)
 }
 
 /** Writes a snapshot if at least `min` changes were applied since the last one. */
@@ -34,25 +33,21 @@ export type Keep = (min: number) => Promise<void>
 
 interface Savable {
   readonly applied_revision: number
-  save(write: (pieces: Pieces) => Promise<void>): Promise<void>
+  save(): Parts | Promise<Parts>
 }
 
-/** Snapshots are written one after another. */
 export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
-  const turns = new SerialQueue()
   let savedRevision = derived.applied_revision
-  return (min) =>
-    turns.take(async () => {
-      if (derived.applied_revision - savedRevision < min) return
-      await derived.save((pieces) => {
-        savedRevision = derived.applied_revision
-        return snapshot.write(savedRevision, pieces)
-      })
-    })
+  return async (min) => {
+    if (derived.applied_revision - savedRevision < min) return
+    const parts = await derived.save()
+    savedRevision = derived.applied_revision
+    await snapshot.write(savedRevision, parts)
+  }
 }
 
 /**
- * A snapshot in the files at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
+ * A snapshot in the file at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
  * `onError` is called for a file that is damaged or cannot be written, and before `onLater`, which is called for a
  * snapshot of a later revision than that of the store.
  */
@@ -69,46 +64,40 @@ export function createSnapshot(
     return JSON.stringify([format, revision, change ?? null])
   }
 
-  async function isCurrent(sections: Sections): Promise<boolean> {
-    const origin = await sections.text('origin')
-    const [, revision] = JSON.parse(origin) as [string, number]
-    const latest = await store.read.latest()
-    if (revision > latest) {
-      onError(storeBehind(path, revision, latest))
-      onLater()
-      return false
-    }
-    // What was purged after the snapshot must not come back from it.
-    if (revision < (await store.retention.prunedRevision())) return false
-    return origin === (await originAt(revision))
-  }
-
   return {
     async read() {
-      let sections: Sections | undefined
+      if (!existsSync(path)) return undefined
       try {
-        sections = await openSections(path)
-        if (sections && (await isCurrent(sections))) return sections
+        const sections = openSections(path)
+        const origin = sections.text('origin')
+        const [, revision] = JSON.parse(origin) as [string, number]
+        const latest = await store.read.latest()
+        if (revision > latest) {
+          onError(storeBehind(path, revision, latest))
+          onLater()
+          return undefined
+        }
+        // What was purged after the snapshot must not come back from it.
+        if (revision < (await store.retention.prunedRevision())) return undefined
+        return origin === (await originAt(revision)) ? sections : undefined
       } catch (fault) {
         onError(fault)
+        return undefined
       }
-      await sections?.[Symbol.asyncDispose]()
-      return undefined
     },
-    async write(revision, pieces) {
+    async write(revision, parts) {
+      const temporary = `${path}.${process.pid}`
       try {
         await mkdir(dirname(path), { mode: privateFolder }).catch(() => {})
-        await writeSections(path, withOrigin(pieces, await originAt(revision)))
+        const content = packSections({ ...parts, origin: await originAt(revision) })
+        await writeFile(temporary, content, { mode: privateFile })
+        await rename(temporary, path)
       } catch (fault) {
         onError(fault)
+        await rm(temporary, { force: true }).catch(() => {})
       }
     },
   }
-}
-
-function* withOrigin(pieces: Pieces, origin: string): Pieces {
-  yield ['origin', origin]
-  yield* pieces
 }
 
 function storeBehind(path: string, revision: number, latest: number): Error {

@@ -6,23 +6,17 @@ const span = 2 ** 20
 const maxPairs = 10_000
 
 /**
- * Pairs of a term and a capability that has it, one after another. They are sorted, so that the capabilities with one
- * term are adjacent.
+ * Each pair of a capability and one of its terms is one number. The numbers are sorted, so that the capabilities with
+ * one term are adjacent.
  */
-export type CapabilityTerms = Uint32Array
+export type CapabilityTerms = Float64Array
 
 /** Pairs the capabilities of an entry, by their index, with their terms. */
 export function pairTerms(capabilities: readonly (readonly PostingList[])[]): CapabilityTerms {
   const pairs = capabilities.flatMap((terms, capability) =>
     terms.map(({ serial }) => serial * span + capability),
   )
-  const sorted = new Float64Array(pairs.slice(0, maxPairs)).sort()
-  const flat = new Uint32Array(sorted.length * 2)
-  sorted.forEach((pair, at) => {
-    flat[at * 2] = Math.floor(pair / span)
-    flat[at * 2 + 1] = pair % span
-  })
-  return flat
+  return new Float64Array(pairs.slice(0, maxPairs)).sort()
 }
 
 /** Adds the weight of a term to the weight of each capability that has the term. */
@@ -32,19 +26,20 @@ export function addWeight(
   { serial }: PostingList,
   weight: number,
 ): void {
-  for (let index = firstFrom(pairs, serial); pairs[index * 2] === serial; index++) {
-    const capability = pairs[index * 2 + 1] ?? 0
+  const first = serial * span
+  for (let index = firstFrom(pairs, first); index < pairs.length; index++) {
+    const capability = (pairs[index] ?? 0) - first
+    if (capability >= span) return
     weights[capability] = (weights[capability] ?? 0) + weight
   }
 }
 
-/** The index of the first pair of this term or a later one. */
-function firstFrom(pairs: CapabilityTerms, serial: number): number {
+function firstFrom(pairs: CapabilityTerms, pair: number): number {
   let low = 0
-  let high = pairs.length / 2
+  let high = pairs.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((pairs[middle * 2] ?? 0) < serial) low = middle + 1
+    if ((pairs[middle] ?? 0) < pair) low = middle + 1
     else high = middle
   }
   return low
