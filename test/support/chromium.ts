@@ -14,5 +14,6 @@ export async function openPage(browser: Browser, address: string, options: Brows
   page.on('console', (message) => reports.push(message.text()))
   page.on('pageerror', (error) => reports.push(String(error)))
   await page.goto(address)
+  await page.evaluate('document.fonts.ready')
   return { context, page, reports, [Symbol.asyncDispose]: () => context.close() }
 }

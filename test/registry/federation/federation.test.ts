@@ -35,9 +35,11 @@ const result = (name: string, members: object = {}) => ({
   ...members,
 })
 
-/** The gateway waits 400 ms for other registries; on a busy machine these need longer. */
-const patient = (milliseconds: number, signal: AbortSignal) =>
-  systemWait(milliseconds === 400 ? 20_000 : milliseconds, signal)
+/** Has a gateway wait this long for other registries instead of 400 ms. */
+const withBudget = (budget_ms: number) => (milliseconds: number, signal: AbortSignal) =>
+  systemWait(milliseconds === 400 ? budget_ms : milliseconds, signal)
+/** On a busy machine they need longer than 400 ms. */
+const patient = withBudget(20_000)
 
 async function start(
   name: string,
@@ -331,9 +333,7 @@ describe('another registry that', () => {
 
   test('is silent five times is not asked for a while', async () => {
     const silent = await upstream(() => {})
-    const wait = (milliseconds: number, signal: AbortSignal) =>
-      systemWait(milliseconds === 400 ? 50 : milliseconds, signal)
-    const home = await start('home', [silent.url], { wait })
+    const home = await start('home', [silent.url], { wait: withBudget(50) })
     for (let count = 0; count < 7; count++) await action(home, {})
     expect(silent.hits()).toBe(5)
   })

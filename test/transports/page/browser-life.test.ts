@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { startUpstreamServer, type UpstreamServer } from '../../support/authorization-server.ts'
-import { chromiumPath } from '../../support/chromium.ts'
+import { chromiumPath, openPage as openIn } from '../../support/chromium.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 import { type EnvelopeAgent, serveEnvelopes } from '../../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -61,15 +61,7 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
     for (const each of [home, echo, mail, upstream, dns]) await each?.[Symbol.asyncDispose]()
   })
 
-  async function openPage(path: string) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 860 } })
-    const page = await context.newPage()
-    const reports: string[] = []
-    page.on('console', (message) => reports.push(message.text()))
-    page.on('pageerror', (error) => reports.push(String(error)))
-    await page.goto(home.url + path)
-    return { page, reports, [Symbol.asyncDispose]: () => context.close() }
-  }
+  const openPage = (path: string) => openIn(browser, home.url + path)
 
   const saysDone = (page: Page, text: string) => page.getByRole('status').getByText(text).waitFor()
 

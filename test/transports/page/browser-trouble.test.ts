@@ -180,13 +180,12 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
   test(
     'two tabs that change one agent: the later one is told, keeps what was typed, and saves it then',
     async () => {
-      const endpoints = [{ protocol: 'envelope', url: agent.url }]
       await using opened = await openSignedIn('/publish?way=form')
       const { context, page: first } = opened
       await first.fill('[name=package_name]', 'com.ada.tabs')
       await first.fill('[name=name]', 'Tabs')
       await first.fill('#f-description', 'Has two.')
-      await first.fill('[name=endpoint]', endpoints[0]?.url ?? '')
+      await first.fill('[name=endpoint]', agent.url)
       await first.click('button[value=publish]')
       await first.waitForURL(/com\.ada\.tabs/)
       const second = await context.newPage()

@@ -1,7 +1,7 @@
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve } from '../../net/support.ts'
-import { chromiumPath } from '../../support/chromium.ts'
+import { chromiumPath, openPage as openIn } from '../../support/chromium.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { pngOf } from '../../support/pictures.ts'
@@ -54,30 +54,15 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await site[Symbol.asyncDispose]()
   })
 
-  /** A page, and what its console and its policy report. */
-  async function openPage(
-    path: string,
-    { width = 1280, scripts = true }: { width?: number; scripts?: boolean } = {},
-  ) {
-    const context = await browser.newContext({
-      viewport: { width, height: 860 },
-      javaScriptEnabled: scripts,
-    })
-    const page = await context.newPage()
-    const reports: string[] = []
-    page.on('console', (message) => reports.push(message.text()))
-    page.on('pageerror', (error) => reports.push(String(error)))
-    await page.goto(home.url + path)
-    await page.evaluate('document.fonts.ready')
-    return { page, reports, [Symbol.asyncDispose]: () => context.close() }
-  }
+  const openPage = (path: string, options?: BrowserContextOptions) =>
+    openIn(browser, home.url + path, options)
 
   const found = (page: Page) => page.locator('#results h2 a').allTextContents()
 
   test.each(['/search?q=paper', '/agent/com.example.boats'])(
     'long words of publishers leave %s within a narrow screen',
     async (path) => {
-      await using opened = await openPage(path, { width: 390 })
+      await using opened = await openPage(path, { viewport: { width: 390, height: 860 } })
       expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
       expect(opened.reports).toEqual([])
     },
@@ -109,7 +94,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
   }, 30_000)
 
   test('without scripts, search, filters and pages of agents work too', async () => {
-    await using opened = await openPage('/', { scripts: false })
+    await using opened = await openPage('/', { javaScriptEnabled: false })
     const { page } = opened
     await page.fill('input[type=search]', 'swans')
     await page.click('form[role=search] button')
