@@ -72,7 +72,7 @@ export function createPublisherFiles(
     throw new Failure('upstream_invalid', `${url} is no plain text and no Markdown.`)
   }
 
-  /** Repositories write README.md in capitals or, like a third of npm's packages, in small letters. */
+  /** Repositories name the file README.md or readme.md, and servers of raw files tell the two apart. */
   async function loadReadme(url: string, call: UpstreamCall): Promise<Text> {
     try {
       return await loadText(url, call)

@@ -59,15 +59,14 @@ export function siteMounts(
     page('/search', async ({ request, ask }) => {
       const search = searchOf(request)
       const params = readQuery(String(search), fields, searchInput(context))
-      const limits = { limit: 20, facets: true, facet_choices: true, federation: 'none' }
-      const found = await ask<SearchOutput>('search_agents', { ...limits, ...params } as JsonObject)
+      const searchHere = (input: object) =>
+        ask<SearchOutput>('search_agents', { federation: 'none', ...input } as JsonObject)
+      const found = await searchHere({ limit: 20, facets: true, facet_choices: true, ...params })
       const query = search.get('q')
       if (found.total > 0 || query === null) return results(found, search)
-      const without = (params: JsonObject) =>
-        ask<SearchOutput>('search_agents', { ...params, federation: 'none' })
       const [listed, nearby] = await Promise.all([
-        without({ limit: 1 }),
-        search.size > 1 ? without({ query, limit: maxNearby }) : undefined,
+        searchHere({ limit: 1 }),
+        search.size > 1 ? searchHere({ query, limit: maxNearby }) : undefined,
       ])
       return results(found, search, { listed: listed.total, nearby })
     }),
