@@ -1,4 +1,5 @@
 import type { Page } from '../../auth/authorization-server/pages.ts'
+import { brand } from './brand.ts'
 import { type Html, html } from './html.ts'
 import { style, styleSource } from './style.ts'
 
@@ -20,6 +21,7 @@ export function page({ title, body, formTarget = '' }: DocumentOptions): Page {
 <style>${{ html: style }}</style>
 </head>
 <body>
+<header>${brand('Dragoman')}</header>
 <main>
 <h1>${title}</h1>
 ${body}
@@ -31,7 +33,7 @@ ${body}
     html: document.html,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; form-action ${`'self' ${formTarget}`.trim()}; base-uri 'none'; frame-ancestors 'none'`,
+      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; font-src 'self'; form-action ${`'self' ${formTarget}`.trim()}; base-uri 'none'; frame-ancestors 'none'`,
       'X-Frame-Options': 'DENY',
       'Cache-Control': 'no-store',
     },

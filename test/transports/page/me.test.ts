@@ -201,6 +201,7 @@ test('what is stored of a person is downloaded, and deleted after a word', async
   expect(copy.headers.get('content-length')).toBeNull()
   expect(copy.text).toContain('com.example.eva')
   const data = await browser.open(`${home.url}/me/data`)
+  expect(data.text).toContain(' of 64 MiB')
   const resend = await browser.submit(data, { confirm: 'no' })
   expect([resend.status, resend.text.includes('Nothing was deleted.')]).toEqual([400, true])
   await browser.submit(data, { confirm: 'delete' })

@@ -1,10 +1,10 @@
+import { brand } from '../brand.ts'
 import { type Html, html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
 import type { Place, View } from './view.ts'
 import type { Visitor } from './visitor.ts'
 import { changeWords, words } from './words.ts'
 
-const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true"><g class="ring" fill="none" stroke-width="2"><circle cx="11" cy="16" r="9"/><circle cx="21" cy="16" r="9"/></g><path class="lens" d="M16 8.5a9 9 0 0 1 0 15 9 9 0 0 1 0-15z"/></svg>`
 const half = html`<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 1.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor"/></svg>`
 
 /** A whole page of the site, with its head and foot. `visitor` is unknown while it could not be read. */
@@ -30,7 +30,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <body>
 <a class="skip" href="#main">${words.skip}</a>
 <header class="head"><div class="wrap">
-<a class="brand" href="/">${mark}${words.product}</a>
+${brand(words.product)}
 <nav aria-label="${words.product}"><ul>
 <li><a href="/search"${current('browse')}>${words.browse}</a></li>
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>

@@ -273,6 +273,16 @@ export const words = {
     missing: 'Still missing',
     revoke: 'Stop and revoke',
     usage: 'Your usage',
+    of: 'of',
+    quotas: {
+      entries: ['Agents', ''],
+      stage_entries: ['Agents in STAGE', ''],
+      bytes: ['Text of agents', 'As it is stored.'],
+      versions_per_day: ['Versions published', 'Since 00:00 UTC.'],
+      api_keys: ['API keys', ''],
+      webhooks: ['Webhooks', ''],
+      playground_sessions: ['Sessions of the console', ''],
+    },
     export: 'Download what is stored of you',
     export_hint: 'Every row that the registry keeps of you, as JSON, without secrets.',
     erase: 'Delete what is stored of you',
@@ -614,6 +624,13 @@ function licenseOf(license: string): string {
     name.toUpperCase(),
   )
   return spelled.charAt(0).toUpperCase() + spelled.slice(1)
+}
+
+/** A size in bytes, in the largest binary unit of which it is one or more. */
+export function sizeOf(bytes: number): string {
+  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
+  const number = bytes / 1024 ** power
+  return `${number < 10 ? Number(number.toFixed(1)) : Math.round(number)} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
 }
 
 /** A count with narrow no-break spaces between thousands. */

@@ -6,7 +6,7 @@ import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
 import type { Site } from '../site.ts'
 import type { Visit } from '../view.ts'
-import { countOf, words } from '../words.ts'
+import { countOf, sizeOf, words } from '../words.ts'
 import { memberMounts, memberView } from './frame.ts'
 
 const text = words.me
@@ -66,6 +66,8 @@ async function show(visit: Visit, typed: Typed) {
 }
 
 function quotaRow({ quota, meaning, used, limit }: Usage['accounts'][number]['quotas'][number]): Html {
+  const [label, hint] = text.quotas[quota as keyof typeof text.quotas] ?? [quota, meaning]
+  const shown = quota === 'bytes' ? sizeOf : countOf
   const share = limit === null || limit === 0 ? 0 : Math.min(100, (used * 100) / limit)
-  return html`<div><dt>${quota.replaceAll('_', ' ')}</dt><dd><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6"/><rect class="level" width="${share}" height="6"/></svg>${countOf(used)}${limit !== null && ` / ${countOf(limit)}`}<p class="hint">${meaning}</p></dd></div>`
+  return html`<div><dt>${label}</dt><dd><svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6"/><rect class="level" width="${share}" height="6"/></svg>${shown(used)}${limit !== null && ` ${text.of} ${shown(limit)}`}${hint !== '' && html`<p class="hint">${hint}</p>`}</dd></div>`
 }
