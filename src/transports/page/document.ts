@@ -1,6 +1,6 @@
 import type { Page } from '../../auth/authorization-server/pages.ts'
-import { brand } from './brand.ts'
 import { type Html, html } from './html.ts'
+import { mark } from './mark.ts'
 import { style, styleSource } from './style.ts'
 
 interface DocumentOptions {
@@ -21,7 +21,7 @@ export function page({ title, body, formTarget = '' }: DocumentOptions): Page {
 <style>${{ html: style }}</style>
 </head>
 <body>
-<header>${brand('Dragoman')}</header>
+<header>${mark}Dragoman</header>
 <main>
 <h1>${title}</h1>
 ${body}

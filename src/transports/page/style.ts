@@ -7,9 +7,8 @@ export const style = `
 @media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:400 16px/1.55 Inter,system-ui,sans-serif}
-header{max-width:30rem;margin:0 auto;padding:16px 16px 0}
-.brand{display:inline-flex;align-items:center;gap:10px;min-height:36px;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em;color:inherit;text-decoration:none}
-.brand svg{width:28px;height:28px}
+header{max-width:30rem;margin:0 auto;padding:16px 16px 0;display:flex;align-items:center;gap:10px;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em}
+header svg{width:28px;height:28px}
 .ring{stroke:var(--ink)}
 .lens{fill:var(--accent)}
 main{max-width:30rem;margin:0 auto;padding:32px 16px 48px}

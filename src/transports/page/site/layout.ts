@@ -1,5 +1,5 @@
-import { brand } from '../brand.ts'
 import { type Html, html } from '../html.ts'
+import { mark } from '../mark.ts'
 import type { AssetPaths } from './assets.ts'
 import type { Place, View } from './view.ts'
 import type { Visitor } from './visitor.ts'
@@ -30,7 +30,7 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <body>
 <a class="skip" href="#main">${words.skip}</a>
 <header class="head"><div class="wrap">
-${brand(words.product)}
+<a class="brand" href="/">${mark}${words.product}</a>
 <nav aria-label="${words.product}"><ul>
 <li><a href="/search"${current('browse')}>${words.browse}</a></li>
 <li><a href="/connect"${current('connect')}>${words.connect}</a></li>
