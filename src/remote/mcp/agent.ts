@@ -213,7 +213,8 @@ export class McpAgent implements RemoteAgent {
         const result = await this.#withConnection(sdk, call, exchange, (connection) =>
           this.#pass(sdk, connection, exchange, request, progress.take),
         )
-        await abortable(progress.done(), exchange.signal)
+        const passing = progress.done()
+        if (passing !== undefined) await abortable(passing, exchange.signal)
         if (!isQuestion(result)) return { result }
         const inputRequests = checkedQuestions(result.inputRequests ?? {}, capabilities, asker)
         return { result: { ...result, inputRequests } }

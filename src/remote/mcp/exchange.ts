@@ -79,11 +79,15 @@ export async function runExchange<Value>(
     const abort = () => current.run(exchange, () => over.abort(signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
+    let isDone = false
     try {
-      return await work(exchange)
+      const value = await work(exchange)
+      isDone = true
+      return value
     } finally {
       signal.removeEventListener('abort', abort)
-      over.abort(callOver)
+      // A process has no streams, so its answer leaves nothing open.
+      if (!isDone || !facts.launch) over.abort(callOver)
     }
   })
 }

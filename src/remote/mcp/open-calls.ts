@@ -59,16 +59,12 @@ export class OpenCalls {
   remove(id: string): void {
     this.#calls.delete(id)
   }
-
-  has(id: string): boolean {
-    return this.#calls.has(id)
-  }
 }
 
 /** One call to a server that may ask during the call. */
 class OpenCall {
   readonly caller: string
-  readonly #id = `${prefix}${randomUUID()}`
+  #id: string | undefined
   readonly #calls: OpenCalls
   readonly #over = new AbortController()
   readonly #waiting = new Map<string, Waiting>()
@@ -99,17 +95,17 @@ class OpenCall {
 
   /** The result of the call or, if the server asks first, its questions. */
   async next(): Promise<McpReply> {
-    const question = new Promise<'question'>((resolve) => {
-      this.#onQuestion = () => resolve('question')
-      if (this.#waiting.size > 0) resolve('question')
-    })
     try {
-      const reply = await Promise.race([this.#reply, question])
-      if (reply === 'question') return { result: this.#suspend() }
+      const reply = await new Promise<McpReply | undefined>((resolve, reject) => {
+        this.#onQuestion = () => resolve(undefined)
+        if (this.#waiting.size > 0) this.#onQuestion()
+        this.#reply.then(resolve, reject)
+      })
+      if (!reply) return { result: this.#suspend() }
       this.#end()
       return reply
     } catch (thrown) {
-      this.#end()
+      this.#end(callOver)
       throw thrown
     }
   }
@@ -146,7 +142,7 @@ class OpenCall {
   }
 
   #suspend(): JsonObject {
-    if (!this.#calls.has(this.#id)) this.#calls.add(this.#id, this)
+    const id = this.#name()
     this.#detach()
     this.#call = undefined
     const late = new Failure('cancelled', 'Nobody answered the question in time.')
@@ -155,14 +151,24 @@ class OpenCall {
     return {
       resultType: 'input_required',
       inputRequests: Object.fromEntries(questions),
-      requestState: this.#id,
+      requestState: id,
     }
   }
 
-  #end(reason = callOver): void {
+  /** Its name for the caller who answers. */
+  #name(): string {
+    if (this.#id !== undefined) return this.#id
+    const id = `${prefix}${randomUUID()}`
+    this.#calls.add(id, this)
+    this.#id = id
+    return id
+  }
+
+  /** A call that has its result has ended by itself. */
+  #end(reason?: Failure): void {
     clearTimeout(this.#timer)
     this.#detach()
-    this.#calls.remove(this.#id)
-    this.#over.abort(reason)
+    if (this.#id !== undefined) this.#calls.remove(this.#id)
+    if (reason) this.#over.abort(reason)
   }
 }

@@ -50,14 +50,15 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
       const existing = this.#entries.get(key)
       const entry = existing ?? this.#start(key, signal, open)
       entry.users++
-      clearTimeout(entry.idleTimer)
       try {
-        const item = await abortable(entry.opening, signal).catch((error: unknown) => {
-          // The call for which the item was opened has ended: opens an item for this call.
-          const isOthersEnd = existing !== undefined && entry.signal.aborted && !signal.aborted
-          if (!isOthersEnd) throw error
-          return undefined
-        })
+        const item =
+          entry.item ??
+          (await abortable(entry.opening, signal).catch((error: unknown) => {
+            // The call for which the item was opened has ended: opens an item for this call.
+            const isOthersEnd = existing !== undefined && entry.signal.aborted && !signal.aborted
+            if (!isOthersEnd) throw error
+            return undefined
+          }))
         if (item !== undefined) return await work(item)
       } finally {
         this.#release(entry)
@@ -117,8 +118,11 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
       this.#close(entry)
       return
     }
-    entry.idleTimer = setTimeout(() => this.#remove(entry), this.#options.idle_ms)
-    entry.idleTimer.unref()
+    // Starting a timer again costs less than clearing it at each use.
+    entry.idleTimer ??= setTimeout(() => {
+      if (entry.users === 0) this.#remove(entry)
+    }, this.#options.idle_ms).unref()
+    entry.idleTimer.refresh()
   }
 
   /** Removes an entry, unless its key has a newer one. */

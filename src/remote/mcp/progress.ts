@@ -8,12 +8,12 @@ const maxWaiting = 64
 /** Passes progress on in order, as fast as `emit` accepts it. */
 export function createProgress(emit: RemoteCall['emit']): {
   take(progress: Progress): void
-  /** Resolves when the latest progress has been passed on. */
-  done(): Promise<void>
+  /** Resolves when the latest progress has been passed on; undefined if there was none. */
+  done(): Promise<void> | undefined
 } {
   const waiting: Progress[] = []
   let isRunning = false
-  let running = Promise.resolve()
+  let running: Promise<void> | undefined
 
   async function run(): Promise<void> {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
