@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 const bundled = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url))
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache()
+  // A process that is killed writes none at its end.
+  setTimeout(module.flushCompileCache, 10_000).unref()
   const source = new URL('../src/cli/main.ts', import.meta.url)
   const main = existsSync(source) ? source : new URL('../dist/src/bundle/main.js', import.meta.url)
   const { start } = await import(main.href)

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyse } from '../../src/search/query/analyse.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
@@ -41,6 +42,12 @@ describe('analysis', () => {
     expect(terms('한국어')).toEqual(['한국', '국어'])
     expect(terms('票')).toEqual(['票'])
     expect(terms('が')).toEqual(['が'])
+  })
+
+  it('reads plain text alone as it reads it beside another script', () => {
+    const character = fc.constantFrom(...'aZbQ019._/- \n\t()')
+    const text = fc.string({ unit: character, maxLength: 40 })
+    for (const plain of fc.sample(text, 500)) expect(terms(`${plain} é`)).toEqual([...terms(plain), 'e'])
   })
 
   it('drops terms too long to be words', () => {

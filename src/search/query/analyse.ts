@@ -15,11 +15,15 @@ const spaced = String.raw`[[\p{L}\p{M}\p{N}]--${unspaced}]`
 /** A run of Han, kana or Hangul, or words of other scripts with the marks that join identifiers. */
 const runs = new RegExp(String.raw`${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
+/** The same for ASCII. Classes of all scripts take long to compile, at the first text that needs them, and to match. */
+const asciiRuns = /[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
 /** The boundaries within `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
 const joints =
   /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
+const asciiJoints =
+  /[_-]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/
 const plainWord = /^[a-z]+$/
-const ascii = /^[\x20-\x7f]*$/
+const ascii = /^[\0-\x7f]*$/
 const accents = /[\u0300-\u036f]/g
 
 /**
@@ -30,9 +34,10 @@ const accents = /[\u0300-\u036f]/g
  */
 export function analyse(text: string, emit: Emit, boilerplate: ReadonlySet<string> = stopWords): void {
   const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)
-  for (const run of normal.match(runs) ?? []) {
+  const isAscii = ascii.test(normal)
+  for (const run of normal.match(isAscii ? asciiRuns : runs) ?? []) {
     if (plainWord.test(run)) emitTerm(run, run, boilerplate.has(run), emit)
-    else if (startsUnspaced.test(run)) emitPairs(run, emit)
+    else if (!isAscii && startsUnspaced.test(run)) emitPairs(run, emit)
     else emitIdentifier(run, emit, boilerplate)
   }
 }
@@ -44,7 +49,7 @@ function emitIdentifier(run: string, emit: Emit, boilerplate: ReadonlySet<string
 }
 
 function emitSegment(segment: string, emit: Emit, boilerplate: ReadonlySet<string>): string[] {
-  const pieces = segment.split(joints)
+  const pieces = segment.split(ascii.test(segment) ? asciiJoints : joints)
   for (const piece of pieces) {
     const folded = fold(piece)
     emitTerm(folded, piece.toLowerCase(), boilerplate.has(folded), emit)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { secretInAddress } from '../shared/secrets.ts'
@@ -30,7 +30,10 @@ export interface Subtree {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>
 }
 
-/** Express only matches paths; this module handles bodies and answers. */
+/**
+ * Express only matches paths, and is loaded with the first request that it is left; this module handles bodies and
+ * answers.
+ */
 export function createHttpApp(
   context: TransportContext,
   etags: Etags,
@@ -39,7 +42,7 @@ export function createHttpApp(
   subtrees: readonly Subtree[] = [],
 ): RequestListener {
   const rows = routes.map((route) => mountOf(route, context, etags, ending))
-  const app = createExpress(context, [...rows, ...others])
+  let app: Promise<Express> | undefined
   const find = createFinder(rows, others)
   return (request, response) => {
     const { method = '', url = '' } = request
@@ -51,7 +54,11 @@ export function createHttpApp(
     }
     const subtree = subtrees.find(({ prefix }) => url.startsWith(prefix))
     if (subtree) return void subtree.handler(request, response)
-    app(request, response)
+    app ??= createExpress(context, [...rows, ...others])
+    app.then(
+      (match) => match(request, response),
+      (fault) => sendFailure(context, request, response, failureOf(context, fault), requestId(request)),
+    )
   }
 }
 
@@ -107,7 +114,8 @@ function decoded(part: string): string | undefined {
   }
 }
 
-function createExpress(context: TransportContext, mounts: readonly Mount[]): Express {
+async function createExpress(context: TransportContext, mounts: readonly Mount[]): Promise<Express> {
+  const { default: express } = await import('express')
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)

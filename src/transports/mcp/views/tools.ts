@@ -77,13 +77,22 @@ function toTool(agent: Agent, action: Action): Tool {
 /** An action of a hosted agent as a tool, under this name. */
 export function namedTool(name: string, agent: Agent, action: Action): Tool {
   const { description = action.description, input = action.input, defaults, asks } = action.tool ?? {}
+  // Made at the first listing: a start has no use for the schemas of all tools.
+  let inputSchema: JsonSchema | undefined
+  let outputSchema: JsonSchema | undefined
   return {
     listing: {
       name,
       title: action.title,
       description,
-      inputSchema: modelSchema(objectSchema(input.json)),
-      outputSchema: objectSchema(action.output.json),
+      get inputSchema() {
+        inputSchema ??= modelSchema(objectSchema(input.json))
+        return inputSchema
+      },
+      get outputSchema() {
+        outputSchema ??= objectSchema(action.output.json)
+        return outputSchema
+      },
       annotations: {
         title: action.title,
         readOnlyHint: action.effect === 'read',
