@@ -81,7 +81,12 @@ export type Correction = z.infer<typeof Correction>
 const page = {
   total: z.int().describe('Number of matching agents, on all pages.'),
   facets: Facets.optional(),
-  notice: z.string().optional().describe('Present if no agent fits, or none fits well.'),
+  notice: z
+    .string()
+    .optional()
+    .describe(
+      'Present if no agent fits, none fits well, or, for language models, none can be called as it is.',
+    ),
   corrected: z
     .array(Correction)
     .optional()

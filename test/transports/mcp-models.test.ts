@@ -129,6 +129,30 @@ describe('over agents with actions', () => {
     await agent?.[Symbol.asyncDispose]()
   })
 
+  test('a model that can call none of the agents found learns how to find others', async () => {
+    const packages = [
+      { registryType: 'npm', identifier: 'knit', version: '1.0.0', transport: { type: 'stdio' } },
+    ]
+    const document = {
+      name: 'com.example/knitting',
+      description: 'Knits jumpers.',
+      version: '1.0.0',
+      packages,
+    }
+    const body = {
+      to: 'svc.registry',
+      action: 'import_entries',
+      params: { lines: [JSON.stringify({ server: document })] },
+    }
+    const token = await home.token('root', { scopes: ['admin'] })
+    await home.request('POST', '/a2a/message', { body, token })
+    const noticeOf = async (input: object) =>
+      (await anonymous.call('search_agents', { query: 'knits jumpers', limit: 1, ...input })).output.notice
+    expect(await noticeOf({})).toContain('{"callable": ["hosted", "open", "stated"]}')
+    expect(await noticeOf({ filters: { callable: ['package'] } })).toBeUndefined()
+    expect(await noticeOf({ query: 'forecast of the weather' })).toBeUndefined()
+  })
+
   test('a hit of a tool has the matching action first, and nothing that does not serve a call', async () => {
     const { output } = await anonymous.call('search_agents', { query: 'forecast of the weather', limit: 1 })
     expect(output).toEqual({

@@ -1739,7 +1739,7 @@ export interface components {
       /** @description Number of matching agents, on all pages. */
       total: number
       facets?: components['schemas']['Facets']
-      /** @description Present if no agent fits, or none fits well. */
+      /** @description Present if no agent fits, none fits well, or, for language models, none can be called as it is. */
       notice?: string
       /** @description Misspelt words of the query and what was searched for instead; `exact` prevents this. */
       corrected?: components['schemas']['Correction'][]
@@ -2022,7 +2022,7 @@ export interface components {
       /** @description Number of matching agents, on all pages. */
       total: number
       facets?: components['schemas']['Facets']
-      /** @description Present if no agent fits, or none fits well. */
+      /** @description Present if no agent fits, none fits well, or, for language models, none can be called as it is. */
       notice?: string
       /** @description Misspelt words of the query and what was searched for instead; `exact` prevents this. */
       corrected?: components['schemas']['Correction'][]

@@ -91,11 +91,13 @@ export class SearchService {
   /** The same search for language models: with the best actions of each agent, without what does not serve a call. */
   searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput> {
     const { max_tokens = briefTokens } = input
-    return this.#cached('brief', input, caller, () =>
-      this.#find(input, caller, signal, (ranked, characters) =>
+    return this.#cached('brief', input, caller, async () => {
+      const found = await this.#find(input, caller, signal, (ranked, characters) =>
         briefPage(ranked, characters, max_tokens * charactersPerToken),
-      ),
-    )
+      )
+      const notice = found.notice ?? noCallable(input, found.agents)
+      return { ...found, ...(notice !== undefined && { notice }) }
+    })
   }
 
   /**
@@ -315,6 +317,18 @@ const briefTokens = 4000
 function noticeOf({ total, confidence = 0 }: Hits): string | undefined {
   if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
   return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
+}
+
+/** What a model does when it can call none of the agents that it found. */
+function noCallable(
+  { query, filters = {} }: SearchQuery,
+  agents: BriefSearchOutput['agents'],
+): string | undefined {
+  const isCallable = ({ callable }: Pick<EntryDetail, 'callable'>) =>
+    callable !== 'package' && callable !== 'no'
+  if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
+    return undefined
+  return 'None of these can be called as it is. A `package` runs once the operator has approved it. The filter {"callable": ["hosted", "open", "stated"]} finds agents that can be called.'
 }
 
 /**
