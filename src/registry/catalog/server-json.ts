@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { Endpoint } from '../../../schemas/entry-parts.ts'
-import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { Input, PublishedPackage } from '../../../schemas/package.ts'
-import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut } from '../cards/manifest.ts'
+import { assertHonestText } from '../entry/deceptive-text.ts'
 
 /**
  * The server.json documents of the MCP registry, as fields of an entry and back. Schema 2025-12-11,
@@ -45,11 +44,7 @@ export type ServerFields = Pick<
  */
 export function readServer(value: unknown): ServerDocument {
   const document = ServerDocument.parse(value)
-  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
-  if (document.title && mixesScripts(document.title)) {
-    errors.push({ pointer: '/title', detail: 'mixes scripts that look alike.' })
-  }
-  if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
+  assertHonestText(document, '/title', document.title)
   return document
 }
 

@@ -4,10 +4,10 @@ import { derivedName, slug } from '../../../schemas/derived-name.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
-import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import { bareHost, isLocalName } from '../../net/fetch/address.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cut, maxCapabilities, maxDescription, readCard } from '../cards/manifest.ts'
+import { assertHonestText } from '../entry/deceptive-text.ts'
 import { assertUnreserved } from '../entry/name-rules.ts'
 
 /** The fields that an imported line states. */
@@ -47,9 +47,7 @@ export function readDocument(document: unknown): Facts {
   const facts = isServer ? fromServer(McpServer.parse(document)) : fromCard(document)
   PackageName.parse(facts.package_name)
   assertUnreserved(facts.package_name)
-  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
-  if (mixesScripts(facts.name)) errors.push({ pointer: '/name', detail: 'mixes scripts that look alike.' })
-  if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
+  assertHonestText(document, '/name', facts.name)
   return facts
 }
 

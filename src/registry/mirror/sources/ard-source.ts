@@ -5,7 +5,6 @@ import { type Capability, Endpoint } from '../../../../schemas/entry-parts.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import { PackageName, Tag } from '../../../../schemas/names.ts'
-import { hiddenIn, mixesScripts } from '../../../../schemas/text.ts'
 import {
   cut,
   excessOf,
@@ -15,6 +14,7 @@ import {
   maxTags,
   readCard,
 } from '../../cards/manifest.ts'
+import { assertHonestText } from '../../entry/deceptive-text.ts'
 import { assertUnreserved } from '../../entry/name-rules.ts'
 import type { Facts } from '../../import/read-line.ts'
 import { type AgentItem, readItems, type SourceItem } from '../source-items.ts'
@@ -101,11 +101,7 @@ function factsOf({ document, base }: ArdItem, sourceUrl: string): Facts {
   if (!isServer && !agentTypes.has(entry.type)) {
     throw new Failure('invalid_request', `The type ${entry.type.slice(0, 100)} is not that of an agent.`)
   }
-  const errors = hiddenIn(document).map((pointer) => ({ pointer, detail: 'hides characters.' }))
-  if (mixesScripts(entry.displayName)) {
-    errors.push({ pointer: '/displayName', detail: 'mixes scripts that look alike.' })
-  }
-  if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
+  assertHonestText(document, '/displayName', entry.displayName)
   const card = !isServer && entry.data ? readCard(entry.data) : undefined
   return {
     package_name: packageNameOf(entry.identifier, base),
