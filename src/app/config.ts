@@ -18,6 +18,16 @@ export function nameMode({
   return DRAGOMAN_NAMES ?? (DRAGOMAN_LOGINS === undefined ? 'open' : 'proof')
 }
 
+/** The hosted agents that need a setting. */
+export const agentsWithSettings = ['svc.utility.wiki']
+
+/** Those of them that lack it: each of their actions answers `not_configured`. */
+export function unconfiguredAgents({
+  DRAGOMAN_CONTACT,
+}: Pick<Config, 'DRAGOMAN_CONTACT'>): readonly string[] {
+  return DRAGOMAN_CONTACT === undefined ? agentsWithSettings : []
+}
+
 /** The configuration, parsed. Paths are absolute. */
 export interface Config extends Settings {
   readonly data: string
