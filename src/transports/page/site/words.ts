@@ -204,6 +204,7 @@ export const words = {
     },
     days: 'Days until it ends',
     until: 'until',
+    revoked: 'not valid: all that was issued to its owner was revoked,',
     delete: 'Delete',
     webhooks_lead: 'The registry posts its changes to your address as they happen, signed and in order.',
     webhook_once: 'The secret that signs deliveries. Copy it now: it is not shown again.',
