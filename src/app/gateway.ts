@@ -34,7 +34,7 @@ import { openRegistryServices, type RegistryServices } from './registry.ts'
 import { openCredentials, openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
-import { createRuntime, type GatewayOptions, type Health } from './runtime.ts'
+import { createRuntime, type GatewayOptions, type Health, type Runtime } from './runtime.ts'
 import { openSearch } from './search.ts'
 import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
@@ -78,6 +78,8 @@ export interface Gateway extends AsyncDisposable {
   readonly trusted_proxies: readonly string[]
   readonly mcp_tools: readonly string[]
   onError(fault: unknown): void
+  /** Logs the errors of one part of the gateway. */
+  readonly report: Runtime['onError']
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
@@ -223,6 +225,7 @@ async function assemble(
     trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
     onError: runtime.onError('transport'),
+    report: runtime.onError,
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
