@@ -3,26 +3,34 @@ import { type Code, codes, type Details, Failure } from '../../schemas/failure.t
 import { isRecord, type Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { type Config, readConfig } from '../app/config.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
 interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
 }
 
-/** `as` replaces the operator as the caller of local calls; null is a caller without a token. */
-export async function openClient(config: Config = readConfig(), as?: Principal | null): Promise<Client> {
+/**
+ * `as` replaces the operator as the caller of local calls; null is a caller without a token. `log` takes what a gateway
+ * of this process logs.
+ */
+export async function openClient(
+  config: Config = readConfig(),
+  as?: Principal | null,
+  log?: Logger,
+): Promise<Client> {
   const { DRAGOMAN_URL: url, DRAGOMAN_TOKEN: token } = config
-  if (url === undefined) return await local(config, as)
+  if (url === undefined) return await local(config, as, log)
   const { accessToken } = await import('./sign-in/session.ts')
   return remote(url, token ?? (await accessToken(url)))
 }
 
-async function local(config: Config, as?: Principal | null): Promise<Client> {
+async function local(config: Config, as?: Principal | null, log?: Logger): Promise<Client> {
   const [{ openGateway }, { localPrincipal }] = await Promise.all([
     import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
-  const gateway = await openGateway(config)
+  const gateway = await openGateway(config, log && { log })
   const { signal } = new AbortController()
   const principal = as === undefined ? localPrincipal : as
   return {
