@@ -135,10 +135,20 @@ function readTexts(environment: Environment): Texts {
   // Settings can name programs and models, so they are read only from a folder that the user has chosen.
   const isChosen = earlier === undefined || DRAGOMAN_CONFIG !== undefined
   const from_file = isChosen ? readConfigFile(config_path) : undefined
+  // The default file is made at the first start; a name that is stated and leads nowhere is a mistyped one.
+  if (DRAGOMAN_CONFIG !== undefined && from_file === undefined) throw noFile(config_path)
   assertNamed(Object.keys(from_file ?? {}), config_path)
   const extra = Object.keys(from_file ?? {}).filter((name) => ofThisProcess.has(name))
   if (extra.length > 0) throw wrong(extra.map((name) => ({ name, detail: 'Set it in the environment.' })))
   return { data, config_path, from_environment, from_file }
+}
+
+function noFile(path: string): Failure {
+  const detail = `There is no file ${path}.`
+  return new Failure('invalid_request', `DRAGOMAN_CONFIG: ${detail}`, {
+    errors: [{ pointer: '/DRAGOMAN_CONFIG', detail }],
+    hint: `Correct the name, or make the file: echo '{}' > ${path}`,
+  })
 }
 
 /** The project's own tests and checks have variables with these prefixes. */

@@ -104,6 +104,24 @@ describe('the file of the settings', () => {
     else await expect(reading).rejects.toThrow('Give origins alone, without a path')
   })
 
+  test('is refused where its name is stated and it is not there, and is not made', async () => {
+    await using folder = await temporaryFolder()
+    const DRAGOMAN_CONFIG = join(folder.path, 'dragomen.json')
+    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_CONFIG, PORT: '0' }
+    for (const name of ['serve', 'list']) {
+      const { code, stderr } = await start(process.execPath, [command, name], environment).ended
+      expect([code, stderr]).toEqual([
+        2,
+        `DRAGOMAN_CONFIG: There is no file ${DRAGOMAN_CONFIG}. (invalid_request)
+  Correct the name, or make the file: echo '{}' > ${DRAGOMAN_CONFIG}
+`,
+      ])
+    }
+    await expect(stat(DRAGOMAN_CONFIG)).rejects.toThrow('ENOENT')
+    await writeFile(DRAGOMAN_CONFIG, '{"PORT": 9000}')
+    expect(readConfig({ DRAGOMAN_DATA: folder.path, DRAGOMAN_CONFIG }).PORT).toBe(9000)
+  })
+
   test('gives way to an empty variable, which unsets', async () => {
     const text = '{"DRAGOMAN_CONTACT": "ada@example.com"}'
     expect((await withFile(text, { DRAGOMAN_CONTACT: '' })).DRAGOMAN_CONTACT).toBeUndefined()
