@@ -159,13 +159,24 @@ describe('the file of the settings', () => {
   }, 30_000)
 })
 
-test.each(['proxy', '10.0.0.0/8', '10.0.0.5, nginx'])('a trusted proxy is an address, not %s', (text) => {
-  expect(() => readConfig({ DRAGOMAN_TRUSTED_PROXIES: text })).toThrow('Give IP addresses')
+test.each([
+  'proxy',
+  '10.0.0.5, nginx',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0.0/8/8',
+  'fd00::/129',
+  '10.0.0/8',
+  '10.0.0.0/-1',
+])('a trusted proxy is an address or a network, not %s', (text) => {
+  expect(() => readConfig({ DRAGOMAN_TRUSTED_PROXIES: text })).toThrow(
+    'Give IP addresses or networks such as 10.0.0.5, 10.0.0.0/8 or fd00::/8',
+  )
 })
 
 test('trusted proxies are addresses of both families', () => {
-  const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::5' })
-  expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::5'])
+  const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::/8' })
+  expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::/8'])
 })
 
 describe('a setting that nothing reads', () => {
