@@ -6,8 +6,10 @@ import { type Config, readConfig } from '../app/config.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
-interface Client extends AsyncDisposable {
+export interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
+  /** The body of a stream of events; undefined where a gateway offers none. Absent for the data folder. */
+  stream?(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
 /**
@@ -41,22 +43,28 @@ async function local(config: Config, as?: Principal | null, log?: Logger): Promi
 }
 
 function remote(url: string, token: string | undefined): Client {
+  const authorization = token ? { Authorization: `Bearer ${token}` } : {}
+  const ask = (path: string, request: RequestInit) =>
+    fetch(`${url}${path}`, request).catch((fault) => {
+      throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
+    })
   return {
     async send(envelope) {
-      const headers = {
-        'Content-Type': 'application/json',
-        ...(token && { Authorization: `Bearer ${token}` }),
-      }
-      const answer = await fetch(`${url}/a2a/message`, {
+      const answer = await ask('/a2a/message', {
         method: 'POST',
-        headers,
+        headers: { 'Content-Type': 'application/json', ...authorization },
         body: JSON.stringify(envelope),
-      }).catch((fault) => {
-        throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
       })
       const body: unknown = await answer.json().catch(() => undefined)
       if (answer.ok) return body as Json
       throw toFailure(body, answer.status, url)
+    },
+    async stream(path, signal) {
+      const answer = await ask(path, { headers: { Accept: 'text/event-stream', ...authorization }, signal })
+      if (answer.ok && answer.headers.get('content-type')?.startsWith('text/event-stream'))
+        return answer.body ?? undefined
+      await answer.body?.cancel()
+      return undefined
     },
     async [Symbol.asyncDispose]() {},
   }
