@@ -46,9 +46,9 @@ async function follow(
   const of = { ...(options.agent !== undefined && { agent: options.agent }) }
   const revisionOf = (option: string, text: string) => readNumber(option, text, 0, Number.MAX_SAFE_INTEGER)
   const until = options.until === undefined ? Infinity : revisionOf('--until', options.until)
-  const asked = options.since === undefined ? undefined : revisionOf('--since', options.since)
-  const { revision } = await look(client, { ...of, since: asked ?? 0 })
-  const since = asked ?? revision
+  const stated = options.since === undefined ? undefined : revisionOf('--since', options.since)
+  const { revision } = await look(client, { ...of, since: stated ?? 0 })
+  const since = stated ?? revision
   if (!json) say(`Following the registry from revision ${since}. Ctrl+C ends.`)
   for await (const { changes, up_to } of spans(client, { ...of, since }, signal)) {
     for (const change of changes) {

@@ -15,11 +15,11 @@ const weather = {
 
 /** A way to a gateway that counts the requests, hides its streams if told to, and breaks off the first one. */
 async function between(target: string, { streams }: { streams: boolean }) {
-  const asked: string[] = []
+  const requests: string[] = []
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request
     const isStream = headers.accept === 'text/event-stream'
-    asked.push(`${method} ${url.split('?')[0]}${isStream ? ' stream' : ''}`)
+    requests.push(`${method} ${url.split('?')[0]}${isStream ? ' stream' : ''}`)
     if (isStream && !streams) return response.writeHead(404).end()
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
@@ -29,7 +29,7 @@ async function between(target: string, { streams }: { streams: boolean }) {
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     })
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
-    if (isStream && asked.filter((line) => line.endsWith('stream')).length === 1) {
+    if (isStream && requests.filter((line) => line.endsWith('stream')).length === 1) {
       const { value } = (await answer.body?.getReader().read()) ?? {}
       response.write(value)
       return response.destroy()
@@ -40,7 +40,7 @@ async function between(target: string, { streams }: { streams: boolean }) {
   const port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -55,7 +55,7 @@ test.each([
   await using home = await startGateway()
   await using way = await between(home.url, { streams })
   await using watching = run(process.execPath, [command, 'watch', '--json'], { DRAGOMAN_URL: way.url })
-  const times = (line: string) => way.asked.filter((asked) => asked === line).length
+  const times = (line: string) => way.requests.filter((request) => request === line).length
   const [look, stream] = ['POST /a2a/message', 'GET /public/changes stream']
   await vi.waitFor(() => expect(times(streams ? stream : look)).toBeGreaterThanOrEqual(2), 20_000)
   await list(home, weather)
