@@ -1,4 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { describeExposed, exposedFiles } from '../app/file-modes.ts'
@@ -171,7 +172,7 @@ async function searchCheck(config: Config, log?: Logger): Promise<Check> {
     const { total } = (await client.send({ to: 'svc.registry', action: 'search_agents', params })) as {
       total: number
     }
-    return { check: 'registry', ok: true, detail: `${total} agents in ${where}` }
+    return { check: 'registry', ok: true, detail: `${counted(total, 'agent')} in ${where}` }
   } catch (fault) {
     return { check: 'registry', ok: false, detail: `${where}: ${wordsOf(fault)}` }
   }
