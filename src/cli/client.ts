@@ -46,7 +46,7 @@ function remote(url: string, token: string | undefined): Client {
   const authorization = token ? { Authorization: `Bearer ${token}` } : {}
   const ask = (path: string, request: RequestInit) =>
     fetch(`${url}${path}`, request).catch((fault) => {
-      throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
+      throw new Failure('unavailable', `${url} does not answer.`, { hint: otherGateway }, fault)
     })
   return {
     async send(envelope) {
@@ -70,10 +70,15 @@ function remote(url: string, token: string | undefined): Client {
   }
 }
 
+const otherGateway =
+  'Commands go to the gateway of DRAGOMAN_URL, else to that of the last dragoman login. Start that gateway, or give the base URL of another; after dragoman logout, and without DRAGOMAN_URL, they use the data of this machine.'
+
 function toFailure(body: unknown, status: number, url: string): Failure {
   if (isRecord(body) && typeof body.code === 'string' && body.code in codes) {
     const { code, detail, ...details } = body
     return new Failure(code as Code, String(detail), details as Details)
   }
-  return new Failure('upstream_invalid', `${url} answers ${status}, and is not a Dragoman gateway.`)
+  return new Failure('upstream_invalid', `${url} answers ${status}, and is not a Dragoman gateway.`, {
+    hint: otherGateway,
+  })
 }
