@@ -53,7 +53,10 @@ export class Revocations implements AsyncDisposable {
   }
 
   /** The revocation of all that was issued to a subject until a time after `issued_at`, in milliseconds. */
-  ofSubject({ issuer, subject }: Pick<Principal, 'issuer' | 'subject'>, issued_at: number) {
+  ofSubject(
+    { issuer, subject }: Pick<Principal, 'issuer' | 'subject'>,
+    issued_at: number,
+  ): Revocation | undefined {
     const revocation = this.#revoked.get(nameOf('subject', issuer, subject))
     return revocation !== undefined && issued_at <= revocation.before ? revocation : undefined
   }

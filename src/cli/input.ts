@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Failure } from '../../schemas/failure.ts'
@@ -16,8 +17,8 @@ export async function readText(file: string): Promise<string> {
 export function unreadable(file: string, fault: unknown): Failure {
   const { code } = fault as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const hint = `Names of files are looked up in ${process.cwd()}.`
-    return new Failure('invalid_request', `There is no file ${file}.`, { hint }, fault)
+    const details = isAbsolute(file) ? {} : { hint: `It is looked for in ${process.cwd()}.` }
+    return new Failure('invalid_request', `There is no file ${file}.`, details, fault)
   }
   const reason = code === 'EISDIR' ? 'it is a folder' : String(code)
   return new Failure('invalid_request', `${file} cannot be read: ${reason}.`, {}, fault)

@@ -17,7 +17,7 @@ test.each<[string, string[], number, RegExp[]]>([
     'a file that is not there',
     ['publish', 'agnet.json'],
     2,
-    [/There is no file agnet\.json\./, /looked up in \//],
+    [/There is no file agnet\.json\./, /looked for in \//],
   ],
   ['a folder for a file', ['publish', '.'], 2, [/^\. cannot be read: it is a folder\./]],
   ['a list that is not there', ['import', 'list.jsonl'], 2, [/There is no file list\.jsonl\./]],

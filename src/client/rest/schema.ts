@@ -1842,7 +1842,7 @@ export interface components {
       created_at: string
       /** Format: date-time */
       expires_at: string
-      /** @description When all that was issued to its subject was revoked, and the reason that was given. */
+      /** @description When all that was issued to its subject was revoked, and why; null for a key that is not. */
       revoked: {
         /** Format: date-time */
         at: string
@@ -1864,6 +1864,7 @@ export interface components {
      *           "namespaces": [
      *             "com.example"
      *           ],
+     *           "revoked": null,
      *           "created_at": "2026-11-01T08:00:00.000Z",
      *           "expires_at": "2026-11-01T09:00:00.000Z"
      *         }
@@ -2795,6 +2796,7 @@ export interface components {
      *       "namespaces": [
      *         "com.example"
      *       ],
+     *       "revoked": null,
      *       "created_at": "2026-11-01T08:00:00.000Z",
      *       "expires_at": "2026-11-01T09:00:00.000Z",
      *       "key": "drg_A1b2C3d4_THE-SECRET-PART"
@@ -2811,7 +2813,7 @@ export interface components {
       created_at: string
       /** Format: date-time */
       expires_at: string
-      /** @description When all that was issued to its subject was revoked, and the reason that was given. */
+      /** @description When all that was issued to its subject was revoked, and why; null for a key that is not. */
       revoked: {
         /** Format: date-time */
         at: string
