@@ -21,6 +21,14 @@ export const Access = z
   .meta({ id: 'AccessReport' })
 export type Access = z.infer<typeof Access>
 
+/** True for an agent that the gateway runs, also while it lacks a setting and cannot be called. */
+export function isHosted(entry: {
+  readonly callable: Callable
+  readonly liveness: { readonly failure: string | null }
+}): boolean {
+  return entry.callable === 'hosted' || entry.liveness.failure === 'not_configured'
+}
+
 /** The bindings of A2A that are called, by the names that cards use. Some call HTTP+JSON by its older name, REST. */
 export const a2aBindings: ReadonlyMap<string, 'JSONRPC' | 'HTTP+JSON'> = new Map([
   ['JSONRPC', 'JSONRPC'],

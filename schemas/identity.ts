@@ -51,6 +51,10 @@ export const ApiKey = z
     namespaces: z.array(z.string()),
     created_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),
+    revoked: z
+      .object({ at: z.iso.datetime(), reason: z.string().nullable() })
+      .nullable()
+      .describe('When all that was issued to its subject was revoked, and why; null for a key that is not.'),
   })
   .meta({ id: 'ApiKey' })
 export type ApiKey = z.infer<typeof ApiKey>

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { counted } from './counted.ts'
 import { isRecord, type JsonSchema } from './json.ts'
 
 /** Messages that zod makes itself; a schema with a message of its own says better what is wrong. */
@@ -47,10 +48,6 @@ function within(issue: SizeIssue, schema: JsonSchema): string {
   if (issue.origin === 'object' || issue.origin === 'record')
     return `Give ${side} ${counted(bound, 'field')}.`
   return `Give a number${range(schema) || ` of ${side} ${bound}`}.`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** The bounds that the schema states, except those of every safe integer. */

@@ -27,6 +27,7 @@ export const FailureClass = z
     'auth_required',
     'rate_limited',
     'no_endpoint',
+    'not_configured',
   ])
   .meta({ id: 'FailureClass' })
 export type FailureClass = z.infer<typeof FailureClass>

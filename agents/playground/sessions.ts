@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { PoolBounds, SessionBounds, SessionStore, Step } from '../../schemas/playground.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
@@ -137,7 +138,7 @@ function gone(): Failure {
 function full({ steps, characters }: SessionBounds): Failure {
   return new Failure(
     'too_large',
-    `The session is full: it holds ${steps} calls and ${characters} characters.`,
+    `The session is full: it holds ${counted(steps, 'call')} and ${characters} characters.`,
     {
       hint: 'POST /api/playground/session creates a new one.',
     },

@@ -18,6 +18,16 @@ export function nameMode({
   return DRAGOMAN_NAMES ?? (DRAGOMAN_LOGINS === undefined ? 'open' : 'proof')
 }
 
+/** The hosted agents that need a setting. */
+export const agentsWithSettings = ['svc.utility.wiki']
+
+/** Those of them that lack it: each of their actions answers `not_configured`. */
+export function unconfiguredAgents({
+  DRAGOMAN_CONTACT,
+}: Pick<Config, 'DRAGOMAN_CONTACT'>): readonly string[] {
+  return DRAGOMAN_CONTACT === undefined ? agentsWithSettings : []
+}
+
 /** The configuration, parsed. Paths are absolute. */
 export interface Config extends Settings {
   readonly data: string
@@ -125,10 +135,20 @@ function readTexts(environment: Environment): Texts {
   // Settings can name programs and models, so they are read only from a folder that the user has chosen.
   const isChosen = earlier === undefined || DRAGOMAN_CONFIG !== undefined
   const from_file = isChosen ? readConfigFile(config_path) : undefined
+  // The default file is made at the first start; a name that is stated and leads nowhere is a mistyped one.
+  if (DRAGOMAN_CONFIG !== undefined && from_file === undefined) throw noFile(config_path)
   assertNamed(Object.keys(from_file ?? {}), config_path)
   const extra = Object.keys(from_file ?? {}).filter((name) => ofThisProcess.has(name))
   if (extra.length > 0) throw wrong(extra.map((name) => ({ name, detail: 'Set it in the environment.' })))
   return { data, config_path, from_environment, from_file }
+}
+
+function noFile(path: string): Failure {
+  const detail = `There is no file ${path}.`
+  return new Failure('invalid_request', `DRAGOMAN_CONFIG: ${detail}`, {
+    errors: [{ pointer: '/DRAGOMAN_CONFIG', detail }],
+    hint: `Correct the name, or make the file: echo '{}' > ${path}`,
+  })
 }
 
 /** The project's own tests and checks have variables with these prefixes. */

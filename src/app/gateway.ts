@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
+import { type AddressSet, addressSet } from '../common/address-set.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { Site } from '../registry/entry/site.ts'
@@ -34,7 +35,7 @@ import { openRegistryServices, type RegistryServices } from './registry.ts'
 import { openCredentials, openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
-import { createRuntime, type GatewayOptions, type Health } from './runtime.ts'
+import { createRuntime, type GatewayOptions, type Health, type Runtime } from './runtime.ts'
 import { openSearch } from './search.ts'
 import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
@@ -75,9 +76,11 @@ export interface Gateway extends AsyncDisposable {
   readonly site: () => Site
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
-  readonly trusted_proxies: readonly string[]
+  readonly trusted_proxies: AddressSet
   readonly mcp_tools: readonly string[]
   onError(fault: unknown): void
+  /** Logs the errors of one part of the gateway. */
+  readonly report: Runtime['onError']
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
@@ -220,9 +223,10 @@ async function assemble(
     traffic,
     site,
     onListed: search.listed.onChange,
-    trusted_proxies: config.DRAGOMAN_TRUSTED_PROXIES,
+    trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
     onError: runtime.onError('transport'),
+    report: runtime.onError,
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -104,6 +104,7 @@ export async function openIdentity(
   const keys = createApiKeys({
     store: store.identity,
     endKey: (id, revocation) => revocations.endKey(id, revocation),
+    revocationOf: (holder, issued_at) => revocations.ofSubject(holder, issued_at),
     clock,
     random: randomBytes,
   })

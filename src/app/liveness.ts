@@ -6,6 +6,7 @@ import type { Probeable } from '../registry/liveness/probe.ts'
 import { createProber, type Prober } from '../registry/liveness/prober.ts'
 import { createReprobe, type Reprobe } from '../registry/liveness/reprobe.ts'
 import type { Store } from '../store/store.ts'
+import { unconfiguredAgents } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -38,7 +39,7 @@ export function openLiveness(
   const { stack, config, options, clock, wait, site } = runtime
   const { random = Math.random, timeout_ms = 8_000, gap_ms = 250 } = options.liveness ?? {}
   const onError = runtime.onError('liveness')
-  const livenessCache = createLivenessCache(store.liveness)
+  const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
   const { detail } = createViews(site, livenessCache)
   const prober = createProber({
     store,

@@ -7,7 +7,7 @@ import { createLivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { SearchService } from '../registry/queries/search-service.ts'
 import { openStore } from '../store/open-store.ts'
 import { version } from './assets.ts'
-import { type Config, storeLocation } from './config.ts'
+import { agentsWithSettings, type Config, storeLocation, unconfiguredAgents } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { createOutbound } from './outbound.ts'
 import { retryStart } from './retry-start.ts'
@@ -46,8 +46,13 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   const own = await store.read.entry({ package_name: 'svc.registry' })
   if (own?.version !== version) return undefined
   const { index, listed, vectors, saveSnapshot } = await openSearch(runtime, store, createOutbound(runtime))
-  const livenessCache = createLivenessCache(store.liveness)
-  const follower = stack.use(new IndexTailer(store, listed.index, onError('index'), { livenessCache }))
+  const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
+  const follower = stack.use(
+    new IndexTailer(store, listed.index, onError('index'), {
+      livenessCache,
+      applied_anew: agentsWithSettings,
+    }),
+  )
   stack.defer(() => saveSnapshot(1))
   await livenessCache.sweep()
   const views = createViews(site, livenessCache)

@@ -1,5 +1,5 @@
 import type { Agent } from '../../schemas/action.ts'
-import { reachableEndpoints } from '../../schemas/callable.ts'
+import { isHosted, reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { fixedHeaders, type SignInAddress } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
@@ -184,7 +184,7 @@ export function openListedAgents(runtime: Runtime, ports: ListedAgentPorts): Lis
     signIns,
     async connect(agent, principal, signal) {
       const entry = await registry.get(agent, principal)
-      const connected = entry.callable === 'hosted' ? undefined : remotes.of(entry)
+      const connected = isHosted(entry) ? undefined : remotes.of(entry)
       if (!connected || isPackageUrl(connected.endpoint.url)) {
         throw new Failure('not_callable', `${entry.package_name} has no address at which it is called.`)
       }

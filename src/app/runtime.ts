@@ -8,10 +8,11 @@ import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { Site } from '../registry/entry/site.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
-import type { WriteRefusal } from '../store/store.ts'
+import { UnreachableStore, type WriteRefusal } from '../store/store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
+import { Outage } from './outage.ts'
 
 /**
  * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
@@ -71,6 +72,7 @@ export interface Runtime {
   readonly wait: Wait
   readonly log: Logger
   readonly health: Health
+  readonly outage: Outage
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly site: () => Site
@@ -83,6 +85,7 @@ export interface Runtime {
 export function createRuntime(stack: AsyncDisposableStack, config: Config, options: GatewayOptions): Runtime {
   const { clock = Date.now, wait = systemWait } = options
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
+  const outage = new Outage(log, clock)
   let reached = `http://${config.HOST}:${config.PORT}`
   return {
     stack,
@@ -92,6 +95,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     wait,
     log,
     health: new Set(),
+    outage,
     createId: () => uuidV7(clock()),
     site() {
       const base_url = config.DRAGOMAN_BASE_URL ?? reached
@@ -103,6 +107,6 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     onError:
       (part, level = 'error') =>
       (fault) =>
-        log[level]({ err: fault }, part),
+        fault instanceof UnreachableStore ? outage.note(fault) : log[level]({ err: fault }, part),
   }
 }

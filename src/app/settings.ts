@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { z } from 'zod'
 import { MirrorInput } from '../../schemas/mirror.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
+import { addressSet } from '../common/address-set.ts'
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
 const list = z.string().transform((text) =>
@@ -14,6 +14,15 @@ const list = z.string().transform((text) =>
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && url.host !== '' && url.href === `${url.protocol}//${url.host}/`
+}
+
+function areAddresses(texts: readonly string[]): boolean {
+  try {
+    addressSet(texts)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isApiBase(text: string): boolean {
@@ -155,11 +164,12 @@ export const settings = {
   ],
   DRAGOMAN_TRUSTED_PROXIES: [
     list
-      .refine((items) => items.every((item) => isIP(item) !== 0), {
-        error: 'Give IP addresses such as 10.0.0.5, comma-separated; names and networks are not supported.',
+      .refine(areAddresses, {
+        error:
+          'Give IP addresses or networks such as 10.0.0.5, 10.0.0.0/8 or fd00::/8, comma-separated; names are not supported.',
       })
       .default([]),
-    'IP addresses of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
+    'IP addresses and networks (CIDR) of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   ],
   DRAGOMAN_MAX_CONNECTIONS: [
     z.coerce.number().int().min(16).default(4096),

@@ -35,6 +35,8 @@ export class HealthObserver implements StoreObserver {
     } else log.info(`${path} was not closed cleanly; its check found no damage`)
   }
 
+  readonly onAnswer = (): void => this.#runtime.outage.end()
+
   readonly onMigrate = (migrations: readonly string[]): void => {
     this.#runtime.log.info({ migrations }, 'the store was upgraded: earlier versions no longer start on it')
   }

@@ -35,6 +35,11 @@ interface ApiKeysOptions {
   readonly store: KeyStore
   /** Deletes a key and revokes the tokens obtained with it. */
   readonly endKey: (id: string, revocation: Revocation) => Promise<void>
+  /** The revocation of all that was issued to a subject until a time after `issued_at`. */
+  readonly revocationOf: (
+    holder: Pick<StoredApiKey, 'issuer' | 'subject'>,
+    issued_at: number,
+  ) => Revocation | undefined
   readonly clock: () => number
   readonly random: (bytes: number) => Uint8Array
 }
@@ -58,7 +63,7 @@ export const maxKeys = 100
  */
 const revocationMilliseconds = 7_200_000
 
-export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions): ApiKeys {
+export function createApiKeys({ store, endKey, revocationOf, clock, random }: ApiKeysOptions): ApiKeys {
   return {
     async create(input, caller) {
       assertMayMake(input, caller)
@@ -80,11 +85,11 @@ export function createApiKeys({ store, endKey, clock, random }: ApiKeysOptions):
       if (!(await store.addKey(stored, maxKeys))) {
         throw new Failure('conflict', `${subject} has ${maxKeys} API keys; delete one of them first.`)
       }
-      return { ...shown(stored), key: whole }
+      return { ...shown(stored, undefined), key: whole }
     },
     async list(caller) {
       const keys = await store.keys(holds(caller, 'admin') ? undefined : caller)
-      return keys.map(shown)
+      return keys.map((key) => shown(key, revocationOf(key, key.created_at)))
     },
     async remove(id, caller, reason) {
       const key = await store.key(id)
@@ -157,11 +162,15 @@ function mayEnd(key: StoredApiKey, caller: Principal): boolean {
   return holds(caller, 'admin') || (key.issuer === caller.issuer && key.subject === caller.subject)
 }
 
-function shown({ sha256: _, created_at, expires_at, ...rest }: StoredApiKey): ApiKey {
+function shown(
+  { sha256: _, created_at, expires_at, ...rest }: StoredApiKey,
+  revocation: Revocation | undefined,
+): ApiKey {
   return {
     ...rest,
     created_at: new Date(created_at).toISOString(),
     expires_at: new Date(expires_at).toISOString(),
+    revoked: revocation ? { at: new Date(revocation.before).toISOString(), reason: revocation.reason } : null,
   }
 }
 

@@ -26,8 +26,8 @@ export class Revocations implements AsyncDisposable {
   readonly #listeners: (() => void)[] = []
   readonly #ending = new AbortController()
   #following: Promise<void> = Promise.resolve()
-  /** Revoked names. For a subject the value is a time: tokens issued at or before it are refused. */
-  #revoked = new Map<string, number>()
+  /** By name. That of a subject holds for the tokens issued at or before its time. */
+  #revoked = new Map<string, Revocation>()
   /** The rows of the last read. */
   #text = ''
   /** Numbers of the read that began last, and of the newest read whose rows are in use. */
@@ -50,6 +50,15 @@ export class Revocations implements AsyncDisposable {
   revoked({ issuer, subject, credential }: Principal): boolean {
     if (this.#revoked.size === 0 || credential === undefined) return false
     return this.#isRevoked(issuer, subject, credential)
+  }
+
+  /** The revocation of all that was issued to a subject until a time after `issued_at`, in milliseconds. */
+  ofSubject(
+    { issuer, subject }: Pick<Principal, 'issuer' | 'subject'>,
+    issued_at: number,
+  ): Revocation | undefined {
+    const revocation = this.#revoked.get(nameOf('subject', issuer, subject))
+    return revocation !== undefined && issued_at <= revocation.before ? revocation : undefined
   }
 
   /** Stores the revocation. It holds in this process when this resolves, and in others within two seconds. */
@@ -83,8 +92,7 @@ export class Revocations implements AsyncDisposable {
     if (kid !== undefined && revoked.has(nameOf('kid', '', kid))) return true
     if (grant !== undefined && revoked.has(nameOf('grant', '', grant))) return true
     if (key !== undefined && revoked.has(nameOf('key', '', key))) return true
-    const before = revoked.get(nameOf('subject', issuer, subject))
-    return before !== undefined && issued_at <= before
+    return this.ofSubject({ issuer, subject }, issued_at) !== undefined
   }
 
   async #load(): Promise<void> {
@@ -98,7 +106,7 @@ export class Revocations implements AsyncDisposable {
     const text = JSON.stringify(rows)
     if (text === this.#text) return
     this.#text = text
-    this.#revoked = new Map(rows.map((row) => [nameOf(row.kind, row.issuer, row.name), row.before]))
+    this.#revoked = new Map(rows.map((row) => [nameOf(row.kind, row.issuer, row.name), row]))
     for (const listener of this.#listeners) listener()
   }
 

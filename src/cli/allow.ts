@@ -1,4 +1,5 @@
 import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
@@ -49,7 +50,7 @@ export async function allow(
   if (tools === null) print(`It is allowed, but did not start: ${problem}`)
   else
     print(
-      `It is allowed. It has ${tools.length} ${tools.length === 1 ? 'tool' : 'tools'}: ${tools.map(({ name }) => name).join(', ')}`,
+      `It is allowed. It has ${counted(tools.length, 'tool')}: ${tools.map(({ name }) => name).join(', ')}`,
     )
 }
 

@@ -56,6 +56,10 @@ function operatorAs(subject: string): Principal {
   return { issuer: localIssuer, subject, scopes: new Set(['admin'] as const), namespaces: [] }
 }
 
-function line({ id, subject, scopes, expires_at, label }: ApiKey): string {
-  return `${id} ${subject} until ${expires_at}: ${scopes.join(' ')}${label === null ? '' : ` (${label})`}`
+function line({ id, subject, scopes, expires_at, revoked, label }: ApiKey): string {
+  const reason = revoked?.reason ? `, ${revoked.reason}` : ''
+  const state = revoked
+    ? `not valid: all of ${subject} was revoked at ${revoked.at}${reason}`
+    : `until ${expires_at}`
+  return `${id} ${subject} ${state}: ${scopes.join(' ')}${label === null ? '' : ` (${label})`}`
 }

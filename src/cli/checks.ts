@@ -1,4 +1,6 @@
 import { stat, statfs } from 'node:fs/promises'
+import { counted } from '../../schemas/counted.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
@@ -7,6 +9,7 @@ import { runningServer } from '../app/running-server.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
+import { createLogger, type Logger } from '../telemetry/log.ts'
 import { openClient } from './client.ts'
 
 /** One requirement of a deployment, and whether it is met. */
@@ -22,6 +25,8 @@ export interface Check {
 const connectionsOfOne = 18
 const apartMilliseconds = 5_000
 const megabyte = 1024 * 1024
+/** Characters of a reason. */
+const maxReason = 300
 const leastFree = 200 * megabyte
 
 /** All checks that this machine can make. */
@@ -32,9 +37,10 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config), await serverCheck(config)]
   const store = await storeChecks(config, data)
   // The store is checked first: a gateway would wait for it.
-  const registry = [...own, ...store].every(({ ok }) => ok) ? [await searchCheck(config)] : []
+  const registry = [...own, ...store].every(({ ok }) => ok) ? await searchChecks(config) : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
-  return [...own, ...store, ...registry, ...keys, contactCheck(config), await sandboxCheck(config)]
+  const found = registry.filter(({ detail }) => keys.every((key) => key.detail !== detail))
+  return [...own, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
 }
 
 function nodeCheck(): Check {
@@ -134,19 +140,39 @@ function connectionCheck({ max, used }: { max: number; used: number }): Check {
   return { check: 'connections', ok: left >= connectionsOfOne, detail }
 }
 
+/** The reason in one line; that of an unexpected error is in its cause. */
 function wordsOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault)
+  if (fault instanceof Failure && fault.code === 'internal' && fault.cause) return wordsOf(fault.cause)
+  const text = fault instanceof Error ? fault.message : String(fault)
+  return text.replace(/\s+/g, ' ').trim().slice(0, maxReason)
 }
 
-async function searchCheck(config: Config): Promise<Check> {
+/** A search by a gateway of this process, and what that gateway would log. */
+async function searchChecks(config: Config): Promise<Check[]> {
+  const reasons: string[] = []
+  const log = createLogger('warn', { write: (line) => void reasons.push(reasonIn(line)) })
+  const registry = await searchCheck(config, log)
+  const others = [...new Set(reasons)].filter((reason) => !registry.detail.includes(reason))
+  const [first] = others
+  if (first === undefined) return [registry]
+  const detail = others.length === 1 ? first : `${first} (and ${others.length - 1} more: see the log)`
+  return [registry, { check: 'start', ok: false, detail }]
+}
+
+function reasonIn(line: string): string {
+  const { msg, err } = JSON.parse(line)
+  return wordsOf(err?.message ?? msg)
+}
+
+async function searchCheck(config: Config, log?: Logger): Promise<Check> {
   const where = config.DRAGOMAN_URL ?? (config.DATABASE_URL ? nameOf(storeLocation(config)) : config.data)
   try {
-    await using client = await openClient(config)
+    await using client = await openClient(config, undefined, log)
     const params = { limit: 1 }
     const { total } = (await client.send({ to: 'svc.registry', action: 'search_agents', params })) as {
       total: number
     }
-    return { check: 'registry', ok: true, detail: `${total} agents in ${where}` }
+    return { check: 'registry', ok: true, detail: `${counted(total, 'agent')} in ${where}` }
   } catch (fault) {
     return { check: 'registry', ok: false, detail: `${where}: ${wordsOf(fault)}` }
   }
@@ -163,10 +189,15 @@ async function keyCheck(config: Config): Promise<Check> {
 
 /** Whether gateways over the same registry accept each other's tokens. */
 async function issuerCheck(config: Config): Promise<Check[]> {
-  await using store = await openStore(storeLocation(config), Date.now, () => {})
-  const ring = await openKeyRing(keysPath(config), Date.now)
-  const mismatch = await keyMismatch(store, ring)
-  return [{ check: 'issuer', ok: mismatch === undefined, detail: mismatch ?? ring.name }]
+  const check = 'issuer'
+  try {
+    await using store = await openStore(storeLocation(config), Date.now, () => {})
+    const ring = await openKeyRing(keysPath(config), Date.now)
+    const mismatch = await keyMismatch(store, ring)
+    return [{ check, ok: mismatch === undefined, detail: mismatch ?? ring.name }]
+  } catch (fault) {
+    return [{ check, ok: false, detail: wordsOf(fault) }]
+  }
 }
 
 /** A missing contact passes the check: only the wiki agent needs one. */

@@ -3,26 +3,36 @@ import { type Code, codes, type Details, Failure } from '../../schemas/failure.t
 import { isRecord, type Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { type Config, readConfig } from '../app/config.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
-interface Client extends AsyncDisposable {
+export interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
+  /** The body of a stream of events; undefined where a gateway offers none. Absent for the data folder. */
+  stream?(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
 }
 
-/** `as` replaces the operator as the caller of local calls; null is a caller without a token. */
-export async function openClient(config: Config = readConfig(), as?: Principal | null): Promise<Client> {
+/**
+ * `as` replaces the operator as the caller of local calls; null is a caller without a token. `log` takes what a gateway
+ * of this process logs.
+ */
+export async function openClient(
+  config: Config = readConfig(),
+  as?: Principal | null,
+  log?: Logger,
+): Promise<Client> {
   const { DRAGOMAN_URL: url, DRAGOMAN_TOKEN: token } = config
-  if (url === undefined) return await local(config, as)
+  if (url === undefined) return await local(config, as, log)
   const { accessToken } = await import('./sign-in/session.ts')
   return remote(url, token ?? (await accessToken(url)))
 }
 
-async function local(config: Config, as?: Principal | null): Promise<Client> {
+async function local(config: Config, as?: Principal | null, log?: Logger): Promise<Client> {
   const [{ openGateway }, { localPrincipal }] = await Promise.all([
     import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
-  const gateway = await openGateway(config)
+  const gateway = await openGateway(config, log && { log })
   const { signal } = new AbortController()
   const principal = as === undefined ? localPrincipal : as
   return {
@@ -33,31 +43,42 @@ async function local(config: Config, as?: Principal | null): Promise<Client> {
 }
 
 function remote(url: string, token: string | undefined): Client {
+  const authorization = token ? { Authorization: `Bearer ${token}` } : {}
+  const ask = (path: string, request: RequestInit) =>
+    fetch(`${url}${path}`, request).catch((fault) => {
+      throw new Failure('unavailable', `${url} does not answer.`, { hint: otherGateway }, fault)
+    })
   return {
     async send(envelope) {
-      const headers = {
-        'Content-Type': 'application/json',
-        ...(token && { Authorization: `Bearer ${token}` }),
-      }
-      const answer = await fetch(`${url}/a2a/message`, {
+      const answer = await ask('/a2a/message', {
         method: 'POST',
-        headers,
+        headers: { 'Content-Type': 'application/json', ...authorization },
         body: JSON.stringify(envelope),
-      }).catch((fault) => {
-        throw new Failure('unavailable', `${url} does not answer.`, {}, fault)
       })
       const body: unknown = await answer.json().catch(() => undefined)
       if (answer.ok) return body as Json
       throw toFailure(body, answer.status, url)
     },
+    async stream(path, signal) {
+      const answer = await ask(path, { headers: { Accept: 'text/event-stream', ...authorization }, signal })
+      if (answer.ok && answer.headers.get('content-type')?.startsWith('text/event-stream'))
+        return answer.body ?? undefined
+      await answer.body?.cancel()
+      return undefined
+    },
     async [Symbol.asyncDispose]() {},
   }
 }
+
+const otherGateway =
+  'Commands go to the gateway of DRAGOMAN_URL, else to that of the last dragoman login. Start that gateway, or give the base URL of another; after dragoman logout, and without DRAGOMAN_URL, they use the data of this machine.'
 
 function toFailure(body: unknown, status: number, url: string): Failure {
   if (isRecord(body) && typeof body.code === 'string' && body.code in codes) {
     const { code, detail, ...details } = body
     return new Failure(code as Code, String(detail), details as Details)
   }
-  return new Failure('upstream_invalid', `${url} answers ${status}, and is not a Dragoman gateway.`)
+  return new Failure('upstream_invalid', `${url} answers ${status}, and is not a Dragoman gateway.`, {
+    hint: otherGateway,
+  })
 }

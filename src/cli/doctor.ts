@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../app/config.ts'
 import { settings } from '../app/settings.ts'
 import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { type Check, checkDeployment } from './checks.ts'
+import { asTyped } from './invocation.ts'
 import { print } from './output.ts'
 
 const secret = /TOKEN|KEY|LOGINS/
@@ -35,7 +36,7 @@ export async function doctor(all: boolean, json: boolean): Promise<void> {
   const names = [...config.set].sort()
   print(names.length === 0 ? 'No setting is set.' : 'Settings that are set:')
   for (const name of names) print(`     ${name}=${shown(name, Reflect.get(config, name))}`)
-  print(`dragoman doctor --settings describes all ${listed.length} settings.`)
+  print(asTyped('dragoman doctor --settings describes every setting.'))
 }
 
 function readOr(): Config | Failure {
@@ -61,7 +62,7 @@ function reportWrong({ message, details: { errors = [] } }: Failure, all: boolea
   }
   printChecks(checks, all)
   if (all) for (const { name, description } of described) print(`${name}\n     ${description}`)
-  else print(`dragoman doctor --settings describes all ${described.length} settings.`)
+  else print(asTyped('dragoman doctor --settings describes every setting.'))
 }
 
 function printChecks(checks: readonly Check[], all: boolean): void {

@@ -42,6 +42,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   publish: [
     'dragoman publish agent.json',
     'dragoman publish agent.json --live',
+    'dragoman publish server.json',
     'dragoman init - | dragoman publish -',
   ],
   update: [

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
+import { counted } from '../../schemas/counted.ts'
 import { version } from '../app/assets.ts'
 import { privateFile } from '../common/private-file.ts'
 import { print } from './output.ts'
@@ -32,7 +33,7 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
       return { revision, rows: count }
     })
     await rename(part, file)
-    print(json ? { file, revision, rows } : `${rows} rows at revision ${revision} in ${file}`)
+    print(json ? { file, revision, rows } : `${counted(rows, 'row')} at revision ${revision} in ${file}`)
   } finally {
     await rm(part, { force: true })
   }

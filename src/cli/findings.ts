@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import type { ServerIssue } from '../../schemas/server.ts'
 import type { Finding } from '../../schemas/trust.ts'
 
 const colours = { error: 'red', warning: 'yellow', info: 'cyan' } as const
@@ -7,4 +8,8 @@ export function lineOfFinding({ severity, code, field, message, suggestion }: Fi
   return `${styleText(colours[severity], severity)} ${field || '/'} ${message} ${suggestion ?? ''}`
     .trimEnd()
     .concat(` (${code})`)
+}
+
+export function lineOfIssue({ severity, path, message, reference }: ServerIssue): string {
+  return `${styleText(colours[severity], severity)} ${path || '/'} ${message} (${reference})`
 }

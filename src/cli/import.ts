@@ -21,6 +21,7 @@ const batchLines = 200
 export async function importLines(file: string, replace: boolean, json: boolean): Promise<void> {
   const lines = linesOf(file)
   const { value: first = '' } = await lines.next()
+  assertLine(first, file)
   if (isExport(first)) return await restore(first, lines, { file, replace, json })
   const report = await importAgents(file, first, lines)
   // Some of the file is not listed: a script should notice.
@@ -28,6 +29,16 @@ export async function importLines(file: string, replace: boolean, json: boolean)
   if (json) return print(report)
   for (const { line, reason } of report.rejected) say(`line ${line}: ${reason}`)
   print(summary(report))
+}
+
+/** Throws Failure `invalid_request` where the first line only begins a JSON document, which goes on over more lines. */
+function assertLine(line: string, file: string): void {
+  if (!/^\s*[[{]\s*$/.test(line)) return
+  throw new Failure('invalid_request', `${file} is one JSON document; import takes one agent on each line.`, {
+    hint: line.trim().startsWith('[')
+      ? `Write each agent on one line, as this does: jq -c '.[]' ${file}`
+      : `To publish the agent of this document: dragoman publish ${file}`,
+  })
 }
 
 /** Imports in batches; a line that cannot be listed is reported and skipped. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { Failure } from '../../schemas/failure.ts'
@@ -8,8 +9,19 @@ import { isRecord } from '../../schemas/json.ts'
 export async function readText(file: string): Promise<string> {
   if (file === '-') return await text(process.stdin)
   return await readFile(file, 'utf8').catch((fault) => {
-    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
+    throw unreadable(file, fault)
   })
+}
+
+/** The refusal of a file that cannot be read, with the reason. */
+export function unreadable(file: string, fault: unknown): Failure {
+  const { code } = fault as NodeJS.ErrnoException
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    const details = isAbsolute(file) ? {} : { hint: `It is looked for in ${process.cwd()}.` }
+    return new Failure('invalid_request', `There is no file ${file}.`, details, fault)
+  }
+  const reason = code === 'EISDIR' ? 'it is a folder' : String(code)
+  return new Failure('invalid_request', `${file} cannot be read: ${reason}.`, {}, fault)
 }
 
 /** The JSON object in a file; `-` names standard input. Throws Failure `invalid_request`. */
@@ -17,17 +29,25 @@ export async function readObject(file: string): Promise<Record<string, unknown>>
   return parseObject(await readText(file), file === '-' ? 'Standard input' : file)
 }
 
-/** A JSON object from `source`. Throws Failure `invalid_request`. */
-export function parseObject(json: string, source: string): Record<string, unknown> {
+/** A JSON object from `source`; `hint` says how to write one. Throws Failure `invalid_request`. */
+export function parseObject(json: string, source: string, hint?: string): Record<string, unknown> {
+  const details = hint === undefined ? {} : { hint }
   let value: unknown
   try {
     value = JSON.parse(json)
   } catch (fault) {
     const detail = fault instanceof Error ? fault.message : ''
-    throw new Failure('invalid_request', `${source} is not JSON. ${detail}`)
+    throw new Failure('invalid_request', `${source} is not JSON. ${detail}`, details)
   }
   if (isRecord(value)) return value
-  throw new Failure('invalid_request', `${source} is not a JSON object.`)
+  throw new Failure('invalid_request', `${source} is not a JSON object.`, details)
+}
+
+/** True for a server.json document of the MCP registry, which states no package name. */
+export function isServerDocument({ $schema, name, package_name }: Record<string, unknown>): boolean {
+  if (package_name !== undefined) return false
+  if (typeof $schema === 'string') return $schema.endsWith('/server.schema.json')
+  return typeof name === 'string' && /^[A-Za-z0-9.-]+\/[A-Za-z0-9._-]+$/.test(name)
 }
 
 /** A whole number given to an option. Throws Failure `invalid_request`. */

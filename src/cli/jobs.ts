@@ -32,7 +32,7 @@ export function startJobs({
   sweep,
   mirrors,
   store,
-  log,
+  report,
   config,
 }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
@@ -47,7 +47,7 @@ export function startJobs({
   ]
   const stack = new AsyncDisposableStack()
   for (const job of jobs) {
-    const onError = (fault: unknown) => log.error({ err: fault }, job.lease)
+    const onError = report(job.lease)
     stack.use(startChecks({ ...job, leases: store.leases, holder: randomUUID(), clock: Date.now, onError }))
   }
   return stack

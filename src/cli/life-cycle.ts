@@ -1,8 +1,9 @@
 import type { EntryDetail } from '../../schemas/card.ts'
+import { derivedName } from '../../schemas/derived-name.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { publicAddress } from './address.ts'
 import { lineOfFinding } from './findings.ts'
-import { canAsk, confirm, readNumber, readObject } from './input.ts'
+import { canAsk, confirm, isServerDocument, readNumber, readObject } from './input.ts'
 import { coloured, print, say } from './output.ts'
 import { askForEntry, askRegistry } from './send.ts'
 
@@ -10,9 +11,17 @@ interface Revision {
   readonly revision?: string
 }
 
-/** Creates an agent from a file. For a name that is the caller's already, offers to update the agent. */
+/**
+ * Creates an agent from a file. For a name that is the caller's already, offers to update the agent. A server.json
+ * publishes a version, live at once.
+ */
 export async function publish(file: string, { live }: { live?: boolean }, json: boolean): Promise<void> {
   const publication = await readObject(file)
+  if (isServerDocument(publication)) {
+    await askRegistry('publish_server', { server: publication })
+    const agent = derivedName(String(publication.name))
+    return await show(await askForEntry('get_agent', { agent }), json)
+  }
   const entry = await created(publication, file)
   if (!entry) return
   const { warnings } = entry

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { Failure } from '../../schemas/failure.ts'
+import { unreadable } from './input.ts'
 
 /**
  * The lines of a file of JSON lines; `-` names standard input. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
@@ -16,7 +16,7 @@ export async function* linesOf(file: string): AsyncGenerator<string> {
       for (const line of lines) yield withoutReturn(line)
     }
   } catch (fault) {
-    throw new Failure('invalid_request', `${file} cannot be read.`, {}, fault)
+    throw unreadable(file, fault)
   }
   if (rest !== '') yield withoutReturn(rest)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
@@ -79,7 +80,7 @@ export async function removeMirror(name: string, json: boolean): Promise<void> {
     params: { name },
   })) as unknown as { removed: number; left: number }
   if (json) return print(counts)
-  print(`${counts.removed} agents removed, ${counts.left} left, which have an owner here`)
+  print(`${counted(counts.removed, 'agent')} removed, ${counts.left} left because of an owner here`)
 }
 
 type Client = Awaited<ReturnType<typeof openClient>>

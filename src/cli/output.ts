@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { Failure, problem } from '../../schemas/failure.ts'
 import { escapeHidden } from '../common/escape-hidden.ts'
+import { asTyped } from './invocation.ts'
 import type { Column } from './table.ts'
 
 export const usageError = 2
@@ -24,9 +25,9 @@ export function printLine(data: unknown): void {
   process.stdout.write(`${escapeHidden(JSON.stringify(data))}\n`)
 }
 
-/** Everything else goes to standard error. */
+/** Everything else goes to standard error, with commands as they are typed here. */
 export function say(text: string): void {
-  process.stderr.write(`${escapeControls(text)}\n`)
+  process.stderr.write(`${escapeControls(asTyped(text))}\n`)
 }
 
 /** Prints a long text: on a terminal that it would not fit, by $PAGER or less. */

@@ -14,6 +14,7 @@ import { addSignIn } from './commands/sign-in.ts'
 import { addTrustCommands } from './commands/trust.ts'
 import { commandsOf } from './commands/walk.ts'
 import { examples } from './examples.ts'
+import { asTyped, invocation } from './invocation.ts'
 import { print } from './output.ts'
 
 /** Commands that run until they are stopped, or print a script: they have no data to print as JSON. */
@@ -40,7 +41,7 @@ const synonyms: Readonly<Record<string, string>> = {
 
 /** The whole command line. `errors`: print what is wrong with a command line as text. */
 export function createProgram({ errors }: { readonly errors: boolean }): Command {
-  const program = new Command('dragoman')
+  const program = new Command(invocation())
     .description('The registry of software agents that speaks every protocol agents speak.')
     .version(version)
     .option('--json', 'print data as JSON')
@@ -100,7 +101,7 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
 
 function addExamples(command: Command, lines: readonly string[]): void {
   if (lines.length > 0)
-    command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`)
+    command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${asTyped(line)}`).join('\n')}`)
 }
 
 /** Refuses an unknown command with the names that are close to it. */

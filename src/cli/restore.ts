@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { DumpedRow } from '../store/dump-restore.ts'
 import { print } from './output.ts'
@@ -35,7 +36,7 @@ export async function restore(
     replace,
   )
   const { revision } = head
-  print(json ? { file, revision, rows } : `${rows} rows up to revision ${revision} from ${file}`)
+  print(json ? { file, revision, rows } : `${counted(rows, 'row')} up to revision ${revision} from ${file}`)
 }
 
 /** Throws Failure `invalid_request` for a file that is incomplete or was changed, before the last row is written. */

@@ -16,7 +16,7 @@ export async function serveHost(
   const person = localPerson(manage)
   const identify = () =>
     token === undefined ? person : principalOf(`Bearer ${token}`, gateway.authenticate, '/mcp')
-  const onError = (fault: unknown) => gateway.log.warn({ err: fault }, 'mcp')
+  const onError = gateway.report('mcp', 'warn')
   const service = createMcpService(gateway, version, onError)
   await serveMcpStdio(service, { identify, manages: manage }, onError, lines)
 }

@@ -27,7 +27,7 @@ export async function serve(json: boolean): Promise<void> {
   await using _hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),
-    (fault) => gateway.log.warn({ err: fault }, 'host'),
+    gateway.report('host', 'warn'),
   )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
@@ -69,11 +69,14 @@ export async function serve(json: boolean): Promise<void> {
 }
 
 /** Adds the mirrors of the configuration that do not exist yet. */
-async function addConfiguredMirrors({ mirrors, config, log }: Gateway, signal: AbortSignal): Promise<void> {
+async function addConfiguredMirrors(
+  { mirrors, config, report }: Gateway,
+  signal: AbortSignal,
+): Promise<void> {
   for (const input of config.DRAGOMAN_MIRRORS.flatMap((text) => mirrorOf(text) ?? [])) {
     await mirrors.add(input, signal).catch((fault) => {
       const isThere = fault instanceof Failure && fault.code === 'conflict'
-      if (!isThere && !signal.aborted) log.warn({ err: fault }, 'mirror')
+      if (!isThere && !signal.aborted) report('mirror', 'warn')(fault)
     })
   }
 }

@@ -1,30 +1,33 @@
 import { Failure } from '../../schemas/failure.ts'
-import type { JsonObject } from '../../schemas/json.ts'
+import type { ServerValidation } from '../../schemas/server.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
-import { lineOfFinding } from './findings.ts'
-import { readNumber, readObject } from './input.ts'
+import { lineOfFinding, lineOfIssue } from './findings.ts'
+import { isServerDocument, readNumber, readObject } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
-/** Prints the findings about a card or a publication. */
+/** Prints the findings about a card, a publication or a server.json. */
 export async function validate(what: string, json: boolean): Promise<void> {
-  const found = (await askRegistry('validate', await toValidate(what))) as unknown as Validation
+  const found = await findingsAbout(what)
   if (!found.valid) process.exitCode = 1
   if (json) return print(found)
-  for (const finding of found.findings) print(lineOfFinding(finding))
+  for (const line of 'issues' in found ? found.issues.map(lineOfIssue) : found.findings.map(lineOfFinding))
+    print(line)
   print(found.valid ? 'It can be listed.' : 'It cannot be listed.')
 }
 
-/** A URL names a manifest; a file holds a card or a publication. */
-async function toValidate(what: string): Promise<JsonObject> {
-  if (/^https?:\/\//.test(what)) return { manifest_url: what }
-  const document = (await readObject(what)) as JsonObject
-  return 'package_name' in document || 'manifest_url' in document
-    ? { publication: document }
-    : { card: document }
+/** A URL names a manifest; a file holds a card, a publication or a server.json. */
+async function findingsAbout(what: string): Promise<Validation | ServerValidation> {
+  const ask = async (action: string, params: object): Promise<unknown> => await askRegistry(action, params)
+  if (/^https?:\/\//.test(what)) return (await ask('validate', { manifest_url: what })) as Validation
+  const document = await readObject(what)
+  if (isServerDocument(document))
+    return (await ask('validate_server', { server: document })) as ServerValidation
+  const isPublication = 'package_name' in document || 'manifest_url' in document
+  return (await ask('validate', isPublication ? { publication: document } : { card: document })) as Validation
 }
 
 interface ProveOptions {

@@ -29,6 +29,7 @@ const StoredProof = VerificationReport.extend({
 })
 export type StoredProof = z.infer<typeof StoredProof>
 
+import { Failure } from '../../schemas/failure.ts'
 import type { IdempotencyStore } from '../../schemas/idempotency.ts'
 import type { Revocation } from '../../schemas/identity.ts'
 import type { LivenessStore } from '../../schemas/liveness.ts'
@@ -91,6 +92,13 @@ export class UnreadableEntry extends Error {
 
   constructor(id: string, cause: unknown) {
     super(`The stored entry ${id} cannot be read.`, { cause })
+  }
+}
+
+/** The database does not answer. Whether a transaction was committed is unknown. */
+export class UnreachableStore extends Failure {
+  constructor(cause: unknown) {
+    super('unavailable', 'The store cannot be reached.', { retry_after_s: 1 }, cause)
   }
 }
 
@@ -336,6 +344,8 @@ export interface StoreObserver {
   readonly onWrite?: (refusal: WriteRefusal | undefined) => void
   /** After an unclean end: the damage that the check found, an empty list if there is none. */
   readonly onCheck?: (damage: readonly string[]) => void
+  /** When the database has answered, about once a second. */
+  readonly onAnswer?: () => void
   /** After an upgrade: the migrations that it ran. */
   readonly onMigrate?: (migrations: readonly string[]) => void
 }

@@ -104,6 +104,24 @@ describe('the file of the settings', () => {
     else await expect(reading).rejects.toThrow('Give origins alone, without a path')
   })
 
+  test('is refused where its name is stated and it is not there, and is not made', async () => {
+    await using folder = await temporaryFolder()
+    const DRAGOMAN_CONFIG = join(folder.path, 'dragomen.json')
+    const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_CONFIG, PORT: '0' }
+    for (const name of ['serve', 'list']) {
+      const { code, stderr } = await start(process.execPath, [command, name], environment).ended
+      expect([code, stderr]).toEqual([
+        2,
+        `DRAGOMAN_CONFIG: There is no file ${DRAGOMAN_CONFIG}. (invalid_request)
+  Correct the name, or make the file: echo '{}' > ${DRAGOMAN_CONFIG}
+`,
+      ])
+    }
+    await expect(stat(DRAGOMAN_CONFIG)).rejects.toThrow('ENOENT')
+    await writeFile(DRAGOMAN_CONFIG, '{"PORT": 9000}')
+    expect(readConfig({ DRAGOMAN_DATA: folder.path, DRAGOMAN_CONFIG }).PORT).toBe(9000)
+  })
+
   test('gives way to an empty variable, which unsets', async () => {
     const text = '{"DRAGOMAN_CONTACT": "ada@example.com"}'
     expect((await withFile(text, { DRAGOMAN_CONTACT: '' })).DRAGOMAN_CONTACT).toBeUndefined()
@@ -141,13 +159,24 @@ describe('the file of the settings', () => {
   }, 30_000)
 })
 
-test.each(['proxy', '10.0.0.0/8', '10.0.0.5, nginx'])('a trusted proxy is an address, not %s', (text) => {
-  expect(() => readConfig({ DRAGOMAN_TRUSTED_PROXIES: text })).toThrow('Give IP addresses')
+test.each([
+  'proxy',
+  '10.0.0.5, nginx',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0.0/8/8',
+  'fd00::/129',
+  '10.0.0/8',
+  '10.0.0.0/-1',
+])('a trusted proxy is an address or a network, not %s', (text) => {
+  expect(() => readConfig({ DRAGOMAN_TRUSTED_PROXIES: text })).toThrow(
+    'Give IP addresses or networks such as 10.0.0.5, 10.0.0.0/8 or fd00::/8',
+  )
 })
 
 test('trusted proxies are addresses of both families', () => {
-  const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::5' })
-  expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::5'])
+  const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::/8' })
+  expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::/8'])
 })
 
 describe('a setting that nothing reads', () => {

@@ -38,7 +38,7 @@ test('the configuration that serve prints starts, from any folder, a host’s MC
   await using elsewhere = await temporaryFolder()
   await using server = await serve(folder.path)
   const [, text = ''] = await server.printed(/MCP client configuration:\n(\{\n[\s\S]*?\n\})\n/)
-  await server.printed(/dragoman install --host/)
+  await server.printed(/install --host claude-code/)
   const { command, args, env } = JSON.parse(text).mcpServers.dragoman
   await using peer = run(command, args, env, { cwd: elsewhere.path })
   peer.process.stdin?.write(list)

@@ -134,7 +134,22 @@ describe('a revoked subject', () => {
       true,
     ])
     now += 1000
-    expect(await holds(await dated.token('ada'), dated)).toBe(true)
+    const later = await dated.token('ada')
+    expect(await holds(later, dated)).toBe(true)
+    await dated.request('POST', '/api/keys', { token: later })
+    const listed = await dated.request('GET', '/api/keys', { token: later })
+    const at = new Date(now - 1000).toISOString()
+    expect(listed.json.keys).toMatchObject([{ revoked: null }, { revoked: { at, reason: null } }])
+    const admin = {
+      DRAGOMAN_URL: dated.url,
+      DRAGOMAN_TOKEN: await dated.token('root', { scopes: ['admin'] }),
+    }
+    const { stdout } = await run(['apikey', 'list'], admin)
+    expect(stdout.split('\n')).toEqual([
+      expect.stringContaining(' ada until '),
+      expect.stringContaining(` ada not valid: all of ada was revoked at ${at}: `),
+      '',
+    ])
   })
 
   test('loses tokens issued in the same millisecond, too', async () => {

@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { everyScope, startGateway } from '../support/gateway.ts'
+import { run as runProcess } from '../support/processes.ts'
 
 const server = (name: string, extra: object = {}) =>
   JSON.stringify({
@@ -136,6 +138,24 @@ describe('the command line over a data folder', () => {
     const ended = await run(['doctor'], { PORT: 'eighty', DRAGOMAN_BASE_URL: 'example.com' })
     expect(ended).toMatchObject({ code: 1, stderr: '' })
     expect(ended.stdout).toMatch(/^FAIL settings: PORT: .+\nFAIL settings: DRAGOMAN_BASE_URL: /)
+  })
+
+  test('doctor says in its own lines, and in nothing else, what a start would log', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    const file = join(folder.path, 'list.jsonl')
+    await writeFile(file, server('letters'))
+    await run(['import', file], environment)
+    const database = new DatabaseSync(join(folder.path, 'registry.sqlite'))
+    database.exec(`update entry set document = '{}' where package_name like '%letters%'`)
+    database.close()
+    await rm(join(folder.path, 'index'), { recursive: true, force: true })
+    const doctor = runProcess(process.execPath, [command, 'doctor'], environment)
+    const { code, stdout, stderr } = await doctor.ended
+    expect([code, stderr]).toEqual([1, ''])
+    expect(stdout.match(/^FAIL.*$/gm)).toEqual([
+      expect.stringMatching(/^FAIL start: The stored entry [0-9a-f-]{36} cannot be read\.$/),
+    ])
   })
 
   test('doctor shows what is set, and describes the rest on request', async () => {

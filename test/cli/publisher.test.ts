@@ -107,6 +107,35 @@ test('a publisher with only a token takes an agent through its whole life by the
   expect((await ada('list', '--mine')).stdout).toBe('')
 })
 
+test('a server.json is validated and published as it is, and import leads there', async () => {
+  const file = join(folder.path, 'server.json')
+  const server = {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    name: 'com.example/tides',
+    description: 'Tides of any coast.',
+    version: '1.0.0',
+    packages: [{ registryType: 'npm', identifier: 'tides', version: '1.0.0', transport: { type: 'stdio' } }],
+  }
+  await writeFile(file, JSON.stringify(server, null, 2))
+  expect(await ada('import', file)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: `${file} is one JSON document; import takes one agent on each line. (invalid_request)
+  To publish the agent of this document: dragoman publish ${file}
+`,
+  })
+  expect(await ada('validate', file)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/It can be listed\.\n$/),
+  })
+  const published = await ada('publish', file)
+  expect(published.stdout).toMatch(/^com\.example\/tides ACTIVE 1\.0\.0 [0-9a-f-]{36}\n$/)
+  expect((await ada('publish', file)).stderr).toContain('1.0.0 already exists.')
+  await writeFile(file, JSON.stringify({ ...server, name: 'com.example/sea tides' }))
+  const wrong = await ada('validate', file)
+  expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining('error name ')])
+})
+
 test("a name of somebody else's is refused without an offer to update it", async () => {
   const file = join(folder.path, 'other.json')
   const bob = await publisher('bob')

@@ -4,7 +4,7 @@ import { unseen } from '../../schemas/liveness.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import { callableOf } from '../../src/registry/entry/callable.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
-import { run } from '../support/command.ts'
+import { run, temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -19,6 +19,7 @@ const at = '2026-01-01T00:00:00Z'
 
 test.each<[string, Partial<StoredEntry>, Partial<typeof unseen>]>([
   ['hosted', { hosted: true }, {}],
+  ['no', { hosted: true }, { failure: 'not_configured' }],
   ['stated', { endpoints: mcp }, {}],
   ['open', { endpoints: mcp, access: { kind: 'open', asked_at: at } }, {}],
   ['needs_key', { endpoints: mcp, packages: npm }, { access: { kind: 'needs_key', asked_at: at } }],
@@ -57,6 +58,45 @@ const kinds: Record<string, [string, () => Promise<McpServer>]> = {
   described: ['needs_sign_in', () => refuses(resourceMetadata)],
   older: ['needs_sign_in', () => refuses('Bearer', true)],
 }
+
+test('a hosted agent that lacks a setting says so wherever it is shown, until the setting is there', async () => {
+  await using folder = await temporaryFolder()
+  const wiki = 'svc.utility.wiki'
+  const states = async (home: TestGateway) => {
+    await home.gateway.ready
+    const { json: entry } = await home.request('GET', `/public/agents/${wiki}`)
+    const found = await home.request('GET', `/public/agents?q=encyclopedia&callable=${entry.callable}`)
+    const page = await home.request('GET', `/agent/${wiki}`, { headers: { accept: 'text/html' } })
+    const local = await run(['search', 'encyclopedia', '--json'], {
+      ...home.environment,
+      DRAGOMAN_DATA: home.data,
+    })
+    const [first] = JSON.parse(local.stdout).agents
+    expect(page.text).toContain(entry.callable_reason)
+    expect([first.package_name, first.callable]).toEqual([wiki, entry.callable])
+    expect(found.json.agents[0].package_name).toBe(wiki)
+    const install = await home.request('GET', `/public/agents/${wiki}/install`)
+    expect(install.json.targets.map(({ kind }: { kind: string }) => kind)).toEqual(['gateway'])
+    return [entry.callable, entry.callable_reason, entry.liveness.status, entry.liveness.failure]
+  }
+  {
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DRAGOMAN_CONTACT: '' })
+    expect(await states(home)).toEqual([
+      'no',
+      'This gateway runs it, and its operator has to set something first: a call says what.',
+      'unknown',
+      'not_configured',
+    ])
+    const body = { to: wiki, action: 'search_page', params: { query: 'Rome' } }
+    const call = await home.request('POST', '/a2a/message', { token: await home.token('ada'), body })
+    expect(call.json).toMatchObject({
+      code: 'not_configured',
+      detail: expect.stringContaining('DRAGOMAN_CONTACT'),
+    })
+  }
+  await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DRAGOMAN_CONTACT: 'tests@example.org' })
+  expect(await states(home)).toEqual(['hosted', 'This gateway runs it.', 'alive', null])
+})
 
 describe('an agent that was asked', () => {
   const servers = new Map<string, McpServer>()

@@ -76,6 +76,8 @@ export async function startGateway(
     DRAGOMAN_CHECK_OUTPUTS: 'on',
     DRAGOMAN_RATE_LIMIT: 'off',
     DRAGOMAN_LIVENESS: 'off',
+    // So that every hosted agent can be called.
+    DRAGOMAN_CONTACT: 'tests@example.org',
     ...noInternet,
     ...environment,
     DRAGOMAN_DATA: data,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { Failure } from '../../schemas/failure.ts'
 import type { HostId, HostInstall, InstallConfig } from '../../schemas/install.ts'
+import { unseen } from '../../schemas/liveness.ts'
 import { Package } from '../../schemas/package.ts'
 import { installConfigOf } from '../../src/registry/install/install-config.ts'
 import type { Installed } from '../../src/registry/install/targets.ts'
@@ -15,6 +16,7 @@ export function installed(facts: Partial<Installed> = {}): Installed {
     endpoints: [],
     packages: [],
     callable: 'stated',
+    liveness: unseen,
     card: {},
     manifest_url: 'https://registry.example/card.json',
     deprecated: null,

@@ -11,7 +11,7 @@ export function transportOver(agents: readonly Agent[]): TransportContext {
     count: async () => {},
     limits: noLimits,
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
-    trusted_proxies: [],
+    trusted_proxies: new Set(),
     site: () => ({ base_url: 'https://registry.test' }),
     onListed: () => () => {},
     onError: () => {},

@@ -27,7 +27,7 @@ export async function listenForSockets(
     context: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
       limits: noLimits,
-      trusted_proxies: [],
+      trusted_proxies: new Set(),
       site: () => ({ base_url: 'https://registry.test' }),
       onError: () => {},
       ...context,

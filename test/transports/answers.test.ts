@@ -181,6 +181,39 @@ test('behind a trusted proxy each caller is counted separately, and cannot pose 
   expect([await left(bare, '203.0.113.1'), await left(bare, '203.0.113.2')]).toEqual(['599', '598'])
 })
 
+test('behind a chain of trusted proxies, some of them in networks, the caller is who came to the first', async () => {
+  await using proxied = await startGateway(
+    {
+      DRAGOMAN_RATE_LIMIT: 'on',
+      DRAGOMAN_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8, 192.0.2.7, fd00::/8, ::ffff:127.0.0.1',
+    },
+    { clock: () => 1_800_000_000_000 },
+  )
+  const left = async (chain: string) => {
+    const headers = chain === '' ? {} : { 'X-Forwarded-For': chain }
+    const { headers: answer } = await proxied.request('GET', '/public/agents', { headers })
+    return Number(/r=(\d+)/.exec(answer.get('ratelimit') ?? '')?.[1])
+  }
+  const chains = [
+    ['203.0.113.1', 599],
+    ['203.0.113.1, 10.1.2.3', 598],
+    ['203.0.113.1, 192.0.2.7, ::ffff:10.255.0.1, fd12:3456::9', 597],
+    // What the caller sent itself does not count.
+    ['198.51.100.9, 203.0.113.1, 10.1.2.3', 596],
+    // Not in the networks: these are callers.
+    ['203.0.113.1, 11.0.0.1', 599],
+    ['203.0.113.1, 192.0.2.8', 599],
+    ['203.0.113.1, fe00::1', 599],
+    // A chain of proxies alone is one of the first.
+    ['10.9.9.9, 10.1.2.3', 599],
+    ['10.9.9.9', 598],
+    // A proxy that names nobody is the caller.
+    ['', 599],
+    [', ', 598],
+  ] as const
+  for (const [chain, expected] of chains) expect([chain, await left(chain)]).toEqual([chain, expected])
+})
+
 test('an owner stays one when the gateway gets another address', async () => {
   await using folder = await temporaryFolder()
   const body = {

@@ -18,7 +18,7 @@ async function serve(
   proxies: readonly string[] = [],
 ): Promise<TestServer> {
   const server = createServer((_, response) => answer(response))
-  limitConnections(server, { trusted_proxies: proxies }, limits)
+  limitConnections(server, { trusted_proxies: new Set(proxies) }, limits)
   const port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
   const opened: Socket[] = []
   return {

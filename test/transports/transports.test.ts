@@ -18,7 +18,7 @@ let transports: TestTransport[]
 let tokens: Record<Credentials, string | undefined>
 
 beforeAll(async () => {
-  home = await startGateway()
+  home = await startGateway({ DRAGOMAN_CONTACT: '' })
   tokens = await makeTokens(home)
   transports = openTransports(home)
   const token = await home.token('owner')

@@ -7,8 +7,13 @@ export function addTrustCommands(program: Command, json: Json): void {
 
   program
     .command('validate')
-    .argument('<what>', 'URL of a card, or a file with a card or a publication; - for standard input')
-    .description('say what is wrong with a card or a publication; exit code 1 where it cannot be listed')
+    .argument(
+      '<what>',
+      'URL of a card, or a file with a card, a publication or a server.json; - for standard input',
+    )
+    .description(
+      'say what is wrong with a card, a publication or a server.json; exit code 1 where it cannot be listed',
+    )
     .action(async (what: string) => (await load()).validate(what, json()))
 
   for (const [name, description] of [

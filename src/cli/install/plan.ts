@@ -4,6 +4,7 @@ import { EntryDetail } from '../../../schemas/card.ts'
 import { State } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { HostId, HostInstall, InstallTarget } from '../../../schemas/install.ts'
+import { unseen } from '../../../schemas/liveness.ts'
 import { packageNameOf } from '../../../schemas/names.ts'
 import { command } from '../../app/assets.ts'
 import { type Config, locationOf } from '../../app/config.ts'
@@ -65,6 +66,7 @@ const Installed = EntryDetail.pick({
   state: State.catch('STAGE'),
   suspended: EntryDetail.shape.suspended.catch(null),
   callable: Callable.catch('stated'),
+  liveness: EntryDetail.shape.liveness.catch(unseen),
 })
 
 async function agentPlan(agent: string, choice: Choice, config: Config): Promise<Plan> {

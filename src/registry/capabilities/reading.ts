@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { calledEndpoint } from '../../../schemas/callable.ts'
+import { counted } from '../../../schemas/counted.ts'
 import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { hidesAny, hidesCharacters, mixesScripts } from '../../../schemas/text.ts'
@@ -192,17 +193,17 @@ const tooMany = warning(
 )
 
 function hiding(count: number): Finding {
-  const message = `${count} tools hold hidden characters and are not listed.`
+  const message = `${counted(count, 'tool')} with hidden characters left out.`
   return error('hidden_characters', '/capabilities', message, 'Remove these characters.')
 }
 
 function tooDeep(count: number): Finding {
-  const message = `The schemas of ${count} tools are nested deeper than ${maxDepth} levels and are left out.`
+  const message = `The schemas of ${counted(count, 'tool')} are nested deeper than ${maxDepth} levels and are left out.`
   return warning('too_deep', '/capabilities', message, 'Make the schemas flatter.')
 }
 
 function cutTo(count: number, total: number): Finding {
-  const message = `An entry has at most ${maxEntryBytes} bytes: ${count} of ${total} tools are listed, without output schemas, icons and metadata.`
+  const message = `An entry has at most ${maxEntryBytes} bytes: ${count} of ${counted(total, 'tool')} can be listed, without output schemas, icons and metadata.`
   return warning('too_large', '/capabilities', message, 'Shorten the input schemas and the descriptions.')
 }
 

@@ -30,10 +30,17 @@ const reasons: Readonly<Record<Access['kind'], string>> = {
 }
 
 /** Whether an entry can be called, by its document and by what its agent answered. */
-export function callableOf(entry: Facts, liveness: Pick<Liveness, 'status' | 'access'>): CallableFact {
+export function callableOf(
+  entry: Facts,
+  liveness: Pick<Liveness, 'status' | 'access' | 'failure'>,
+): CallableFact {
   const fact = (callable: Callable, callable_reason: string) => ({ callable, callable_reason })
   const { hosted, packages, reading } = entry
-  if (hosted) return fact('hosted', 'This gateway runs it.')
+  if (hosted) {
+    return liveness.failure === 'not_configured'
+      ? fact('no', 'This gateway runs it, and its operator has to set something first: a call says what.')
+      : fact('hosted', 'This gateway runs it.')
+  }
   const isSilent = silent.has(liveness.status)
   const called = calledEndpoint(entry)
   if (called && !isSilent) {

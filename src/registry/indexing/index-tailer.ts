@@ -23,6 +23,11 @@ interface IndexTailerOptions {
   readonly onEntryFault?: 'omit' | 'wait'
   /** Refreshed for every change before it is applied. Without it, changes of liveness are ignored. */
   readonly livenessCache?: Pick<LivenessCache, 'of' | 'refresh'>
+  /**
+   * Names of the entries that are applied again once at the start: facts of this process, such as its settings, decide
+   * on them too, and no change of the store tells of those.
+   */
+  readonly applied_anew?: readonly string[]
   /** Maximum time for which a write waits until this index has applied it, in milliseconds; 2000 when absent. */
   readonly write_wait_ms?: number
 }
@@ -60,7 +65,7 @@ export class IndexTailer implements AsyncDisposable {
     this.#index = index
     this.#onError = onError
     this.#options = options
-    this.ready = this.#passUntilDone()
+    this.ready = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
     this.#ended = this.ready.then(() => this.#tail()).catch(onError)
   }
 
@@ -107,7 +112,8 @@ export class IndexTailer implements AsyncDisposable {
 
   /** Runs one pass at a time. Callers share the next pass, which starts after the current one has ended. */
   #pass(): Promise<void> {
-    this.#queued ??= this.#last
+    if (this.#queued !== undefined) return this.#queued
+    this.#queued = this.#last
       .catch(() => {})
       .then(() => {
         this.#queued = undefined
@@ -115,6 +121,18 @@ export class IndexTailer implements AsyncDisposable {
       })
     this.#last = this.#queued
     return this.#queued
+  }
+
+  #applyAnew(): Promise<void> {
+    const { applied_anew = [] } = this.#options
+    this.#last = this.#last
+      .catch(() => {})
+      .then(async () => {
+        const named = applied_anew.map((package_name) => this.#store.read.entry({ package_name }))
+        const ids = (await Promise.all(named)).flatMap((entry) => entry?.id ?? [])
+        if (ids.length > 0) await this.#apply(await this.#read(ids), this.#index.applied_revision)
+      })
+    return this.#last
   }
 
   async #applyAll(): Promise<void> {

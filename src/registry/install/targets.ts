@@ -1,4 +1,4 @@
-import { type Callable, calledEndpoint } from '../../../schemas/callable.ts'
+import { type Callable, calledEndpoint, isHosted } from '../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { TargetKind } from '../../../schemas/install.ts'
@@ -17,6 +17,7 @@ export type Installed = Pick<
   | 'state'
   | 'suspended'
   | 'endpoints'
+  | 'liveness'
   | 'packages'
   | 'callable'
   | 'card'
@@ -42,12 +43,12 @@ export interface Surroundings {
 
 /** Everything that an entry offers, the most direct first. */
 export function targetsOf(entry: Installed, { base_url, allowed }: Surroundings): Target[] {
-  const remotes = entry.callable === 'hosted' ? [] : entry.endpoints.flatMap(remoteOf)
+  const remotes = isHosted(entry) ? [] : entry.endpoints.flatMap(remoteOf)
   const targets = [
     ...remotes.map((remote, index) => remoteTarget(entry, remote, index, allowed)),
     ...entry.packages.map((_, index) => packageTarget(entry, index)),
   ]
-  const isCalled = entry.callable === 'hosted' || calledEndpoint(entry) !== undefined
+  const isCalled = isHosted(entry) || calledEndpoint(entry) !== undefined
   return isCalled ? [...targets, gatewayTarget(entry, base_url)] : targets
 }
 

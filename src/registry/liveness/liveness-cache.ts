@@ -5,7 +5,7 @@ import type { StoredEntry } from '../../store/store.ts'
 /** The liveness of agents in this process's memory, so that lists need no SQL. */
 export interface LivenessCache {
   /** Returns the same frozen object until a newer probe is read. */
-  of(entry: Pick<StoredEntry, 'id' | 'hosted'>): Liveness
+  of(entry: Pick<StoredEntry, 'id' | 'hosted' | 'package_name'>): Liveness
   /** Reads the liveness of these agents from the store now. */
   refresh(entryIds: readonly string[]): Promise<void>
   /** Reads all probes since the last sweep. */
@@ -16,15 +16,25 @@ export interface LivenessCache {
 
 const pageSize = 1000
 
-/** Hosted agents are alive while the gateway answers. */
+/** A hosted agent is alive while the gateway answers. */
 const hosted: Liveness = Object.freeze({ ...unseen, status: 'alive' })
 
-export function createLivenessCache(store: Pick<LivenessStore, 'shown' | 'since'>): LivenessCache {
+/** A hosted agent without a setting that every call to it needs. */
+const notConfigured: Liveness = Object.freeze({ ...unseen, failure: 'not_configured' })
+
+/** `unconfigured`: names of the hosted agents that lack a setting of this process. */
+export function createLivenessCache(
+  store: Pick<LivenessStore, 'shown' | 'since'>,
+  unconfigured: readonly string[] = [],
+): LivenessCache {
   const byId = new Map<string, Liveness>()
   let swept = 0
 
   return {
-    of: (entry) => (entry.hosted ? hosted : (byId.get(entry.id) ?? unseen)),
+    of({ id, hosted: isHosted, package_name }) {
+      if (!isHosted) return byId.get(id) ?? unseen
+      return unconfigured.includes(package_name) ? notConfigured : hosted
+    },
     async refresh(entryIds) {
       const shown = await store.shown(entryIds)
       for (const id of entryIds) {

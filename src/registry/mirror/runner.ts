@@ -1,3 +1,4 @@
+import { counted } from '../../../schemas/counted.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
@@ -166,7 +167,7 @@ export function createMirrorRunner(options: RunnerOptions) {
     }))
     throw new Failure(
       'upstream_invalid',
-      `The source lacks ${missing} of ${listed} agents. They are hidden if it still does so after ${new Date(end).toISOString()}.`,
+      `The source lacks ${missing} of ${counted(listed, 'agent')}. They are hidden if it still does so after ${new Date(end).toISOString()}.`,
     )
   }
 

@@ -69,7 +69,7 @@ const oversized = error(
 )
 
 function cutTo(count: number): Finding {
-  const message = `Only the first ${count} capabilities are listed: an entry has at most ${maxEntryBytes} bytes.`
+  const message = `The capabilities after the first ${count} are not listed: an entry has at most ${maxEntryBytes} bytes.`
   return warning('too_large', '/capabilities', message, 'Shorten the input schemas and the descriptions.')
 }
 

@@ -105,10 +105,10 @@ function unescapeKey(key: string): string {
 function checkArray(schema: Schema, array: readonly unknown[], path: Path, run: Run, depth: number): void {
   const { minItems, maxItems } = schema
   if (isNumber(minItems) && array.length < minItems) {
-    addError(run, path, `This must have at least ${minItems} items.`)
+    addError(run, path, `The number of items must be at least ${minItems}.`)
   }
   if (isNumber(maxItems) && array.length > maxItems) {
-    addError(run, path, `This must have at most ${maxItems} items.`)
+    addError(run, path, `The number of items must be at most ${maxItems}.`)
   }
   const first = Array.isArray(schema.prefixItems)
     ? schema.prefixItems
@@ -151,10 +151,10 @@ function checkObject(
   }
   const keys = Object.keys(value)
   if (isNumber(minProperties) && keys.length < minProperties) {
-    addError(run, path, `This must have at least ${minProperties} fields.`)
+    addError(run, path, `The number of fields must be at least ${minProperties}.`)
   }
   if (isNumber(maxProperties) && keys.length > maxProperties) {
-    addError(run, path, `This must have at most ${maxProperties} fields.`)
+    addError(run, path, `The number of fields must be at most ${maxProperties}.`)
   }
   const declared = isRecord(properties) ? properties : {}
   const patterns = isRecord(schema.patternProperties) ? Object.entries(schema.patternProperties) : []

@@ -103,10 +103,10 @@ export function checkText(
   const atLeast = isNumber(minLength) && minLength > 0 ? minLength : 0
   // A character may be two UTF-16 code units, so characters are counted only near the bound.
   if (atLeast > 0 && (text.length < atLeast || countCharacters(text, atLeast * 2) < atLeast)) {
-    addError(run, path, `This must have at least ${atLeast} characters.`)
+    addError(run, path, `The number of characters must be at least ${atLeast}.`)
   }
   if (isNumber(maxLength) && text.length > maxLength && countCharacters(text, maxLength * 2) > maxLength) {
-    addError(run, path, `This must have at most ${maxLength} characters.`)
+    addError(run, path, `The number of characters must be at most ${maxLength}.`)
   }
   if (typeof pattern === 'string' && matches(pattern, text, run) === false) {
     addError(run, path, `This must match ${pattern}.`)

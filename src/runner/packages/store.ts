@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { counted } from '../../../schemas/counted.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { InstalledPackage, InstallOptions, ResolvedPackage } from '../runner.ts'
 import { diskUsage } from '../sandbox/usage.ts'
@@ -92,7 +93,7 @@ export function openPackageStore(folder: string): PackageStore {
       const hash = hashOf(lock.text)
       const same = await usable(hash)
       if (same) return same
-      progress(`Installs ${lock.dependencies + 1} packages`)
+      progress(`Installs ${counted(lock.dependencies + 1, 'package')}`)
       const { work } = installation
       await writeShared(join(work.package, ecosystem.lockFile), lock.text)
       await ecosystem.install(resolved, installation)

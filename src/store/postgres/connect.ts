@@ -48,7 +48,7 @@ export function createPool(
   onError: (fault: unknown) => void,
 ): PostgresPool {
   const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
-  pool.on('error', onError)
+  pool.on('error', (fault) => onError(storeFailure(fault)))
   // The pool listens to errors of idle connections alone; a connection that breaks in use fails its query.
   pool.on('connect', (client) => client.on('error', () => {}))
   return {

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import type { WriteRefusal } from '../store.ts'
+import { UnreachableStore, type WriteRefusal } from '../store.ts'
 
 /** Codes of Node for an unreachable server (libuv's names), and messages of `pg`, whose errors have no codes. */
 const unreachableCodes =
@@ -22,7 +22,7 @@ export const retries = { first_ms: 25, max_ms: 1000 }
 export function storeFailure(thrown: unknown): unknown {
   if (thrown instanceof Failure) return thrown
   const code = codeOf(thrown)
-  if (isUnreachable(thrown)) return new Failure('unavailable', 'The store cannot be reached.', retry, thrown)
+  if (isUnreachable(thrown)) return new UnreachableStore(thrown)
   if (code === '53100') {
     return new Failure(
       'storage_full',

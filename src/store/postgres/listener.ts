@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { clientOptions } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
+import { storeFailure } from './faults.ts'
 import type { Invalidations } from './invalidations.ts'
 
 /** The channel for notifications of commits that other processes wait for. */
@@ -15,15 +16,17 @@ const lastRetry = 1000
 interface ListenerOptions {
   readonly url: string
   readonly invalidations: Invalidations
-  /** Called each time the connection is lost. */
+  /** Called each time the connection is lost, or is not made. */
   readonly onError: (fault: unknown) => void
+  /** Called after each answer, about once a second. */
+  readonly onAnswer?: (() => void) | undefined
 }
 
 /**
  * Listens on its own connection and reads the counters once a second, so that a lost notification costs one
  * second. A broken connection is opened again after increasing pauses, at most one second.
  */
-export function openListener({ url, invalidations, onError }: ListenerOptions): AsyncDisposable {
+export function openListener({ url, invalidations, onError, onAnswer }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
   const ended = listen()
 
@@ -32,16 +35,17 @@ export function openListener({ url, invalidations, onError }: ListenerOptions): 
     while (!stop.signal.aborted) {
       const fault = await session(() => {
         wait = firstRetry
+        onAnswer?.()
       })
       if (stop.signal.aborted) return
-      if (wait === firstRetry) onError(fault)
+      onError(storeFailure(fault))
       await pause(wait, undefined, { signal: stop.signal }).catch(() => {})
       wait = Math.min(wait * 2, lastRetry)
     }
   }
 
-  /** Runs one connection; resolves with the reason of its end. Calls `onAnswer` after each answer. */
-  async function session(onAnswer: () => void): Promise<unknown> {
+  /** Runs one connection; resolves with the reason of its end. */
+  async function session(answered: () => void): Promise<unknown> {
     const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
     const broken = Promise.withResolvers<never>()
     broken.promise.catch(() => {})
@@ -58,7 +62,7 @@ export function openListener({ url, invalidations, onError }: ListenerOptions): 
         const start = invalidations.startRead()
         const { rows } = await client.query(selectCounters)
         invalidations.finishRead(toCounters(rows), start)
-        onAnswer()
+        answered()
         const awake = AbortSignal.any([stop.signal, notified.signal])
         const silence = pause(pollMilliseconds, undefined, { signal: awake }).catch(() => {})
         await Promise.race([silence, broken.promise])

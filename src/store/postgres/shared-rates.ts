@@ -3,6 +3,7 @@ import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../../schemas/failure.ts'
 import { clientOptions } from './connect.ts'
+import { storeFailure } from './faults.ts'
 
 /** What remains of a limit that all gateways over one database count together. */
 export interface SharedAllowance {
@@ -31,7 +32,7 @@ export function openSharedRates(
     max: connections,
     idleTimeoutMillis: 60_000,
   })
-  storeClient.on('error', onError)
+  storeClient.on('error', (fault) => onError(storeFailure(fault)))
   const limiters = new Map<string, RateLimiterPostgres>()
 
   function limiterOf(policy: string, points: number): RateLimiterPostgres {
@@ -61,7 +62,7 @@ export function openSharedRates(
         )
         return { remaining: remainingPoints, reset_s: Math.ceil(msBeforeNext / 1000) }
       } catch (thrown) {
-        if (!(thrown instanceof RateLimiterRes)) throw thrown
+        if (!(thrown instanceof RateLimiterRes)) throw storeFailure(thrown)
         throw new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
           retry_after_s: Math.max(1, Math.ceil(thrown.msBeforeNext / 1000)),
         })

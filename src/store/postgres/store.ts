@@ -13,7 +13,7 @@ import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { createPool } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
-import { isUnreachable, refusalOf, retries } from './faults.ts'
+import { isUnreachable, refusalOf, retries, storeFailure } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
 import { openListener } from './listener.ts'
 import { askPostgres } from './server-info.ts'
@@ -48,7 +48,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   let isWaiting = false
   const hello = () =>
     askPostgres(url).catch((fault) => {
-      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) onError(fault)
+      if (start_ms > 0 && isUnreachable(fault) && !isWaiting) onError(storeFailure(fault))
       isWaiting = true
       throw fault
     })
@@ -64,7 +64,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const cache = createEntryCache()
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, invalidations, onError }))
+  stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))
 
   const execute = createTransact(writer)
   const transact = (realm: Realm, telling?: boolean) =>

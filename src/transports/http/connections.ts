@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { AddressSet } from '../../common/address-set.ts'
 import { clientAt, peerOf } from '../shared/client-address.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { isSignedIn } from './caller.ts'
@@ -47,7 +48,7 @@ export function limitConnections(
 ): void {
   const { max_connections } = { ...standard, ...limits }
   const all = { ...standard, max_per_address: Math.ceil(max_connections / 2), ...limits }
-  const connections = new HttpConnections(all, new Set(trusted_proxies))
+  const connections = new HttpConnections(all, trusted_proxies)
   server.on('connection', (socket) => connections.add(socket))
   server.prependListener('request', (request, response) => connections.track(request, response))
   server.prependListener('upgrade', ({ socket }) => connections.remove(socket))
@@ -57,12 +58,12 @@ export function limitConnections(
 
 class HttpConnections {
   readonly #limits: Required<HttpLimits>
-  readonly #proxies: ReadonlySet<string>
+  readonly #proxies: AddressSet
   /** In the order of their last request. */
   readonly #open = new Map<Socket, Connection>()
   readonly #perAddress = new Map<string, number>()
 
-  constructor(limits: Required<HttpLimits>, proxies: ReadonlySet<string>) {
+  constructor(limits: Required<HttpLimits>, proxies: AddressSet) {
     this.#limits = limits
     this.#proxies = proxies
   }

@@ -21,17 +21,24 @@ export function clientOf(
 const nowhere: readonly string[] = Object.freeze([])
 
 /**
- * The address of the peer or, behind a proxy that the operator trusts, the last address that the proxy names. An
- * IPv6 caller counts as its /64, since one caller can use every address in it.
+ * The address of the peer or, behind proxies that the operator trusts, the last address of their chain that is none of
+ * them: what stands before it is what the caller sent. An IPv6 caller counts as its /64, since one caller can use every
+ * address in it.
  */
-function addressOf(context: Pick<TransportContext, 'trusted_proxies'>, request: IncomingMessage): string {
-  const peer = peerOf(request.socket)
-  if (!context.trusted_proxies.includes(peer)) return network(peer)
-  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .at(-1)
-    ?.trim()
-  return network(forwarded ? plain(forwarded) : peer)
+function addressOf(
+  { trusted_proxies }: Pick<TransportContext, 'trusted_proxies'>,
+  request: IncomingMessage,
+): string {
+  let address = peerOf(request.socket)
+  if (!trusted_proxies.has(address)) return network(address)
+  const chain = String(request.headers['x-forwarded-for'] ?? '').split(',')
+  for (const forwarded of chain.toReversed()) {
+    const named = plain(forwarded.trim())
+    if (named === '') break
+    address = named
+    if (!trusted_proxies.has(address)) break
+  }
+  return network(address)
 }
 
 /** The address of the other end of a connection. */

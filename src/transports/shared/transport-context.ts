@@ -2,6 +2,7 @@ import type { Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal, ResourcePath } from '../../../schemas/scope.ts'
 import { type Authenticate, principalOf } from '../../auth/bearer.ts'
+import type { AddressSet } from '../../common/address-set.ts'
 import type { Call, Router } from '../../router/call.ts'
 import type { Limiter } from '../../router/limiter.ts'
 
@@ -18,7 +19,7 @@ export interface TransportContext {
   /** Names of the MCP tools that are listed, or of their agents; all when absent or empty. */
   readonly mcp_tools?: readonly string[]
   /** Addresses of proxies whose X-Forwarded-For is trusted. */
-  readonly trusted_proxies: readonly string[]
+  readonly trusted_proxies: AddressSet
   /** The gateway's public address, without a trailing slash. */
   readonly site: () => { readonly base_url: string }
   /** Calls the listener when agents are listed or unlisted; the returned function stops it. */

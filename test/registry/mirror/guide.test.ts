@@ -37,7 +37,7 @@ test('docs/mirror.md: the commands do what it says', async () => {
   expect((await dragoman('dragoman mirror add official')).stderr).toContain('conflict')
   const found = await dragoman('dragoman --json resolve com.example/weather')
   expect(JSON.parse(found.stdout)).toMatchObject({ version: '1.0.0' })
-  expect((await dragoman('dragoman mirror remove team')).stdout).toContain('1 agents removed, 0 left')
+  expect((await dragoman('dragoman mirror remove team')).stdout).toContain('1 agent removed, 0 left')
   expect((await dragoman('dragoman resolve com.example/weather')).code).toBe(4)
   expect((await dragoman('dragoman mirror run team')).code).toBe(4)
   expect((await dragoman('dragoman mirror add official --name other --every 5')).stderr).toContain(

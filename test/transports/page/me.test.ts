@@ -170,10 +170,26 @@ test('a key is shown once, works, and is deleted', async () => {
   expect(answer.json.keys).toMatchObject([{ label: 'nightly', scopes: ['agents:read'] }])
   const listed = await browser.open(`${home.url}/me/keys`)
   expect(listed.text).not.toContain(key)
+  expect(listed.text).not.toContain('not valid')
   const refused = await browser.submit(page, { label: 'x'.repeat(200), scopes: 'agents:read' })
   expect([refused.status, refused.text.includes('x'.repeat(200))]).toEqual([400, true])
   await browser.submit(listed, {}, formWith(listed, 'delete'))
   expect((await home.request('GET', '/api/keys', { token: key })).status).toBe(401)
+})
+
+test('a key of somebody whose credentials were revoked is shown as not valid, and why', async () => {
+  const { browser, page } = await visitor('uma', '/me/keys')
+  await browser.submit(page, { label: 'nightly', scopes: 'agents:read', days: '7' })
+  const token = await home.token('root', { scopes: ['admin'] })
+  const { keys } = (await home.request('GET', '/api/keys', { token })).json
+  const { issuer, subject } = keys.find(({ label }: { label: string }) => label === 'nightly')
+  const params = { issuer, subject, reason: 'Left the team.' }
+  const body = { to: 'svc.registry', action: 'revoke', params }
+  expect((await home.request('POST', '/a2a/message', { token, body })).status).toBe(200)
+  const again = await visitor('uma', '/me/keys')
+  expect(again.page.text).toMatch(
+    /not valid: all that was issued to its owner was revoked, .*\(Left the team\.\)/,
+  )
 })
 
 test('a webhook is created, paused, delivered again from a revision, and deleted', async () => {

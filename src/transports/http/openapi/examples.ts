@@ -109,6 +109,7 @@ const key = {
   subject: 'publisher',
   scopes: ['agents:read', 'agents:write'],
   namespaces: ['com.example'],
+  revoked: null,
   created_at,
   expires_at,
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../../../schemas/counted.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Ask } from './ask.ts'
 import type { Tool } from './tools.ts'
@@ -76,10 +77,14 @@ function wordsOf({ total, facets }: SearchOutput): string {
     .slice(0, maxCategories)
     .map(([name]) => name)
     .toSorted()
-  const count = `${total >= 100 ? 'About ' : ''}${rounded(total).toLocaleString('en-US')}`
+  const count = counted(
+    total,
+    'agent',
+    `${total >= 100 ? 'About ' : ''}${rounded(total).toLocaleString('en-US')}`,
+  )
   const most =
     largest.length > 0
       ? `, most of them in ${largest.length === 1 ? 'the category' : 'the categories'} ${largest.join(', ')}`
       : ''
-  return `${count} agents are listed${most}.`
+  return `${count} ${total === 1 ? 'is' : 'are'} listed${most}.`
 }

@@ -77,7 +77,7 @@ function callChart(hours: readonly TrafficHour[]): Html {
     return html`<g><title>${text.hour(hourOf(at), calls, refused, failed)}</title>${part('level', calls - refused - failed)}${part('refused', refused)}${part('failed', failed)}</g>`
   })
   const sum = (key: 'calls' | 'refused' | 'failed') => hours.reduce((all, hour) => all + hour[key], 0)
-  const summary = text.sum(countOf(sum('calls')), countOf(sum('refused')), countOf(sum('failed')))
+  const summary = text.sum(sum('calls'), countOf(sum('refused')), countOf(sum('failed')))
   return figure(
     summary,
     html`<defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="failed-ground" width="6" height="6"/><rect class="failed-line" width="3" height="6"/></pattern></defs>${bars}`,

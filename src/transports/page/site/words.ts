@@ -1,4 +1,5 @@
 import type { Callable } from '../../../../schemas/callable.ts'
+import { counted } from '../../../../schemas/counted.ts'
 import type { Entry } from '../../../../schemas/entry.ts'
 import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../../schemas/liveness.ts'
@@ -204,6 +205,7 @@ export const words = {
     },
     days: 'Days until it ends',
     until: 'until',
+    revoked: 'not valid: all that was issued to its owner was revoked,',
     delete: 'Delete',
     webhooks_lead: 'The registry posts its changes to your address as they happen, signed and in order.',
     webhook_once: 'The secret that signs deliveries. Copy it now: it is not shown again.',
@@ -367,7 +369,7 @@ export const words = {
     revision: 'Revision',
     index: 'Search index',
     up_to_date: 'up to date',
-    behind: (count: number) => `${count} changes behind`,
+    behind: (count: number) => `${counted(count, 'change')} behind`,
     not_known: 'not known',
     agents: 'Agents',
     alive: 'Liveness',
@@ -378,9 +380,9 @@ export const words = {
     calls: 'Calls of the last day',
     times: 'Time of a call',
     hour: (hour: string, calls: number, refused: number, failed: number) =>
-      `${hour}: ${calls} calls, ${refused} refused, ${failed} failed`,
-    sum: (calls: string, refused: string, failed: string) =>
-      `${calls} calls, ${refused} refused, ${failed} failed`,
+      `${hour}: ${counted(calls, 'call')}, ${refused} refused, ${failed} failed`,
+    sum: (calls: number, refused: string, failed: string) =>
+      `${counted(calls, 'call', countOf(calls))}, ${refused} refused, ${failed} failed`,
     last_times: (median: string, most: string) =>
       `Half within ${median}, 95 % within ${most} (line of dashes)`,
     most: (value: string) => `at most ${value}`,
@@ -449,10 +451,9 @@ export const agentWords = {
   median: 'median',
   p95: '95 %',
   no_history: 'No probe has been counted in the last 90 days.',
-  strip: (days: number) =>
-    `Probes by day: ${days} of the last 90 days have one. The table below has the numbers.`,
+  strip: (days: number) => `Probes by day: on ${days} of the last 90 days. The table below has the numbers.`,
   probes: (probes: number, failures: number) =>
-    `${probes} ${probes === 1 ? 'probe' : 'probes'}, ${failures === 0 ? 'all answered' : failures === probes ? 'none answered' : `${failures} without an answer`}`,
+    `${counted(probes, 'probe')}, ${failures === 0 ? 'all answered' : failures === probes ? 'none answered' : `${failures} without an answer`}`,
   as_table: 'The last two weeks as a table',
   day: 'Day',
   probes_short: 'Probes',
@@ -474,7 +475,7 @@ export const agentWords = {
   swap: 'swap',
   before: 'before',
   after: 'after',
-  more_differences: (count: number) => `${count} more differences are not shown.`,
+  more_differences: (count: number) => `${counted(count, 'more difference')} not shown.`,
   as_code: 'Call it from code',
   as_code_of: 'As code',
   code_hint: 'Values are examples. DRAGOMAN_TOKEN is a token of this gateway.',
@@ -510,8 +511,8 @@ export const agentWords = {
   schema: 'Its schema',
   capability_name: 'Name of the capability',
   whole_as_json: 'The whole input as JSON',
-  more_fields: (count: number) => `${count} more fields: use JSON.`,
-  more_capabilities: (count: number) => `${count} more are in the document.`,
+  more_fields: (count: number) => `${counted(count, 'more field')}: use JSON.`,
+  more_capabilities: (count: number) => `${count} more in the document.`,
 } as const
 
 export const signatureWords: Readonly<Record<Entry['signature'], string>> = {

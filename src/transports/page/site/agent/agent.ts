@@ -1,3 +1,4 @@
+import { isHosted } from '../../../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { Capability } from '../../../../../schemas/entry-parts.ts'
 import type { HostInstall, InstallConfig, InstallTarget } from '../../../../../schemas/install.ts'
@@ -124,8 +125,8 @@ ${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id=
 }
 
 /** What is hosted here answers, and what runs elsewhere is not probed. */
-function isProbed({ callable, liveness }: EntryDetail, { days }: LivenessHistory): boolean {
-  return callable !== 'hosted' && (days.length > 0 || liveness.status !== 'unknown')
+function isProbed(entry: EntryDetail, { days }: LivenessHistory): boolean {
+  return !isHosted(entry) && (days.length > 0 || entry.liveness.status !== 'unknown')
 }
 
 /** How each host uses an agent: the links that open hosts, and what to paste or to run. */

@@ -1,3 +1,4 @@
+import { isHosted } from '../../../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { LivenessHistory } from '../../../../../schemas/liveness.ts'
 import { type Html, html } from '../../html.ts'
@@ -20,8 +21,9 @@ export function trustOf(entry: EntryDetail): Html {
   return html`<section class="card"><h2>${words.trust}</h2><ul class="known-list">${facts.map((fact) => (fact ? html`<li>${fact}</li>` : html``))}</ul>${signatureOf(entry)}</section>`
 }
 
-function ownerOf({ verification_level, verification, package_name, callable }: EntryDetail): Html {
-  if (callable === 'hosted') return html`${labels.hosted}`
+function ownerOf(entry: EntryDetail): Html {
+  const { verification_level, verification, package_name } = entry
+  if (isHosted(entry)) return html`${labels.hosted}`
   if (verification_level === 'unclaimed') {
     const wizard = `/me/verify?agent=${encodeURIComponent(package_name)}`
     return html`${labels.unclaimed} <a href="${wizard}">${labels.claim}</a>`

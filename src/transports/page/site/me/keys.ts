@@ -50,6 +50,9 @@ ${field({ name: 'days', label: text.days, type: 'number', value: '90' }, typed)}
   return memberView(visit, '/me/keys', typed, content)
 }
 
-function row(visit: Visit, { id, label, scopes: rights, expires_at }: ApiKey): Html {
-  return html`<li><div><strong>${label ?? id}</strong> <span class="mono">${id}</span><p class="hint">${rights.join(', ')} · ${text.until} ${time(expires_at)}</p></div>${button(visit, { action: '/me/keys', label: text.delete, fields: { do: 'delete', key: id } })}</li>`
+function row(visit: Visit, { id, label, scopes: rights, expires_at, revoked }: ApiKey): Html {
+  const state = revoked
+    ? html`<span class="bad">${text.revoked} ${time(revoked.at)}${revoked.reason && html` (${revoked.reason})`}</span>`
+    : html`${text.until} ${time(expires_at)}`
+  return html`<li><div><strong>${label ?? id}</strong> <span class="mono">${id}</span><p class="hint">${rights.join(', ')} · ${state}</p></div>${button(visit, { action: '/me/keys', label: text.delete, fields: { do: 'delete', key: id } })}</li>`
 }

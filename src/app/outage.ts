@@ -1,0 +1,43 @@
+import type { Clock } from '../common/clock.ts'
+import type { UnreachableStore } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+
+/** Milliseconds between two lines about one outage. */
+const reminderMilliseconds = 60_000
+
+/**
+ * Logs that the store does not answer: every part of a gateway finds that out, again and again. One line says when it
+ * begins, one a minute that it lasts, and one that it has ended.
+ */
+export class Outage {
+  readonly #log: Logger
+  readonly #clock: Clock
+  #since: number | undefined
+  #logged = 0
+
+  constructor(log: Logger, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  /** To be called with each fault. */
+  readonly note = ({ message, cause }: UnreachableStore): void => {
+    const now = this.#clock()
+    if (this.#since !== undefined && now - this.#logged < reminderMilliseconds) return
+    this.#since ??= now
+    this.#logged = now
+    const reason = cause instanceof Error ? cause.message : message
+    this.#log.error({ reason, seconds: this.#seconds() }, 'the store cannot be reached')
+  }
+
+  /** To be called with each answer. */
+  readonly end = (): void => {
+    if (this.#since === undefined) return
+    this.#log.warn({ seconds: this.#seconds() }, 'the store is back')
+    this.#since = undefined
+  }
+
+  #seconds(): number {
+    return Math.round((this.#clock() - (this.#since ?? 0)) / 1000)
+  }
+}

@@ -1,0 +1,83 @@
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { listen } from '../../src/transports/shared/listen.ts'
+import { run, temporaryFolder } from '../support/command.ts'
+import { freePort } from '../support/free-port.ts'
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+beforeAll(async () => {
+  folder = await temporaryFolder()
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const reader = 'svc.utility.reader'
+test.each<[string, string[], number, RegExp[]]>([
+  [
+    'a file that is not there',
+    ['publish', 'agnet.json'],
+    2,
+    [/There is no file agnet\.json\./, /looked for in \//],
+  ],
+  ['a folder for a file', ['publish', '.'], 2, [/^\. cannot be read: it is a folder\./]],
+  ['a list that is not there', ['import', 'list.jsonl'], 2, [/There is no file list\.jsonl\./]],
+  [
+    'params in a file that is not there',
+    ['call', reader, 'extract_content', '@p.json'],
+    2,
+    [/no file p\.json/],
+  ],
+  [
+    'params without quotes',
+    ['call', reader, 'extract_content', '{url: 1}'],
+    2,
+    [/PARAMS is not JSON/, /in single quotes/],
+  ],
+  [
+    'params that are no object',
+    ['call', reader, 'extract_content', '7'],
+    2,
+    [/not a JSON object/, /in single quotes/],
+  ],
+  [
+    'params without a required field',
+    ['call', reader, 'extract_content', '{}'],
+    2,
+    [/\/url: This field is required/, /dragoman resolve svc\.utility\.reader/],
+  ],
+  ['an unknown action', ['call', reader, 'extract', '{}'], 4, [/Did you mean extract_content\?/]],
+  [
+    'a misspelled agent',
+    ['call', 'svc.utility.readr', 'extract_content', '{}'],
+    4,
+    [/Did you mean .*svc\.utility\.reader/],
+  ],
+  ['an unknown command', ['instal'], 2, [/Did you mean install\?/, /--help lists the commands/]],
+])('%s is answered with what to do', async (_, args, code, texts) => {
+  const ended = await run(args, { DRAGOMAN_DATA: folder.path })
+  expect(ended.code).toBe(code)
+  for (const text of texts) expect(ended.stderr).toMatch(text)
+})
+
+test('a gateway that does not answer, or is none, is named with the ways to another', async () => {
+  const other = createServer((_, response) => response.writeHead(501).end('no'))
+  const port = await listen(other, { host: '127.0.0.1', port: 0, hint: '' })
+  try {
+    const none = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${port}` })
+    const silent = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${await freePort()}` })
+    expect(none.stderr).toContain(`${port} answers 501, and is not a Dragoman gateway.`)
+    expect(silent.stderr).toContain('does not answer.')
+    for (const { code, stderr } of [none, silent])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('the gateway of DRAGOMAN_URL')])
+    const wrong = await run(['list'], { DRAGOMAN_URL: '127.0.0.1:8080' })
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining('DRAGOMAN_URL: Give a URL such as'),
+    ])
+    const busy = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'busy'), PORT: String(port) })
+    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process listens there')])
+    expect(busy.stderr).toContain('Set PORT or HOST.')
+  } finally {
+    other.close()
+  }
+})
