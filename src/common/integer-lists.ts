@@ -82,6 +82,10 @@ export class IntegerLists {
 
   /** Takes space for a list. */
   #place(slot: number, length: number): void {
+    this.#lengths[slot] = length
+    this.#starts[slot] = 0
+    // A page without integers would have no piece in a snapshot.
+    if (length === 0) return
     let page = this.#pages[this.#current]
     if (!page || page.end + length > pageIntegers) {
       page = { integers: new Uint32Array(pageIntegers), end: 0, live: 0 }
@@ -89,7 +93,6 @@ export class IntegerLists {
       this.#pages[this.#current] = page
     }
     this.#starts[slot] = this.#current * pageIntegers + page.end
-    this.#lengths[slot] = length
     page.end += length
     page.live += length
   }

@@ -59,6 +59,18 @@ describe('a restored snapshot', () => {
     )
   })
 
+  it('of an index whose last document was removed is empty', async () => {
+    const index = createMemoryIndex()
+    const [document] = fc.sample(someDocument, 1)
+    if (!document) throw new Error('There is no sample.')
+    await index.apply([{ id: document.id, document }], 1)
+    await index.apply([{ id: document.id, document: null }], 2)
+    await using saved = await throughFiles(folder, index)
+    const again = await restoreMemoryIndex(saved)
+    expect(again.applied_revision).toBe(2)
+    expect(again.lists(document.id)).toBe(false)
+  })
+
   it('answers like the saved vectors, also after further changes', async () => {
     await fc.assert(
       fc.asyncProperty(vectorChanges, vectorChanges, unit, async (before, after, query) => {
