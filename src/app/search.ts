@@ -140,7 +140,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, an index of more vectors than this is on disk: in memory they take 1.3 KB each. */
+/** With `auto`, an index of more vectors than this is on disk: in memory they take 0.8 KB each. */
 const maxInMemory = 1_500_000
 
 async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { integerPieces, joinedPieces, jsonArrays, jsonPieces } from './pieces.ts'
+import { integerPieces, jsonArrays, jsonPieces } from './pieces.ts'
 import type { Pieces, Sections } from './sections.ts'
 
 /** The slots and weights of many lists, in one array each. */
@@ -45,6 +45,18 @@ export class PostingList {
 
   get weights(): Uint32Array {
     return this.#weights ?? this.#view()?.weights ?? Uint32Array.of(this.#weight)
+  }
+
+  /** Needs no array, unlike `slots`. */
+  slotAt(index: number): number {
+    if (this.#slots) return this.#slots[index] ?? 0
+    return this.#saved ? (this.#saved.slots[this.#first + index] ?? 0) : this.#first
+  }
+
+  /** Needs no array, unlike `weights`. */
+  weightAt(index: number): number {
+    if (this.#weights) return this.#weights[index] ?? 0
+    return this.#saved ? (this.#saved.weights[this.#first + index] ?? 0) : this.#weight
   }
 
   has(slot: number): boolean {
@@ -161,17 +173,20 @@ export class Postings {
   *save(prefix: string): Pieces {
     const lists = this.#lists
     yield* jsonPieces(`${prefix}.keys`, lists.keys(), savedKeys)
-    yield* integerPieces(`${prefix}.serials`, lists.values(), ({ serial }) => serial)
-    yield* integerPieces(`${prefix}.counted`, lists.values(), ({ counted }) => counted)
-    yield* integerPieces(`${prefix}.sizes`, lists.values(), ({ size }) => size)
-    yield* joinedPieces(
-      `${prefix}.slots`,
-      lists.values().map(({ slots, size }) => slots.subarray(0, size)),
+    yield* integerPieces(
+      `${prefix}.serials`,
+      lists.values().map(({ serial }) => serial),
     )
-    yield* joinedPieces(
-      `${prefix}.weights`,
-      lists.values().map(({ weights, size }) => weights.subarray(0, size)),
+    yield* integerPieces(
+      `${prefix}.counted`,
+      lists.values().map(({ counted }) => counted),
     )
+    yield* integerPieces(
+      `${prefix}.sizes`,
+      lists.values().map(({ size }) => size),
+    )
+    yield* integerPieces(`${prefix}.slots`, each(lists.values(), 'slotAt'))
+    yield* integerPieces(`${prefix}.weights`, each(lists.values(), 'weightAt'))
   }
 
   /** The list with this number, which must exist. */
@@ -209,4 +224,9 @@ export class Postings {
     this.#bySerial[list.serial] = list
     return list
   }
+}
+
+/** An integer of each item of the lists: an array of one, made and thrown away, takes ten times as long. */
+function* each(lists: Iterable<PostingList>, integerAt: 'slotAt' | 'weightAt'): Generator<number> {
+  for (const list of lists) for (let index = 0; index < list.size; index++) yield list[integerAt](index)
 }

@@ -27,8 +27,10 @@ interface Manifest {
 }
 
 /** Bytes that are copied, summed and written at a time: between them, other work runs. */
-const chunkBytes = 2 ** 20
+const chunkBytes = 2 ** 18
 const maxFileBytes = 2 ** 30
+/** No manifest has more: it takes some 50 bytes for a piece. Snapshots of earlier versions are larger. */
+const maxManifestBytes = 2 ** 25
 /** Files of a snapshot that another process is writing are not older. */
 const abandonedMilliseconds = 60 * 60_000
 /** Reads of a manifest whose files another process replaces at the same time. */
@@ -212,15 +214,13 @@ class PieceWriter implements AsyncDisposable {
 
 /** Undefined if there is none. */
 async function readManifest(path: string): Promise<Manifest | undefined> {
-  const content = await readFile(path, 'utf8').catch((error) => {
-    if (isAbsence(error)) return undefined
-    throw error
-  })
-  if (content === undefined) return undefined
+  const size = await stat(path).then((found) => found.size, undefinedIfAbsent)
+  if (size === undefined) return undefined
+  const content = size > maxManifestBytes ? '' : await readFile(path, 'utf8')
   const end = content.indexOf('\n')
   const text = content.slice(end + 1)
   if (content.slice(0, Math.max(0, end)) !== String(crc32(text)))
-    throw new Error(`${path} is damaged, or no snapshot of this version.`)
+    throw new Error(`${path} is damaged, or no snapshot of this version: what it held is derived again.`)
   return JSON.parse(text)
 }
 
@@ -254,8 +254,9 @@ async function isAbandoned(path: string): Promise<boolean> {
   return mtimeMs < Date.now() - abandonedMilliseconds
 }
 
-function isAbsence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+function undefinedIfAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+  throw error
 }
 
 function bytesOf(piece: Piece): Uint8Array {

@@ -51,6 +51,9 @@ describe('a restored snapshot', () => {
         await using saved = await throughFiles(folder, index)
         const again = await restoreMemoryIndex(saved)
         expect(again.applied_revision).toBe(7)
+        // Saved as it was restored, before a search has read it.
+        await using savedAgain = await throughFiles(folder, again)
+        expect(await ask(await restoreMemoryIndex(savedAgain), query)).toEqual(await ask(index, query))
         expect(await ask(again, query)).toEqual(await ask(index, query))
         for (const target of [index, again]) await target.apply(after, 8)
         expect(await ask(again, query)).toEqual(await ask(index, query))

@@ -48,6 +48,11 @@ export class RowGroup {
     return Math.min(this.size - slab * this.#perSlab, this.#perSlab)
   }
 
+  /** The slot of each entry, by position. */
+  *entrySlots(): Generator<number> {
+    for (const [number, { slots }] of this.slabs.entries()) yield* slots.subarray(0, this.entriesIn(number))
+  }
+
   /** The slab of a position, the index within the slab and its first row. */
   at(position: number): { readonly slab: Slab; readonly index: number; readonly row: number } {
     const slab = this.slabs[Math.floor(position / this.#perSlab)]

@@ -1,4 +1,4 @@
-import { joinedPieces, jsonArrays, jsonPieces } from '../../../common/pieces.ts'
+import { integerPieces, jsonArrays, jsonPieces } from '../../../common/pieces.ts'
 import type { Pieces, Sections } from '../../../common/sections.ts'
 import { type Selection, ValueIndex } from '../../../common/value-index.ts'
 import {
@@ -90,9 +90,9 @@ export class VectorTable {
       groups: groups.map(({ width, size }) => ({ width, size })),
     }
     yield ['groups', JSON.stringify(saved)]
-    yield* joinedPieces(
+    yield* integerPieces(
       'slots',
-      groups.flatMap((group) => group.slabs.map(({ slots }, at) => slots.subarray(0, group.entriesIn(at)))),
+      groups.values().flatMap((group) => group.entrySlots()),
     )
     for (const content of this.#contents()) yield ['memory', content]
     yield* jsonPieces(
