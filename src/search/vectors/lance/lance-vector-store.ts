@@ -63,6 +63,7 @@ class LanceVectorStore implements VectorStore {
       clock: Date.now,
       index_cache: 16 * mebibyte,
       metadata_cache: 64 * mebibyte,
+      exact_rows: 50_000,
       grace_ms: 60_000,
       checked_bytes: 4096 * mebibyte,
       optimize_every_ms: 5 * 60_000,
