@@ -56,6 +56,9 @@ interface RegistryPorts {
 /** What one other registry is asked at most: half of it holds, since all searches count as one caller. */
 const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms: 60_000 }
 
+/** A start over a snapshot takes less; one that derives the index anew takes minutes. */
+const startWait = 5000
+
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, onDeparture, search, remotes, hosted, unmet } = ports
@@ -96,6 +99,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     store,
     index,
     follower,
+    start_wait_ms: runtime.options.start_wait_ms ?? startWait,
     vectors,
     site,
     clock,

@@ -38,6 +38,8 @@ export interface GatewayOptions {
   readonly originOf?: (domain: string) => string
   /** Milliseconds that a listed agent may take for one call. */
   readonly remote_timeout_ms?: number
+  /** Maximum time for which a search waits for the index while the gateway starts, in milliseconds; 5,000 when absent. */
+  readonly start_wait_ms?: number
   /** Installs and runs packages. */
   readonly runner?: Runner
   /** Milliseconds that an authorization server of a listed agent may take for one answer; 10,000 when absent. */

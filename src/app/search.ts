@@ -10,7 +10,7 @@ import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
-import { createMemoryIndex } from '../search/index/memory-index.ts'
+import { createMemoryIndex, restoreMemoryIndex } from '../search/index/memory-index.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
@@ -56,7 +56,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const onError = runtime.onError('index')
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/11 ${listedFields}`,
+    `${version}/12 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),
@@ -71,10 +71,11 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     english ??= new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
     return english.has(word)
   }
+  const options = { meaning, synonyms, isRight: isEnglish, onError }
   const index = stack.use(
-    restored(
+    await restored(
       saved,
-      (sections) => createMemoryIndex({ meaning, synonyms, isRight: isEnglish, onError, saved: sections }),
+      (sections) => (sections ? restoreMemoryIndex(sections, options) : createMemoryIndex(options)),
       onError,
     ),
   )
@@ -99,12 +100,12 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const format = `${version}/4 ${listedFields} ${model}`
+    const format = `${version}/5 ${listedFields} ${model}`
     const onLater = () => runtime.health.add('store_behind_index')
     const snapshot = createSnapshot(path, format, store, onError, onLater)
-    const vectors = restored(
+    const vectors = await restored(
       await snapshot.read(),
-      (saved) => openVectorsInMemory({ dimensions, worker: vectorsWorker, saved }),
+      (saved) => openVectorsInMemory(saved, { dimensions, worker: vectorsWorker }),
       onError,
     )
     return createVectorIndex(store, embedder, vectors, onError, createKeep(snapshot, vectors))
@@ -139,7 +140,7 @@ function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promis
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, an index of more vectors than this is on disk: in memory they take 1.3 KB each. */
+/** With `auto`, an index of more vectors than this is on disk: in memory they take 0.8 KB each. */
 const maxInMemory = 1_500_000
 
 async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {

@@ -53,6 +53,11 @@ export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
     }
   }
 
+  function nullWhileStarting(fault: unknown): null {
+    if (isReady) throw fault
+    return null
+  }
+
   /** The agents that everybody may see; others have names that are private. */
   async function listed(troubles: readonly UpstreamTrouble[]): Promise<UpstreamTrouble[]> {
     const shown: UpstreamTrouble[] = []
@@ -73,7 +78,7 @@ export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
         revision === null
           ? [null, [], []]
           : await Promise.all([
-              agentCounts(signal),
+              agentCounts(signal).catch(nullWhileStarting),
               mirrors.list(),
               isAdmin ? troubles.slice(0, maxUpstreams) : listed(troubles),
             ])

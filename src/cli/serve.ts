@@ -21,8 +21,9 @@ export async function serve(json: boolean): Promise<void> {
   const running = await runningServer(config)
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
-  await gateway.ready
+  // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
+  await gateway.ready
   await using _announced = await announceServer(config, server.url, server.secret)
   await using _hosts = await listenForHosts(
     config,

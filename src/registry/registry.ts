@@ -43,6 +43,7 @@ interface RegistryOptions extends EditorOptions {
   readonly saveSnapshots: () => Promise<void>
   readonly index: SearchIndex
   readonly follower: SearchServiceOptions['follower']
+  readonly start_wait_ms?: SearchServiceOptions['start_wait_ms']
   /** Search by meaning; without it, search is by words alone. */
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
   readonly site: () => Site
@@ -88,6 +89,7 @@ export function createRegistry(options: RegistryOptions) {
     views,
     livenessCache,
     credentialMarks,
+    start_wait_ms: options.start_wait_ms,
   })
   const render = createServerRenderer(store, views, site)
   const catalog = new ServerCatalog({

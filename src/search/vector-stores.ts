@@ -1,17 +1,22 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Pieces, Sections } from '../common/sections.ts'
 import type { LanceVectorStoreOptions } from './vectors/lance/lance-vector-store.ts'
 import {
   createMemoryVectorStore,
   type MemoryVectorStore,
   type MemoryVectorStoreOptions,
+  restoreMemoryVectorStore,
 } from './vectors/memory/memory-vector-store.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 import { VectorStoreError } from './vectors/vector-store-error.ts'
 
-/** The vector store in memory. It throws Failure instead of the VectorStoreError of the engine. */
-export function openVectorsInMemory(options: MemoryVectorStoreOptions): MemoryVectorStore {
-  const store = createMemoryVectorStore(options)
-  return withFailures(store, { save: () => store.save() })
+/** The vector store in memory, restored from `saved` if there is one. It throws Failure instead of the VectorStoreError of the engine. */
+export async function openVectorsInMemory(
+  saved: Sections | undefined,
+  options: MemoryVectorStoreOptions,
+): Promise<MemoryVectorStore> {
+  const store = saved ? await restoreMemoryVectorStore(saved, options) : createMemoryVectorStore(options)
+  return withFailures(store, { save: (write: (pieces: Pieces) => Promise<void>) => store.save(write) })
 }
 
 /** The vector store on disk, with the errors of `openVectorsInMemory`. LanceDB is loaded only here. */

@@ -1,13 +1,17 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import { languagesModel, staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
 import { openGateway } from '../../src/app/gateway.ts'
 import { retryStart } from '../../src/app/retry-start.ts'
 import { startServer } from '../../src/app/server.ts'
+import type { Embedder } from '../../src/search/embedders/embedder.ts'
+import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { temporaryFolder } from '../support/command.ts'
+import { startGateway } from '../support/gateway.ts'
 
 /** A start that opens something, and fails so many times after that. */
 function failing(times: number, fault: Error) {
@@ -57,3 +61,39 @@ async function listenOnce(port: number): Promise<number> {
   await using server = createServer()
   return await listen(server, { host: '127.0.0.1', port, hint: 'Close the other server.' })
 }
+
+test('while the index is built, reads are served, searches say what is missing, and the gateway is not ready', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  await (await startGateway(environment))[Symbol.asyncDispose]()
+  const embedder = await createStaticEmbedder(staticModel, languagesModel)
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const slow: Embedder = {
+    ...embedder,
+    // The store has no vectors of this model.
+    model: 'slow',
+    async embed(texts, as, signal) {
+      if (as === 'document') await released
+      return embedder.embed(texts, as, signal)
+    },
+  }
+  await using home = await startGateway(environment, { static_embedder: slow, start_wait_ms: 0 })
+  // A gateway that closes waits for its embedder.
+  using _released = { [Symbol.dispose]: release }
+  const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'wikipedia article' } })
+  expect(await home.request('GET', '/readyz')).toMatchObject({ status: 503, json: { status: 'not ready' } })
+  expect(await home.request('GET', '/public/agents/svc.registry')).toMatchObject({ status: 200 })
+  const early = await ask()
+  expect(early).toMatchObject({ status: 200, json: { degraded: expect.stringContaining('is starting') } })
+  expect(early.json.agents[0].package_name).toBe('svc.utility.wiki')
+  const list = () => home.request('GET', '/public/agents?limit=1')
+  const refused = await list()
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+  const status = await home.request('GET', '/public/status')
+  expect(status).toMatchObject({ status: 200, json: { status: 'starting', agents: null } })
+  release()
+  await home.gateway.ready
+  expect((await list()).json).not.toHaveProperty('degraded')
+  expect((await ask()).json).not.toHaveProperty('degraded')
+  expect(await home.request('GET', '/readyz')).toMatchObject({ status: 200 })
+})

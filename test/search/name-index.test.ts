@@ -6,7 +6,7 @@ import { rounds } from '../support/rounds.ts'
 function indexOf(names: readonly (readonly [name: string, packageName?: string])[]): NameIndex {
   const index = new NameIndex()
   for (const [slot, [name, package_name = `p${slot}`]] of names.entries())
-    index.add(slot, { name, package_name }, 1)
+    index.add(slot, { name, package_name })
   return index
 }
 
@@ -37,10 +37,10 @@ describe('the completion of a name', () => {
   })
 
   it('puts agents that a search ranks lower, and unproved publishers, behind the others', async () => {
-    const index = new NameIndex()
-    index.add(0, { name: 'Sky', package_name: 'a' }, 0.5)
-    index.add(1, { name: 'Sky weather', package_name: 'b' }, 1)
-    index.add(2, { name: 'Sky weather of all', package_name: 'c', verification_level: 'domain_verified' }, 1)
+    const index = new NameIndex((slot) => (slot === 0 ? 0.5 : 1))
+    index.add(0, { name: 'Sky', package_name: 'a' })
+    index.add(1, { name: 'Sky weather', package_name: 'b' })
+    index.add(2, { name: 'Sky weather of all', package_name: 'c', verification_level: 'domain_verified' })
     expect(await index.complete('sky', 10)).toEqual([2, 1, 0])
   })
 
@@ -63,7 +63,7 @@ describe('the completion of a name', () => {
             if (names.delete(slot)) index.remove(slot)
             if (!isGone) {
               names.set(slot, { name, package_name })
-              index.add(slot, { name, package_name }, 1)
+              index.add(slot, { name, package_name })
             }
             if (at % 7 === 0) await index.complete('a', 1)
           }

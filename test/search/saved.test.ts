@@ -1,19 +1,22 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openSections, type Parts, packSections, type Sections } from '../../src/common/sections.ts'
-import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { Pieces } from '../../src/common/sections.ts'
+import { createMemoryIndex, restoreMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
-import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
+import {
+  createMemoryVectorStore,
+  restoreMemoryVectorStore,
+} from '../../src/search/vectors/memory/memory-vector-store.ts'
 import type { VectorChange } from '../../src/search/vectors/vector-store.ts'
 import { rounds } from '../support/rounds.ts'
+import { throughFiles } from '../support/through-files.ts'
 import { ask, someDocument, someQuery } from './support/documents.ts'
 
 const { signal } = new AbortController()
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-saved-'))
-let files = 0
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const changes: fc.Arbitrary<EntryChange[]> = fc.array(
@@ -39,21 +42,18 @@ const vectorChanges: fc.Arbitrary<VectorChange[]> = fc.array(
   { maxLength: 12 },
 )
 
-/** Parts as a file returns them. */
-function throughFile(parts: Parts): Sections {
-  const path = join(folder, String(++files))
-  writeFileSync(path, packSections(parts))
-  return openSections(path)
-}
-
 describe('a restored snapshot', () => {
   it('answers like the saved index, also after further changes', async () => {
     await fc.assert(
       fc.asyncProperty(changes, changes, someQuery, async (before, after, query) => {
         const index = createMemoryIndex()
         await index.apply(before, 7)
-        const again = createMemoryIndex({ saved: throughFile(index.save()) })
+        await using saved = await throughFiles(folder, index)
+        const again = await restoreMemoryIndex(saved)
         expect(again.applied_revision).toBe(7)
+        // Saved as it was restored, before a search has read it.
+        await using savedAgain = await throughFiles(folder, again)
+        expect(await ask(await restoreMemoryIndex(savedAgain), query)).toEqual(await ask(index, query))
         expect(await ask(again, query)).toEqual(await ask(index, query))
         for (const target of [index, again]) await target.apply(after, 8)
         expect(await ask(again, query)).toEqual(await ask(index, query))
@@ -62,15 +62,25 @@ describe('a restored snapshot', () => {
     )
   })
 
+  it('of an index whose last document was removed is empty', async () => {
+    const index = createMemoryIndex()
+    const [document] = fc.sample(someDocument, 1)
+    if (!document) throw new Error('There is no sample.')
+    await index.apply([{ id: document.id, document }], 1)
+    await index.apply([{ id: document.id, document: null }], 2)
+    await using saved = await throughFiles(folder, index)
+    const again = await restoreMemoryIndex(saved)
+    expect(again.applied_revision).toBe(2)
+    expect(again.lists(document.id)).toBe(false)
+  })
+
   it('answers like the saved vectors, also after further changes', async () => {
     await fc.assert(
       fc.asyncProperty(vectorChanges, vectorChanges, unit, async (before, after, query) => {
         await using store = createMemoryVectorStore({ dimensions: 2 })
         await store.apply(before, 7)
-        await using again = createMemoryVectorStore({
-          dimensions: 2,
-          saved: throughFile(await store.save()),
-        })
+        await using saved = await throughFiles(folder, store)
+        await using again = await restoreMemoryVectorStore(saved, { dimensions: 2 })
         expect(again.applied_revision).toBe(7)
         for (const target of [store, again]) await target.apply(after.slice(0, 4), 8)
         for (const filter of [{}, { state: 'ACTIVE' as const }, { tags: ['red'] }]) {
@@ -85,8 +95,34 @@ describe('a restored snapshot', () => {
     )
   })
 
-  it('is refused where parts are missing', () => {
-    const { documents: _, ...rest } = createMemoryIndex().save()
-    expect(() => createMemoryIndex({ saved: throughFile(rest) })).toThrow(/no part documents/)
+  it('is refused where parts are missing', async () => {
+    const index = createMemoryIndex()
+    const without = function* (pieces: Pieces): Pieces {
+      for (const [part, piece] of pieces) if (part !== 'documents') yield [part, piece]
+    }
+    await using saved = await throughFiles(folder, {
+      save: (write) => index.save((pieces) => write(without(pieces))),
+    })
+    await expect(restoreMemoryIndex(saved)).rejects.toThrow(/no part documents/)
+  })
+
+  it('holds no change that is applied while it is written, and the change is applied after it', async () => {
+    const [document] = fc.sample(someDocument, 1)
+    const change = { id: document!.id, document: document! }
+    const index = createMemoryIndex()
+    await index.apply([change], 1)
+    let applying: Promise<void> | undefined
+    await using saved = await throughFiles(folder, {
+      save: (write) =>
+        index.save(async (pieces) => {
+          applying = index.apply([{ id: change.id, document: null }], 2)
+          await write(pieces)
+          expect(index.applied_revision).toBe(1)
+        }),
+    })
+    await applying
+    expect(index.applied_revision).toBe(2)
+    expect((await ask(index, { filter: {} })).total).toBe(0)
+    expect((await ask(await restoreMemoryIndex(saved), { filter: {} })).total).toBe(1)
   })
 })

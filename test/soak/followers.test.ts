@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { RegistryChange } from '../../schemas/change.ts'
-import { unseen } from '../../schemas/liveness.ts'
+import { type LivenessStatus, unseen } from '../../schemas/liveness.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -19,14 +19,23 @@ type Agents = Map<string, Record<string, unknown>>
 /** The steps of a follower in docs/changes.md. */
 function apply(agents: Agents, change: RegistryChange): void {
   if (change.kind === 'listed') agents.set(change.id, { ...change.agent })
-  else if (change.kind === 'liveness')
-    Object.assign(agents.get(change.id) ?? {}, { liveness: change.liveness })
-  else agents.delete(change.id)
+  else if (change.kind === 'liveness') {
+    const { liveness, callable, callable_reason } = change
+    Object.assign(agents.get(change.id) ?? {}, { liveness, callable, callable_reason })
+  } else agents.delete(change.id)
 }
 
-/** Changes some of 40 agents at random until it is stopped; resolves to the last revision. */
+/**
+ * Changes some of 40 agents at random until it is stopped; the last changes are those of their liveness. Resolves to
+ * the last revision.
+ */
 async function stir({ gateway }: TestGateway, random: () => number, stop: AbortSignal): Promise<number> {
   const { store } = gateway
+  async function show({ id }: StoredEntry, status: LivenessStatus): Promise<void> {
+    await store.liveness.watch([{ entry_id: id, place: 'here', active: true }])
+    const probe = await store.liveness.get(id)
+    if (probe) revision = await store.liveness.save([{ ...probe, shown: { ...unseen, status } }])
+  }
   const entries = Array.from({ length: 40 }, () => sampleEntry({ state: 'STAGE' }))
   const any = () => Math.floor(random() * entries.length)
   let revision = 0
@@ -34,10 +43,7 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
     const at = any()
     const entry = entries[at] as StoredEntry
     if (random() < 0.2) {
-      await store.liveness.watch([{ entry_id: entry.id, place: 'here', active: true }])
-      const probe = await store.liveness.get(entry.id)
-      const status = (['alive', 'dead', 'degraded'] as const)[step % 3] ?? 'alive'
-      if (probe) revision = await store.liveness.save([{ ...probe, shown: { ...unseen, status } }])
+      await show(entry, (['alive', 'dead', 'degraded'] as const)[step % 3] ?? 'alive')
       continue
     }
     const next: StoredEntry = {
@@ -55,6 +61,7 @@ async function stir({ gateway }: TestGateway, random: () => number, stop: AbortS
     revision = written.revision
     await pause(1)
   }
+  for (const [at, entry] of entries.entries()) await show(entry, at % 2 === 0 ? 'alive' : 'dead')
   return revision
 }
 

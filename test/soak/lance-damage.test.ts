@@ -2,9 +2,12 @@ import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AttributeFilter } from '../../src/search/vectors/attributes.ts'
-import { openLanceVectorStore } from '../../src/search/vectors/lance/lance-vector-store.ts'
+import {
+  type LanceVectorStoreOptions,
+  openLanceVectorStore,
+} from '../../src/search/vectors/lance/lance-vector-store.ts'
 import type { VectorChange, VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { Oracle, Pair } from '../search/vectors/oracle.ts'
 import { clusteredVectors, expectExact, expectSame, gone, put, signal } from '../search/vectors/support.ts'
@@ -47,13 +50,14 @@ const damages = {
 }
 
 /** The parts of a store. */
-const kinds = ['/data/', '/_deletions/', '.manifest', '.txn', 'sums', 'current'] as const
+const kinds = ['/data/', '/_deletions/', '/_indices/', '.manifest', '.txn', 'sums', 'current'] as const
 
 let root: string
 let template: string
 let files: string[]
 
-const open = (folder: string) => openLanceVectorStore({ folder, dimensions, refresh_ms: 0 })
+const open = (folder: string, options: Partial<LanceVectorStoreOptions> = {}) =>
+  openLanceVectorStore({ folder, dimensions, refresh_ms: 0, exact_rows: 10, ...options })
 
 async function copied(): Promise<string> {
   const folder = await mkdtemp(join(root, 'copy-'))
@@ -64,8 +68,12 @@ async function copied(): Promise<string> {
 async function prepare(): Promise<void> {
   root = await mkdtemp(join(tmpdir(), 'dragoman-lance-damage-'))
   template = join(root, 'template')
-  const store = await open(template)
+  const store = await open(template, { optimize_every_ms: 50 })
   for (const [index, changes] of commits.entries()) await store.apply(changes, index + 1)
+  await vi.waitFor(async () => {
+    const names = await readdir(template, { recursive: true })
+    expect(names.some((name) => name.includes('/_indices/'))).toBe(true)
+  }, 20_000)
   await store[Symbol.asyncDispose]()
   const found = await readdir(template, { recursive: true, withFileTypes: true })
   const names = found.filter((file) => file.isFile())

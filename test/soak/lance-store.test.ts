@@ -10,6 +10,7 @@ import {
   type LanceVectorStoreOptions,
   openLanceVectorStore,
 } from '../../src/search/vectors/lance/lance-vector-store.ts'
+import { loadLibrary } from '../../src/search/vectors/lance/library.ts'
 import type { VectorStore } from '../../src/search/vectors/vector-store.ts'
 import { hostileFilters } from '../search/vectors/hostile-filters.ts'
 import { Oracle, Pair } from '../search/vectors/oracle.ts'
@@ -140,6 +141,35 @@ describe('a lance store', () => {
     expect(store.applied_revision).toBe(0)
   })
 
+  it('indexes its vectors, and trains the index anew for four times the rows', {
+    timeout: 60_000,
+  }, async () => {
+    const folder = await newFolder()
+    const vectors = clusteredVectors(5, 2)
+    const store = await open(folder, { exact_rows: 10 })
+    const pair = new Pair(store)
+    await using _ = store
+    const indices = async () => {
+      const { lance } = loadLibrary(undefined)
+      const [generation = ''] = (await readdir(folder)).filter((name) => name.startsWith('GENERATION-'))
+      const connection = await lance.connect(join(folder, generation))
+      const table = await connection.openTable('vectors')
+      return (await table.listIndices()).map(({ name }) => name).filter((name) => name !== 'id_idx')
+    }
+    const grownTo = async (size: number) => {
+      const first = pair.oracle.entries.size
+      await pair.apply(Array.from({ length: size - first }, (_, at) => put(`${first + at}`, [vectors()])))
+      // Many commits start the indexing; the next one waits for it.
+      for (let commit = 0; commit < 64; commit++) await pair.apply([])
+      await expectExact(pair, vectors(), {}, 100)
+      return indices()
+    }
+    expect(await grownTo(9)).toEqual([])
+    expect(await grownTo(20)).toEqual(['nearest_21'])
+    expect(await grownTo(70)).toEqual(['nearest_21'])
+    expect(await grownTo(90)).toEqual(['nearest_91'])
+  })
+
   it('compacts files during reads and writes', { timeout: 60_000 }, async () => {
     const folder = await newFolder()
     const vectors = clusteredVectors(5, 2)
@@ -242,7 +272,7 @@ describe('a lance store whose process is killed', () => {
       console.log(revision)
     }`
 
-  it('has every acknowledged change', { timeout: 60_000 }, async () => {
+  it('has every acknowledged change', { timeout: 300_000 }, async () => {
     const folder = await newFolder()
     for (let round = 0; round < 2; round++) {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script(folder)], {
@@ -252,7 +282,7 @@ describe('a lance store whose process is killed', () => {
       child.stdout.on('data', (chunk) => {
         output += chunk
       })
-      await vi.waitFor(() => expect(output.split('\n').length).toBeGreaterThan(10), 20_000)
+      await vi.waitFor(() => expect(output.split('\n').length).toBeGreaterThan(10), 60_000)
       await pause(Math.random() * 200)
       child.kill('SIGKILL')
       await once(child, 'close')

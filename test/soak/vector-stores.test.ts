@@ -34,5 +34,13 @@ vectorStoreContract(
   async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
   { runs: 50 * rounds, share: 1 },
 )
+vectorStoreContract(
+  'lance, with an index',
+  async (dimensions) => {
+    const folder = await mkdtemp(join(root, 'store-'))
+    return openLanceVectorStore({ folder, dimensions, exact_rows: 2000 })
+  },
+  { runs: rounds, share: 0.3 },
+)
 vectorStoreContract('lance', openLance, { runs: 5 * rounds, share: 0.3 })
 hostileFilters('lance', openLance, { runs: 10 * rounds })

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { privateFile, privateFolder } from '../../common/private-file.ts'
-import { openSections, type Parts, packSections, type Sections } from '../../common/sections.ts'
+import { privateFolder } from '../../common/private-file.ts'
+import { openSections, type Pieces, type Sections, writeSections } from '../../common/sections.ts'
+import { SerialQueue } from '../../common/serial-queue.ts'
 import type { Store } from '../../store/store.ts'
 
 /** A snapshot of derived data on disk; with it, a start does not derive the data again. */
@@ -10,22 +10,23 @@ interface Snapshot {
   /** The last snapshot, if it is complete, of this format and of this store. */
   read(): Promise<Sections | undefined>
   /** Replaces the snapshot atomically. A snapshot is optional, so a fault is only reported. */
-  write(revision: number, parts: Parts): Promise<void>
+  write(revision: number, pieces: Pieces): Promise<void>
 }
 
-/** Makes a value from a snapshot. If that fails, reports the fault and makes an empty value. */
-export function restored<T>(
+/** Makes a value from a snapshot, and closes it. If that fails, reports the fault and makes an empty value. */
+export async function restored<T>(
   saved: Sections | undefined,
-  make: (saved: Sections | undefined) => T,
+  make: (saved: Sections | undefined) => T | Promise<T>,
   onError: (fault: unknown) => void,
-): T {
+): Promise<T> {
+  if (!saved) return await make(undefined)
   try {
-    return make(saved)
+    await using sections = saved
+    return await make(sections)
   } catch (fault) {
-    if (!saved) throw fault
     onError(fault)
-    return make(undefined)
   }
+  return await make(undefined)
 }
 
 /** Writes a snapshot if at least `min` changes were applied since the last one. */
@@ -33,21 +34,25 @@ export type Keep = (min: number) => Promise<void>
 
 interface Savable {
   readonly applied_revision: number
-  save(): Parts | Promise<Parts>
+  save(write: (pieces: Pieces) => Promise<void>): Promise<void>
 }
 
+/** Snapshots are written one after another. */
 export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
+  const turns = new SerialQueue()
   let savedRevision = derived.applied_revision
-  return async (min) => {
-    if (derived.applied_revision - savedRevision < min) return
-    const parts = await derived.save()
-    savedRevision = derived.applied_revision
-    await snapshot.write(savedRevision, parts)
-  }
+  return (min) =>
+    turns.take(async () => {
+      if (derived.applied_revision - savedRevision < min) return
+      await derived.save((pieces) => {
+        savedRevision = derived.applied_revision
+        return snapshot.write(savedRevision, pieces)
+      })
+    })
 }
 
 /**
- * A snapshot in the file at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
+ * A snapshot in the files at `path`. `format` names the code that wrote it: a snapshot of another format is not read.
  * `onError` is called for a file that is damaged or cannot be written, and before `onLater`, which is called for a
  * snapshot of a later revision than that of the store.
  */
@@ -64,40 +69,46 @@ export function createSnapshot(
     return JSON.stringify([format, revision, change ?? null])
   }
 
+  async function isCurrent(sections: Sections): Promise<boolean> {
+    const origin = await sections.text('origin')
+    const [, revision] = JSON.parse(origin) as [string, number]
+    const latest = await store.read.latest()
+    if (revision > latest) {
+      onError(storeBehind(path, revision, latest))
+      onLater()
+      return false
+    }
+    // What was purged after the snapshot must not come back from it.
+    if (revision < (await store.retention.prunedRevision())) return false
+    return origin === (await originAt(revision))
+  }
+
   return {
     async read() {
-      if (!existsSync(path)) return undefined
+      let sections: Sections | undefined
       try {
-        const sections = openSections(path)
-        const origin = sections.text('origin')
-        const [, revision] = JSON.parse(origin) as [string, number]
-        const latest = await store.read.latest()
-        if (revision > latest) {
-          onError(storeBehind(path, revision, latest))
-          onLater()
-          return undefined
-        }
-        // What was purged after the snapshot must not come back from it.
-        if (revision < (await store.retention.prunedRevision())) return undefined
-        return origin === (await originAt(revision)) ? sections : undefined
+        sections = await openSections(path)
+        if (sections && (await isCurrent(sections))) return sections
       } catch (fault) {
         onError(fault)
-        return undefined
       }
+      await sections?.[Symbol.asyncDispose]()
+      return undefined
     },
-    async write(revision, parts) {
-      const temporary = `${path}.${process.pid}`
+    async write(revision, pieces) {
       try {
         await mkdir(dirname(path), { mode: privateFolder }).catch(() => {})
-        const content = packSections({ ...parts, origin: await originAt(revision) })
-        await writeFile(temporary, content, { mode: privateFile })
-        await rename(temporary, path)
+        await writeSections(path, withOrigin(pieces, await originAt(revision)))
       } catch (fault) {
         onError(fault)
-        await rm(temporary, { force: true }).catch(() => {})
       }
     },
   }
+}
+
+function* withOrigin(pieces: Pieces, origin: string): Pieces {
+  yield ['origin', origin]
+  yield* pieces
 }
 
 function storeBehind(path: string, revision: number, latest: number): Error {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { charactersPerToken, fittingConfidence } from '../../../schemas/brief.ts'
 import type { Alternative, EntryDetail, Found } from '../../../schemas/card.ts'
 import { discoveryOf } from '../../../schemas/discovery.ts'
@@ -33,6 +34,8 @@ type Caller = Principal | null
 /** Maximum number of names that a completion counts. */
 const maxCounted = 1000
 
+const starting = 'The gateway is starting: its index does not have all agents yet.'
+
 /** Maximum characters of JSON in cached answers. */
 const cachedCharacters = 16_000_000
 
@@ -44,6 +47,8 @@ export interface SearchServiceOptions {
   readonly views: Views
   readonly livenessCache?: Pick<LivenessCache, 'swept'>
   readonly credentialMarks?: CredentialMarks
+  /** Maximum time for which a search waits until the index holds what was committed at the start; without limit when absent. */
+  readonly start_wait_ms?: number | undefined
 }
 
 /** A page of agents at one revision of the registry, and what callers may see of it. */
@@ -62,6 +67,10 @@ export class SearchService {
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
   readonly #credentialMarks: CredentialMarks
+  readonly #start_wait_ms: number | undefined
+  /** Resolves once the index holds what was committed at the start. */
+  readonly #started: Promise<void>
+  #isStarted = false
   readonly #lengths = new WeakMap<object, number>()
   readonly #pages = new WeakMap<object, PageFacts>()
   readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
@@ -77,6 +86,10 @@ export class SearchService {
     this.#views = options.views
     this.#livenessCache = livenessCache
     this.#credentialMarks = options.credentialMarks ?? noCredentialMarks
+    this.#start_wait_ms = options.start_wait_ms
+    this.#started = Promise.all([options.follower.ready, options.vectors?.ready]).then(() => {
+      this.#isStarted = true
+    })
   }
 
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -110,7 +123,11 @@ export class SearchService {
     caller: Caller,
     find: () => Promise<Output>,
   ): Promise<Output> {
-    await Promise.all([this.#follower.ready, this.#vectors?.ready])
+    if (!(await this.#hasStarted())) {
+      // Readers of a list would take what is missing for removed.
+      if (input.query === undefined) throw new Failure('unavailable', starting, { retry_after_s: 5 })
+      return { ...(await find()), degraded: starting }
+    }
     const revision = caller ? await this.#upToDate() : await this.#reader.revision()
     if (input.filters?.mine || isAdmin(caller) || !this.#isSettledAt(revision)) return await find()
     const question = JSON.stringify([detail, input, this.#vectors?.progress().model, caller !== null])
@@ -122,6 +139,15 @@ export class SearchService {
     if (found.degraded !== undefined || !this.#isSettledAt(revision)) return found
     if (!(await this.#isForCaller(found, caller))) this.#cache.offer(question, state, found)
     return found
+  }
+
+  /** False if the index does not hold what was committed at the start within the time to wait. */
+  async #hasStarted(): Promise<boolean> {
+    if (this.#isStarted) return true
+    const waits = [this.#started]
+    if (this.#start_wait_ms !== undefined) waits.push(pause(this.#start_wait_ms, undefined, { ref: false }))
+    await Promise.race(waits)
+    return this.#isStarted
   }
 
   /** True if an answer shows the caller something that others do not see. */
@@ -160,7 +186,7 @@ export class SearchService {
 
   /** Names of listed agents that have a text, the best first, each once. */
   async suggest(text: string, limit: number): Promise<Suggestions> {
-    await this.#follower.ready
+    await this.#hasStarted()
     // Agents of several sources have the same name.
     const ids = await this.#index.complete(text, 2 * limit)
     const entries = await this.#reader.entries(ids)
@@ -297,7 +323,7 @@ export class SearchService {
 
   /** Package names close to one that is not listed. */
   async #suggest(name: string): Promise<readonly string[]> {
-    await this.#follower.ready
+    await this.#hasStarted()
     const query = {
       text: name,
       filter: { state: 'ACTIVE' },

@@ -6,17 +6,23 @@ const span = 2 ** 20
 const maxPairs = 10_000
 
 /**
- * Each pair of a capability and one of its terms is one number. The numbers are sorted, so that the capabilities with
- * one term are adjacent.
+ * Pairs of a term and a capability that has it, one after another. They are sorted, so that the capabilities with one
+ * term are adjacent.
  */
-export type CapabilityTerms = Float64Array
+export type CapabilityTerms = Uint32Array
 
 /** Pairs the capabilities of an entry, by their index, with their terms. */
 export function pairTerms(capabilities: readonly (readonly PostingList[])[]): CapabilityTerms {
   const pairs = capabilities.flatMap((terms, capability) =>
     terms.map(({ serial }) => serial * span + capability),
   )
-  return new Float64Array(pairs.slice(0, maxPairs)).sort()
+  const sorted = new Float64Array(pairs.slice(0, maxPairs)).sort()
+  const flat = new Uint32Array(sorted.length * 2)
+  sorted.forEach((pair, at) => {
+    flat[at * 2] = Math.floor(pair / span)
+    flat[at * 2 + 1] = pair % span
+  })
+  return flat
 }
 
 /** Adds the weight of a term to the weight of each capability that has the term. */
@@ -26,20 +32,19 @@ export function addWeight(
   { serial }: PostingList,
   weight: number,
 ): void {
-  const first = serial * span
-  for (let index = firstFrom(pairs, first); index < pairs.length; index++) {
-    const capability = (pairs[index] ?? 0) - first
-    if (capability >= span) return
+  for (let index = firstFrom(pairs, serial); pairs[index * 2] === serial; index++) {
+    const capability = pairs[index * 2 + 1] ?? 0
     weights[capability] = (weights[capability] ?? 0) + weight
   }
 }
 
-function firstFrom(pairs: CapabilityTerms, pair: number): number {
+/** The index of the first pair of this term or a later one. */
+function firstFrom(pairs: CapabilityTerms, serial: number): number {
   let low = 0
-  let high = pairs.length
+  let high = pairs.length / 2
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((pairs[middle] ?? 0) < pair) low = middle + 1
+    if ((pairs[middle * 2] ?? 0) < serial) low = middle + 1
     else high = middle
   }
   return low

@@ -1,23 +1,29 @@
 import type { Match } from '../../../schemas/card.ts'
 import type { Near } from '../vectors/vector-store.ts'
-import { addWeight } from './capability-terms.ts'
-import type { TableEntry } from './document-table.ts'
+import { addWeight, type CapabilityTerms } from './capability-terms.ts'
+import type { StoredDocument } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
 import type { Adjustment, WeighedTerm } from './text-index.ts'
 
 /** The explanation of a hit in a query without text. */
 export const listed: Match = { terms: [], capability: null, similarity: null, scores: {} }
 
+/** An entry in the index. */
+interface Explained {
+  readonly slot: number
+  readonly document: StoredDocument
+  readonly capabilityTerms: CapabilityTerms
+}
+
 /** Explains a hit: the query words that the entry contains, its similarity in meaning, and its best capability. */
 export function explain(
-  slot: number,
-  entry: TableEntry,
+  entry: Explained,
   query: readonly WeighedTerm[],
   lexical: number,
   near: Near | undefined,
   adjustment: Adjustment = {},
 ): Match {
-  const found = query.filter(({ list }) => list.has(slot))
+  const found = query.filter(({ list }) => list.has(entry.slot))
   // Sums of floats may exceed the range of a cosine slightly.
   const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
   const words = new Set(found.flatMap((term) => [...term.words]))
@@ -39,7 +45,7 @@ function totalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, { weight }) => sum + weight, 0)
 }
 
-function nearestCapability({ document }: TableEntry, near: Near | undefined): string | null {
+function nearestCapability({ document }: Explained, near: Near | undefined): string | null {
   return document.capabilities[near?.capability ?? -1] ?? null
 }
 
@@ -47,9 +53,12 @@ function nearestCapability({ document }: TableEntry, near: Near | undefined): st
  * Returns the capability whose terms have the largest weight in the query; the first one of equals. Null if no
  * capability contains a term of the query.
  */
-function bestCapability({ document, text }: TableEntry, found: readonly WeighedTerm[]): string | null {
+function bestCapability(
+  { document, capabilityTerms }: Explained,
+  found: readonly WeighedTerm[],
+): string | null {
   const weights = new Float64Array(document.capabilities.length)
-  for (const { list, weight } of found) addWeight(weights, text.capabilities, list, weight)
+  for (const { list, weight } of found) addWeight(weights, capabilityTerms, list, weight)
   const maxWeight = weights.reduce((left, right) => Math.max(left, right), 0)
   return maxWeight > 0 ? (document.capabilities[weights.indexOf(maxWeight)] ?? null) : null
 }

@@ -1,6 +1,6 @@
 import { facetNames, facets, filters } from '../../../schemas/entry-fields.ts'
 import type { Correction } from '../../../schemas/search.ts'
-import type { Parts, Sections } from '../../common/sections.ts'
+import type { Pieces, Sections } from '../../common/sections.ts'
 import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
 import { type Request, readRequest } from '../query/request.ts'
 import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
@@ -35,8 +35,6 @@ interface MemoryIndexOptions {
   readonly isRight?: (word: string) => boolean
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
-  /** The saved parts of another index, to be restored. */
-  readonly saved?: Sections | undefined
 }
 
 /** How a query is understood. */
@@ -66,9 +64,21 @@ export function createMemoryIndex(options: MemoryIndexOptions = {}): SearchIndex
   return new MemoryIndex(options)
 }
 
+/** Restores a saved index. Throws for other content. */
+export async function restoreMemoryIndex(
+  saved: Sections,
+  options: MemoryIndexOptions = {},
+): Promise<SearchIndex> {
+  const table = await DocumentTable.load(saved)
+  const [revision = 0] = await saved.doubles('revision')
+  return new MemoryIndex(options, table, revision)
+}
+
 class MemoryIndex implements SearchIndex {
-  applied_revision = 0
+  applied_revision: number
   #table: DocumentTable
+  /** Changes wait until it has settled. */
+  #saving: Promise<void> | undefined
   /** Counts changes: scores computed at an earlier version are outdated. */
   #version = 0
   readonly #boards: Scoreboard[] = []
@@ -77,15 +87,18 @@ class MemoryIndex implements SearchIndex {
   readonly #isRight: (word: string) => boolean
   readonly #onError: (fault: unknown) => void
 
-  constructor({
-    meaning = () => undefined,
-    synonyms = noSynonyms,
-    isRight = () => false,
-    onError = () => {},
-    saved,
-  }: MemoryIndexOptions) {
-    this.#table = saved ? DocumentTable.load(saved) : new DocumentTable()
-    this.applied_revision = saved?.doubles('revision')[0] ?? 0
+  constructor(
+    {
+      meaning = () => undefined,
+      synonyms = noSynonyms,
+      isRight = () => false,
+      onError = () => {},
+    }: MemoryIndexOptions,
+    table = new DocumentTable(),
+    revision = 0,
+  ) {
+    this.#table = table
+    this.applied_revision = revision
     this.#meaning = meaning
     this.#synonyms = synonyms
     this.#isRight = isRight
@@ -94,10 +107,11 @@ class MemoryIndex implements SearchIndex {
 
   lists(id: string): boolean {
     const slot = this.#table.slotOf(id)
-    return slot !== undefined && this.#table.at(slot).document.state === 'ACTIVE'
+    return slot !== undefined && this.#table.at(slot).state === 'ACTIVE'
   }
 
   async apply(changes: readonly EntryChange[], revision: number): Promise<void> {
+    while (this.#saving !== undefined) await this.#saving
     this.#version++
     for (const { id, document } of changes) {
       this.#table.remove(id)
@@ -106,14 +120,27 @@ class MemoryIndex implements SearchIndex {
     this.applied_revision = revision
   }
 
-  save(): Parts {
-    return { ...this.#table.save(), revision: Float64Array.of(this.applied_revision) }
+  async save(write: (pieces: Pieces) => Promise<void>): Promise<void> {
+    while (this.#saving !== undefined) await this.#saving
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#saving = promise
+    try {
+      await write(this.#pieces())
+    } finally {
+      this.#saving = undefined
+      resolve()
+    }
+  }
+
+  *#pieces(): Pieces {
+    yield* this.#table.save()
+    yield ['revision', Float64Array.of(this.applied_revision)]
   }
 
   async complete(text: string, limit: number): Promise<string[]> {
     const table = this.#table
     const slots = await table.names.complete(text, limit)
-    return slots.map((slot) => table.at(slot).document.id)
+    return slots.map((slot) => table.at(slot).id)
   }
 
   async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
@@ -191,7 +218,7 @@ class MemoryIndex implements SearchIndex {
     const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
-    const describe = (slot: number) => this.#table.at(slot).document
+    const describe = (slot: number) => this.#table.at(slot)
     const folded = this.#table.groups.fold(board, describe, (slot) =>
       wordsOfRaised.set(slot, fused(slot, describe(slot).id)),
     )
@@ -203,7 +230,8 @@ class MemoryIndex implements SearchIndex {
         : ordered[sort].take(limit, after, passes)
     const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
       const near = likeness?.near.get(id)
-      const why = explain(slot, this.#table.at(slot), terms, lexical(slot, id), near, adjustments.get(slot))
+      const entry = { slot, document: describe(slot), capabilityTerms: texts.capabilitiesOf(slot) }
+      const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
       return { why, confidence: confidenceOf(why, texts.isNamed(reading.text, slot)) }
     }
     const hits = page.map((found) => ({
@@ -292,13 +320,7 @@ class MemoryIndex implements SearchIndex {
     signal: AbortSignal,
   ): Promise<{ likeness?: Likeness; degraded?: string }> {
     if (!meaning) return {}
-    const named = takeBest(
-      board,
-      board.scores,
-      (slot) => this.#table.at(slot).document,
-      namedDepth,
-      undefined,
-    )
+    const named = takeBest(board, board.scores, (slot) => this.#table.at(slot), namedDepth, undefined)
     try {
       const ids = named.map(({ position }) => position.id)
       const likeness = await meaning.compare(text, toVectorFilter(filter), ids, signal)

@@ -3,7 +3,7 @@ import type { VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { compareAscii } from '../../common/compare.ts'
 
 /** What a completion reads of a listed entry. */
-export interface Named {
+interface Named {
   readonly name: string
   readonly package_name: string
   readonly verification_level?: VerificationLevel | undefined
@@ -37,20 +37,22 @@ const verifications: readonly VerificationLevel[] = ['domain_verified', 'unverif
  * wait until the next completion.
  */
 export class NameIndex {
+  /** The factor of an entry's score in a search. */
+  readonly #weightOf: (slot: number) => number
   readonly #entries: (Entry | undefined)[] = []
-  readonly #pending = new Map<number, Entry>()
+  readonly #pending = new Map<number, Named>()
   readonly #lists = new Map<number, RankedSlots>()
   readonly #compare = (left: number, right: number): number => {
     const [first, second] = [this.#entries[left], this.#entries[right]]
     return first && second ? compareEntries(first, second) || left - right : 0
   }
 
-  /** `weight` is the factor of the entry's score in a search. */
-  add(slot: number, { name, package_name, verification_level = 'unclaimed' }: Named, weight: number): void {
-    const folded = { name: fold(name), package_name: fold(package_name) }
-    const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
-    const rank = quality * qualityRank + Math.min(maxNameLength, folded.name.length)
-    this.#pending.set(slot, { ...folded, rank })
+  constructor(weightOf: (slot: number) => number = () => 1) {
+    this.#weightOf = weightOf
+  }
+
+  add(slot: number, named: Named): void {
+    this.#pending.set(slot, named)
   }
 
   remove(slot: number): void {
@@ -100,17 +102,17 @@ export class NameIndex {
 
   /** Puts the changed entries into the lists, in their order, so that most go to the end of a list. */
   async #apply(): Promise<void> {
-    const ordered = [...this.#pending].sort(
-      ([slot, left], [otherSlot, right]) => compareEntries(left, right) || slot - otherSlot,
-    )
+    const ordered = Array.from(this.#pending, ([slot, named]) => {
+      return { slot, named, entry: entryOf(named, this.#weightOf(slot)) }
+    }).sort((left, right) => compareEntries(left.entry, right.entry) || left.slot - right.slot)
     let sliceEnd = performance.now() + sliceMilliseconds
-    for (const [slot, entry] of ordered) {
+    for (const { slot, named, entry } of ordered) {
       if (performance.now() > sliceEnd) {
         await setImmediate()
         sliceEnd = performance.now() + sliceMilliseconds
       }
       // The entry may have changed meanwhile, or another completion has applied it.
-      if (this.#pending.get(slot) !== entry) continue
+      if (this.#pending.get(slot) !== named) continue
       this.#pending.delete(slot)
       this.#entries[slot] = entry
       for (const key of keysOf(entry)) {
@@ -165,6 +167,12 @@ class RankedSlots {
 
 function compareEntries(left: Entry, right: Entry): number {
   return left.rank - right.rank || compareAscii(left.package_name, right.package_name)
+}
+
+function entryOf({ name, package_name, verification_level = 'unclaimed' }: Named, weight: number): Entry {
+  const folded = { name: fold(name), package_name: fold(package_name) }
+  const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
+  return { ...folded, rank: quality * qualityRank + Math.min(maxNameLength, folded.name.length) }
 }
 
 const noSlots = new RankedSlots()

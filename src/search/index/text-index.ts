@@ -1,5 +1,6 @@
+import { IntegerLists } from '../../common/integer-lists.ts'
 import { PostingList, Postings } from '../../common/postings.ts'
-import type { Parts, Sections } from '../../common/sections.ts'
+import type { Pieces, Sections } from '../../common/sections.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { directionsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
@@ -11,7 +12,7 @@ import { nameWeight, readDocument } from './document-terms.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** The numbers of the lists that contain the terms of one document. */
-export interface IndexedText {
+interface IndexedText {
   readonly length: number
   /** True if the document counts in the rarity of terms and the average length of texts. */
   readonly counts: boolean
@@ -51,34 +52,36 @@ export class TextIndex {
   #names = new Postings()
   /** The words of the documents as they are written. */
   words = new WordList()
+  /** The numbers of each document: see `packText`. */
+  #texts = new IntegerLists()
   #lengths: number[] = []
   #totalLength = 0
   #documents = 0
 
-  /** Restores the parts that `save` returned. Throws for other content. */
-  static load(sections: Sections): TextIndex {
+  /** Restores what `save` returned. Throws for other content. */
+  static async load(sections: Sections): Promise<TextIndex> {
     const index = new TextIndex()
-    index.#terms = Postings.load(sections, 'terms')
-    index.#names = Postings.load(sections, 'names')
-    index.words = WordList.load(sections)
-    index.#lengths = Array.from(sections.integers('lengths'))
-    const [totalLength = 0, documents = 0] = sections.doubles('totals')
+    index.#terms = await Postings.load(sections, 'terms')
+    index.#names = await Postings.load(sections, 'names')
+    index.words = await WordList.load(sections)
+    index.#texts = await IntegerLists.load(sections, 'texts')
+    index.#lengths = Array.from(await sections.integers('lengths'))
+    const [totalLength = 0, documents = 0] = await sections.doubles('totals')
     index.#totalLength = totalLength
     index.#documents = documents
     return index
   }
 
-  save(): Parts {
-    return {
-      ...this.#terms.save('terms'),
-      ...this.#names.save('names'),
-      ...this.words.save(),
-      lengths: Uint32Array.from(this.#lengths, (length) => length ?? 0),
-      totals: Float64Array.of(this.#totalLength, this.#documents),
-    }
+  *save(): Pieces {
+    yield* this.#terms.save('terms')
+    yield* this.#names.save('names')
+    yield* this.words.save()
+    yield* this.#texts.save('texts')
+    yield ['lengths', Uint32Array.from(this.#lengths, (length) => length ?? 0)]
+    yield ['totals', Float64Array.of(this.#totalLength, this.#documents)]
   }
 
-  add(slot: number, document: SearchDocument): IndexedText {
+  add(slot: number, document: SearchDocument): void {
     const { frequencies, length, capabilities, words } = readDocument(document)
     const terms = Uint32Array.from(
       frequencies,
@@ -97,14 +100,21 @@ export class TextIndex {
       words: Uint32Array.from([...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])),
     }
     this.#count(text, 1)
-    return text
+    this.#texts.set(slot, packText(text))
   }
 
-  remove(slot: number, text: IndexedText): void {
+  remove(slot: number): void {
+    const text = unpackText(this.#texts.at(slot))
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
     for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
     for (const word of text.words) this.words.remove(word)
+    this.#texts.delete(slot)
+  }
+
+  /** The terms of the capabilities of a document; valid until the next change. */
+  capabilitiesOf(slot: number): CapabilityTerms {
+    return unpackText(this.#texts.at(slot)).capabilities
   }
 
   /** True if a document that counts has the term. */
@@ -193,6 +203,25 @@ export class TextIndex {
 /** The maximum score of an entry by the words of a query, reached if it has all of them. */
 export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
+}
+
+function packText({ length, counts, terms, names, words, capabilities }: IndexedText): number[] {
+  const head = [length, Number(counts), terms.length, names.length, words.length]
+  return [...head, ...terms, ...names, ...words, ...capabilities]
+}
+
+/** Views of what `packText` joined. */
+function unpackText(text: Uint32Array): IndexedText {
+  const [length = 0, counts = 0, terms = 0, names = 0, words = 0] = text
+  const starts = [5, 5 + terms, 5 + terms + names, 5 + terms + names + words]
+  return {
+    length,
+    counts: counts === 1,
+    terms: text.subarray(starts[0], starts[1]),
+    names: text.subarray(starts[1], starts[2]),
+    words: text.subarray(starts[2], starts[3]),
+    capabilities: text.subarray(starts[3]),
+  }
 }
 
 function exactName(text: string): string {

@@ -1,4 +1,5 @@
-import type { Parts, Sections } from '../../common/sections.ts'
+import { jsonArrays, jsonPieces } from '../../common/pieces.ts'
+import type { Pieces, Sections } from '../../common/sections.ts'
 import { editCost, maxEdits, maxLetters } from './edit-cost.ts'
 
 /** A word of a list that is like a word that was written. */
@@ -9,6 +10,8 @@ interface NearWord {
 
 /** Words beyond this number are not in the list, so that it has a bounded size. */
 const maxWords = 200_000
+/** Words in one piece of a snapshot. */
+const savedWords = 10_000
 const minLetters = 3
 const letters = /^[\p{L}\p{M}]+$/u
 
@@ -34,29 +37,28 @@ export class WordList {
   #lengths = new Uint8Array(1024)
 
   /** Restores what `save` returned. */
-  static load(sections: Sections): WordList {
+  static async load(sections: Sections): Promise<WordList> {
     const list = new WordList()
-    const words = JSON.parse(sections.text('words')) as string[]
-    const uses = sections.integers('words.uses')
-    const counted = sections.integers('words.counted')
-    words.forEach((word, id) => {
-      list.#words.push(word)
-      list.#uses.push(uses[id] ?? 0)
-      list.#counted.push(counted[id] ?? 0)
-      if (word === '') list.#free.push(id)
-      else list.#ids.set(word, id)
-    })
-    list.#masks = new Uint32Array(words.length + 1024)
-    list.#lengths = new Uint8Array(words.length + 1024)
+    const uses = await sections.integers('words.uses')
+    const counted = await sections.integers('words.counted')
+    for await (const words of jsonArrays<string>(sections, 'words')) {
+      for (const word of words) {
+        const id = list.#words.push(word) - 1
+        list.#uses.push(uses[id] ?? 0)
+        list.#counted.push(counted[id] ?? 0)
+        if (word === '') list.#free.push(id)
+        else list.#ids.set(word, id)
+      }
+    }
+    list.#masks = new Uint32Array(list.#words.length + 1024)
+    list.#lengths = new Uint8Array(list.#words.length + 1024)
     return list
   }
 
-  save(): Parts {
-    return {
-      words: JSON.stringify(this.#words),
-      'words.uses': Uint32Array.from(this.#uses),
-      'words.counted': Uint32Array.from(this.#counted),
-    }
+  *save(): Pieces {
+    yield* jsonPieces('words', this.#words, savedWords)
+    yield ['words.uses', Uint32Array.from(this.#uses)]
+    yield ['words.counted', Uint32Array.from(this.#counted)]
   }
 
   /** Adds one document with the word. Returns the number of the word; undefined if the list is full. */

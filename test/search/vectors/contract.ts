@@ -507,6 +507,43 @@ export function vectorStoreContract(
       })
     })
 
+    it('finds at least 98 of 100 nearest entries of many, through any filter', {
+      timeout: 120_000,
+    }, async () => {
+      const dimensions = 128
+      const vectors = clusteredVectors(17, dimensions, 200)
+      const zero = new Float32Array(dimensions)
+      const pair = new Pair(await opened([], dimensions))
+      await using _ = pair.store
+      // LanceDB indexes what was written by 64 commits; the rest of the rows has no index.
+      for (let start = 0; start < 7000; start += 100) {
+        await pair.apply(
+          Array.from({ length: 100 }, (_, index) => {
+            const number = start + index
+            const own = number % 90 === 0 ? zero : vectors()
+            const others = Array.from({ length: number % 3 }, vectors)
+            const category = number % 2 === 0 ? 'half' : number % 25 < 4 ? 'twelfth' : 'rest'
+            return put(`${number}`, [own, ...others], { category, owner: number % 100 === 7 ? 'ann' : null })
+          }),
+        )
+        const replaced = Math.floor(start / 2)
+        await pair.apply([put(`${replaced}`, [vectors()], { category: 'half' }), gone(`${replaced + 1}`)])
+      }
+      const filters: AttributeFilter[] = [{}, { category: 'half' }, { category: 'twelfth' }, { owner: 'ann' }]
+      for (const filter of filters) {
+        let found = 0
+        const queries = 40
+        for (let query = 0; query < queries; query++) {
+          const vector = vectors()
+          const near = await pair.store.nearest(vector, filter, 10, signal)
+          expect(near).toHaveLength(10)
+          const expected = new Set(idsOf(pair.oracle.nearest(vector, filter, 10)))
+          found += idsOf(near).filter((id) => expected.has(id)).length
+        }
+        expect(found / queries / 10, JSON.stringify(filter)).toBeGreaterThanOrEqual(0.98)
+      }
+    })
+
     it('answers after any changes like brute force', async () => {
       const step = fc.record({
         changes: fc.array(someChange, { maxLength: 10 }),

@@ -37,8 +37,8 @@ describe('the vectors in memory', () => {
     await using store = createMemoryVectorStore({ dimensions })
     const vector = new Float32Array(dimensions).fill(1 / 128)
     await store.apply([put('a', [vector])], 1)
-    // Each width takes a separate slab of some 40 MB.
-    const many = Array.from({ length: 110 }, (_, index) =>
+    // Each width takes a separate slab of some 26 MB.
+    const many = Array.from({ length: 170 }, (_, index) =>
       put(
         `${index}`,
         Array.from({ length: index + 2 }, () => vector),

@@ -1,8 +1,8 @@
 import { setInterval } from 'node:timers'
 import { abortable } from '../../../common/abort.ts'
+import { SerialQueue } from '../../../common/serial-queue.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { SerialQueue } from '../serial-queue.ts'
 import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
@@ -63,6 +63,7 @@ class LanceVectorStore implements VectorStore {
       clock: Date.now,
       index_cache: 16 * mebibyte,
       metadata_cache: 64 * mebibyte,
+      exact_rows: 50_000,
       grace_ms: 60_000,
       checked_bytes: 4096 * mebibyte,
       optimize_every_ms: 5 * 60_000,

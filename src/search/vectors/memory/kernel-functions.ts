@@ -20,11 +20,11 @@ export interface Kernel {
 }
 
 export function kernelOn(memory: WebAssembly.Memory, layout: MemoryLayout): Kernel {
-  const { codeBytes, sketchBytes, floatBytes, slab, scratch } = layout
+  const { codeBytes, sketchBytes, slab, scratch } = layout
   const module = new WebAssembly.Module(Buffer.from(kernel, 'base64'))
   const { exports } = new WebAssembly.Instance(module, {
     store: { memory },
-    layout: { codeBytes, sketchBytes, floatBytes },
+    layout: { codeBytes, sketchBytes },
     slab,
     scratch,
   })

@@ -4,17 +4,16 @@
 (module
   (import "store" "memory" (memory 1 65535 shared))
 
-  ;; Bytes of a vector as integers, as signs and as floats.
+  ;; Bytes of a vector as integers and as signs; its residuals take two bytes where an integer takes one.
   (import "layout" "codeBytes" (global $code_bytes i32))
   (import "layout" "sketchBytes" (global $sketch_bytes i32))
-  (import "layout" "floatBytes" (global $float_bytes i32))
   ;; Sections of a slab, from its beginning.
   (import "slab" "codes" (global $codes i32))
   (import "slab" "scales" (global $scales i32))
   (import "slab" "centers" (global $centers i32))
   (import "slab" "distances" (global $distances i32))
   (import "slab" "sketches" (global $sketches i32))
-  (import "slab" "floats" (global $floats i32))
+  (import "slab" "residuals" (global $residuals i32))
   ;; What one query needs.
   (import "scratch" "query" (global $query i32))
   (import "scratch" "sketch" (global $query_sketch i32))
@@ -221,23 +220,18 @@
               (br $several))))))
     (i32.div_u (i32.sub (local.get $chosen) (global.get $chosen)) (i32.const 12)))
 
-  ;; The similarity of the entry with `width` rows from this index on, from the floats in double precision.
-  ;; Sets $best.
+  ;; The similarity of the entry with `width` rows from this index on, in double precision. Sets $best.
   (func (export "similarity")
     (param $slab i32) (param $index i32) (param $width i32) (result f64)
-    (local $row i32) (local $own f64) (local $other f64) (local $highest f64) (local $place i32)
+    (local $own f64) (local $other f64) (local $highest f64) (local $place i32)
 
     (global.set $best (i32.const -1))
-    (local.set $row
-      (i32.add
-        (i32.add (local.get $slab) (global.get $floats))
-        (i32.mul (local.get $index) (global.get $float_bytes))))
-    (local.set $own (call $dot (local.get $row)))
+    (local.set $own (call $dot (local.get $slab) (local.get $index)))
     (if (i32.eq (local.get $width) (i32.const 1)) (then (return (local.get $own))))
     (local.set $highest (f64.const -inf))
     (loop $others
-      (local.set $row (i32.add (local.get $row) (global.get $float_bytes)))
-      (local.set $other (call $dot (local.get $row)))
+      (local.set $index (i32.add (local.get $index) (i32.const 1)))
+      (local.set $other (call $dot (local.get $slab) (local.get $index)))
       (if (f64.gt (local.get $other) (local.get $highest))
         (then
           (local.set $highest (local.get $other))
@@ -256,8 +250,8 @@
 
     (local.set $sketches (i32.add (local.get $slab) (global.get $sketches)))
     (local.set $distances (i32.add (local.get $slab) (global.get $distances)))
-    ;; In a slab the floats follow the sketches.
-    (call $touch_all (local.get $sketches) (i32.add (local.get $slab) (global.get $floats)))
+    ;; In a slab the residuals follow the sketches.
+    (call $touch_all (local.get $sketches) (i32.add (local.get $slab) (global.get $residuals)))
     (local.set $end (i32.add (local.get $distances) (i32.shl (local.get $entries) (i32.const 1))))
     (loop $next
       (br_if 1 (i32.ge_u (local.get $distances) (local.get $end)))
@@ -329,20 +323,33 @@
           (br $next))))
     (local.get $kept))
 
-  ;; Dot product of this row of floats with the query.
-  (func $dot (param $row i32) (result f64)
-    (local $query i32) (local $end i32) (local $a v128) (local $b v128) (local $left v128) (local $right v128)
+  ;; Dot product of this row with the floats of the query: scale * (integer + residual / 65534) is a number of the
+  ;; row with 24 bits. A sum of 32 bits holds 65534 * integer + residual exactly.
+  (func $dot (param $slab i32) (param $index i32) (result f64)
+    (local $row i32) (local $residual i32) (local $query i32) (local $end i32)
+    (local $a v128) (local $b v128) (local $left v128) (local $right v128)
 
+    (local.set $row (i32.mul (local.get $index) (global.get $code_bytes)))
+    (local.set $residual
+      (i32.add
+        (i32.add (local.get $slab) (global.get $residuals))
+        (i32.shl (local.get $row) (i32.const 1))))
+    (local.set $row (i32.add (i32.add (local.get $slab) (global.get $codes)) (local.get $row)))
     (local.set $query (global.get $query_floats))
-    (local.set $end (i32.add (local.get $row) (global.get $float_bytes)))
+    (local.set $end (i32.add (local.get $row) (global.get $code_bytes)))
     (loop $lanes
-      (local.set $left (v128.load (local.get $row)))
+      (local.set $left
+        (i32x4.add
+          (i32x4.mul
+            (i32x4.extend_low_i16x8_s (i16x8.extend_low_i8x16_s (v128.load32_zero (local.get $row))))
+            (v128.const i32x4 65534 65534 65534 65534))
+          (i32x4.extend_low_i16x8_s (v128.load64_zero (local.get $residual)))))
       (local.set $right (v128.load (local.get $query)))
       (local.set $a
         (f64x2.add
           (local.get $a)
           (f64x2.mul
-            (f64x2.promote_low_f32x4 (local.get $left))
+            (f64x2.convert_low_i32x4_s (local.get $left))
             (f64x2.promote_low_f32x4 (local.get $right)))))
       (local.set $left (i8x16.shuffle 8 9 10 11 12 13 14 15 0 0 0 0 0 0 0 0 (local.get $left) (local.get $left)))
       (local.set $right (i8x16.shuffle 8 9 10 11 12 13 14 15 0 0 0 0 0 0 0 0 (local.get $right) (local.get $right)))
@@ -350,13 +357,22 @@
         (f64x2.add
           (local.get $b)
           (f64x2.mul
-            (f64x2.promote_low_f32x4 (local.get $left))
+            (f64x2.convert_low_i32x4_s (local.get $left))
             (f64x2.promote_low_f32x4 (local.get $right)))))
       (local.set $query (i32.add (local.get $query) (i32.const 16)))
+      (local.set $residual (i32.add (local.get $residual) (i32.const 8)))
       (br_if $lanes
-        (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 16))) (local.get $end))))
+        (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 4))) (local.get $end))))
     (local.set $a (f64x2.add (local.get $a) (local.get $b)))
-    (f64.add (f64x2.extract_lane 0 (local.get $a)) (f64x2.extract_lane 1 (local.get $a))))
+    (f64.mul
+      (f64.add (f64x2.extract_lane 0 (local.get $a)) (f64x2.extract_lane 1 (local.get $a)))
+      (f64.div
+        (f64.promote_f32
+          (f32.load
+            (i32.add
+              (i32.add (local.get $slab) (global.get $scales))
+              (i32.shl (local.get $index) (i32.const 2)))))
+        (f64.const 65534))))
 
   ;; Number of bits in which the sketch of the row listed here differs from the query's.
   (func $differing (param $sketches i32) (param $list i32) (result i32)

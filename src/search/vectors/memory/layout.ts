@@ -9,13 +9,12 @@ const maxDimensions = 16_384
  */
 export interface MemoryLayout {
   readonly dimensions: number
-  /** Bytes of a vector as integers of 8 bits. */
+  /** Bytes of a vector as integers of 8 bits; their residuals have 16 bits. */
   readonly codeBytes: number
-  readonly floatBytes: number
   /** Bytes of a vector as the signs of its numbers. */
   readonly sketchBytes: number
   readonly scratch: Sections<'query' | 'floats' | 'sketch' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'>
-  readonly slab: Sections<'codes' | 'scales' | 'centers' | 'list' | 'distances' | 'sketches' | 'floats'>
+  readonly slab: Sections<'list' | 'distances' | 'codes' | 'scales' | 'centers' | 'sketches' | 'residuals'>
 }
 
 /** The start of each section, and the total bytes. */
@@ -26,32 +25,31 @@ export function layoutOf(dimensions: number): MemoryLayout {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > maxDimensions)
     throw new RangeError(`Vectors have 1 to ${maxDimensions} dimensions, not ${dimensions}.`)
   const codeBytes = roundUp(dimensions, 32)
-  const floatBytes = roundUp(dimensions * 4, 16)
   const sketchBytes = roundUp(dimensions, 256) / 8
   // The kernel reads lists four items at a time, beyond their end.
   const listBytes = (slabRows + 4) * 2
   return {
     dimensions,
     codeBytes,
-    floatBytes,
     sketchBytes,
     scratch: sections({
       query: codeBytes * 2,
-      floats: floatBytes,
+      floats: codeBytes * 4,
       sketch: sketchBytes,
       uppers: slabRows * 4,
       chosen: slabRows * 12,
       narrowed: listBytes,
       histogram: (dimensions * 2 + 1) * 4,
     }),
+    // What scans write comes first: the rest, from `codes` on, is what a snapshot holds.
     slab: sections({
+      list: listBytes,
+      distances: slabRows * 2,
       codes: slabRows * codeBytes,
       scales: slabRows * 4,
       centers: slabRows * 4,
-      list: listBytes,
-      distances: slabRows * 2,
       sketches: slabRows * sketchBytes,
-      floats: slabRows * floatBytes,
+      residuals: slabRows * codeBytes * 2,
     }),
   }
 }

@@ -1,9 +1,9 @@
 import { abortable } from '../../../common/abort.ts'
 import { compareAscii } from '../../../common/compare.ts'
-import type { Parts, Sections } from '../../../common/sections.ts'
+import type { Pieces, Sections } from '../../../common/sections.ts'
+import { SerialQueue } from '../../../common/serial-queue.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import { SerialQueue } from '../serial-queue.ts'
 import { takeFirst } from '../take-first.ts'
 import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
@@ -22,13 +22,11 @@ export interface MemoryVectorStoreOptions {
   readonly worker_rows?: number
   /** Above this number of rows, sketches choose the rows to scan, and results are no longer exact. */
   readonly exact_rows?: number
-  /** The saved parts of another store of these dimensions, to be restored. */
-  readonly saved?: Sections | undefined
 }
 
 export interface MemoryVectorStore extends VectorStore {
-  /** The whole store, for a later restore. */
-  save(): Promise<Parts>
+  /** Passes the whole store to `write`, for a later restore. Changes wait until it is written; searches do not. */
+  save(write: (pieces: Pieces) => Promise<void>): Promise<void>
 }
 
 /** Bytes of integers that a scan on slow memory reads in some 10 ms. */
@@ -49,48 +47,47 @@ export function createMemoryVectorStore(options: MemoryVectorStoreOptions): Memo
   return new VectorsInMemory(options)
 }
 
+/** Restores a saved store of these dimensions. Throws for other content. */
+export async function restoreMemoryVectorStore(
+  saved: Sections,
+  options: MemoryVectorStoreOptions,
+): Promise<MemoryVectorStore> {
+  const table = await VectorTable.load(layoutOf(options.dimensions), saved)
+  const [revision = 0] = await saved.doubles('revision')
+  return new VectorsInMemory(options, table, revision)
+}
+
 class VectorsInMemory implements MemoryVectorStore {
   applied_revision: number
   readonly #layout: MemoryLayout
   readonly #worker_rows: number
   readonly #exact_rows: number
   readonly #turns = new SerialQueue()
+  /** Changes and snapshots, which are long: searches run between their turns. */
+  readonly #changes = new SerialQueue()
   readonly #thread: ScanThread | undefined
   #open: { readonly table: VectorTable; readonly scanner: Scanner } | undefined
 
-  constructor({ dimensions, worker, worker_rows, exact_rows = exactRows, saved }: MemoryVectorStoreOptions) {
+  constructor(
+    { dimensions, worker, worker_rows, exact_rows = exactRows }: MemoryVectorStoreOptions,
+    table = new VectorTable(layoutOf(dimensions)),
+    revision = 0,
+  ) {
     this.#layout = layoutOf(dimensions)
     this.#worker_rows = worker_rows ?? quickBytes / this.#layout.codeBytes
     this.#exact_rows = exact_rows
-    const table = saved ? VectorTable.load(this.#layout, saved) : new VectorTable(this.#layout)
-    this.applied_revision = saved?.doubles('revision')[0] ?? 0
+    this.applied_revision = revision
     const { memory } = table.pool
     this.#open = { table, scanner: new Scanner(memory, this.#layout) }
     this.#thread = worker && new ScanThread(worker, { memory, dimensions })
   }
 
   async apply(changes: readonly VectorChange[], revision: number): Promise<void> {
-    return this.#turns.take(async () => {
-      const { table } = this.#opened()
-      await inSlices(changes, (change) => checkChange(change, this.#layout.dimensions))
-      const last = new Map(changes.map(({ id, entry }) => [id, entry]))
-      const widths = [...last].map(([id, entry]) => [id, entry?.vectors.length ?? 0] as const)
-      table.reserve(widths)
-      await inSlices(widths, ([id, width]) => {
-        if (table.widthOf(id) !== width) table.remove(id)
-      })
-      await inSlices(last, ([id, entry]) => {
-        if (entry) table.put(id, entry)
-      })
-      this.applied_revision = revision
-    })
+    return this.#changes.take(() => this.#turns.take(() => this.#apply(changes, revision)))
   }
 
-  async save(): Promise<Parts> {
-    return this.#turns.take(async () => {
-      const parts = this.#opened().table.save()
-      return { ...parts, revision: Float64Array.of(this.applied_revision) }
-    })
+  async save(write: (pieces: Pieces) => Promise<void>): Promise<void> {
+    return this.#changes.take(async () => write(this.#pieces(this.#opened().table)))
   }
 
   async nearest(vector: Float32Array, filter: AttributeFilter, limit: number, signal: AbortSignal) {
@@ -121,7 +118,27 @@ class VectorsInMemory implements MemoryVectorStore {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#open = undefined
     await this.#thread?.[Symbol.asyncDispose]()
-    await this.#turns.take(async () => undefined)
+    await this.#changes.take(() => this.#turns.take(async () => undefined))
+  }
+
+  async #apply(changes: readonly VectorChange[], revision: number): Promise<void> {
+    const { table } = this.#opened()
+    await inSlices(changes, (change) => checkChange(change, this.#layout.dimensions))
+    const last = new Map(changes.map(({ id, entry }) => [id, entry]))
+    const widths = [...last].map(([id, entry]) => [id, entry?.vectors.length ?? 0] as const)
+    table.reserve(widths)
+    await inSlices(widths, ([id, width]) => {
+      if (table.widthOf(id) !== width) table.remove(id)
+    })
+    await inSlices(last, ([id, entry]) => {
+      if (entry) table.put(id, entry)
+    })
+    this.applied_revision = revision
+  }
+
+  *#pieces(table: VectorTable): Pieces {
+    yield* table.save()
+    yield ['revision', Float64Array.of(this.applied_revision)]
   }
 
   /** Runs the work in its turn, unless the signal aborts before. */

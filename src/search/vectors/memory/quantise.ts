@@ -21,6 +21,8 @@ const maxCode = 127
 const maxQueryCode = 8191
 const queryOffset = 8192
 const leastScale = 2 ** -126
+/** A residual of 1 is the scale divided by this: half a step of the integers is the greatest one of 16 bits. */
+const residualSteps = 65_534
 
 /** Writes a vector as a row of the slab at this address, in every form. The padding stays zero. */
 export function writeRow(
@@ -30,9 +32,10 @@ export function writeRow(
   row: number,
   vector: Float32Array,
 ): ErrorBounds {
-  const { codes, floats } = views
-  const { codeBytes, floatBytes, slab: sections } = layout
+  const { codes, floats, residuals } = views
+  const { codeBytes, slab: sections } = layout
   const start = slab + sections.codes + row * codeBytes
+  const residualStart = (slab + sections.residuals) / 2 + row * codeBytes
   const scale = scaleOf(highest(vector) / maxCode)
   let sum = 0
   let error = 0
@@ -41,6 +44,7 @@ export function writeRow(
     const number = vector[index] ?? 0
     const code = scale === 0 ? 0 : Math.round(number / scale)
     codes[start + index] = code
+    residuals[residualStart + index] = scale === 0 ? 0 : Math.round((number / scale - code) * residualSteps)
     sum += code
     error += (number - code * scale) ** 2
     square += number ** 2
@@ -48,7 +52,6 @@ export function writeRow(
   floats[(slab + sections.scales) / 4 + row] = scale
   floats[(slab + sections.centers) / 4 + row] = sum * queryOffset
   writeSketch(views, slab + sections.sketches + row * layout.sketchBytes, layout.sketchBytes, vector)
-  floats.set(vector, (slab + sections.floats + row * floatBytes) / 4)
   return {
     spread: scale === 0 ? 0 : Math.sqrt(error) / scale,
     longest: Math.sqrt(square) + Math.sqrt(error),

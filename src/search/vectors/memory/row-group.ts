@@ -15,19 +15,27 @@ export interface Slab {
 export class RowGroup {
   /** Vectors of each entry. */
   readonly width: number
-  readonly slabs: Slab[]
+  readonly slabs: Slab[] = []
   size: number
   readonly #perSlab: number
   readonly #pool: Slabs
   readonly #layout: MemoryLayout
 
-  constructor(width: number, pool: Slabs, layout: MemoryLayout, slabs: Slab[] = [], size = 0) {
+  constructor(width: number, pool: Slabs, layout: MemoryLayout, size = 0) {
     this.width = width
-    this.slabs = slabs
     this.size = size
     this.#perSlab = Math.floor(slabRows / width)
     this.#pool = pool
     this.#layout = layout
+  }
+
+  /** Takes slabs for as many entries as the group has, and their slots; their vectors are not written yet. */
+  restore(slots: Uint32Array): void {
+    for (let start = 0; start < slots.length; start += this.#perSlab) {
+      const own = new Uint32Array(this.#perSlab)
+      own.set(slots.subarray(start, start + this.#perSlab))
+      this.slabs.push({ address: this.#pool.take(), slots: own })
+    }
   }
 
   /** Number of slabs that this number of entries fills. */
@@ -38,6 +46,11 @@ export class RowGroup {
   /** Number of entries in the slab with this number. */
   entriesIn(slab: number): number {
     return Math.min(this.size - slab * this.#perSlab, this.#perSlab)
+  }
+
+  /** The slot of each entry, by position. */
+  *entrySlots(): Generator<number> {
+    for (const [number, { slots }] of this.slabs.entries()) yield* slots.subarray(0, this.entriesIn(number))
   }
 
   /** The slab of a position, the index within the slab and its first row. */
@@ -81,8 +94,8 @@ export class RowGroup {
   }
 
   #move(from: number, to: number): number {
-    const { codes, scales, centers, sketches, floats } = this.#layout.slab
-    const { codeBytes, sketchBytes, floatBytes } = this.#layout
+    const { codes, scales, centers, sketches, residuals } = this.#layout.slab
+    const { codeBytes, sketchBytes } = this.#layout
     const [source, target] = [this.at(from), this.at(to)]
     const copy = (section: number, rowBytes: number) => {
       const start = source.slab.address + section + source.row * rowBytes
@@ -93,7 +106,7 @@ export class RowGroup {
     copy(scales, 4)
     copy(centers, 4)
     copy(sketches, sketchBytes)
-    copy(floats, floatBytes)
+    copy(residuals, codeBytes * 2)
     const slot = source.slab.slots[source.index] ?? 0
     target.slab.slots[target.index] = slot
     return slot

@@ -14,11 +14,11 @@ export class Slabs {
   readonly #free: number[] = []
   /** Address of the next new slab. */
   #end: number
-  readonly #start: number
+  readonly #contentStart: number
 
   constructor({ scratch, slab }: MemoryLayout) {
     this.#slabBytes = slab.bytes
-    this.#start = scratch.bytes
+    this.#contentStart = slab.codes
     this.#end = scratch.bytes
     this.memory = new WebAssembly.Memory({
       initial: Math.ceil(scratch.bytes / pageBytes),
@@ -61,20 +61,8 @@ export class Slabs {
     this.#free.push(address)
   }
 
-  /** All slabs ever taken, as bytes. */
-  save(): Uint8Array {
-    return this.views.bytes.subarray(this.#start, this.#end)
-  }
-
-  /** Calls `fill` to restore `length` saved bytes into empty slabs; all slabs but those at `taken` are free. */
-  restore(length: number, fill: (target: Uint8Array) => void, taken: ReadonlySet<number>): void {
-    const count = length / this.#slabBytes
-    this.reserve(count)
-    fill(this.views.bytes.subarray(this.#start, this.#start + length))
-    this.#end = this.#start + length
-    for (let number = 0; number < count; number++) {
-      const address = this.#start + number * this.#slabBytes
-      if (!taken.has(address)) this.#free.push(address)
-    }
+  /** The part of a slab that a snapshot holds. */
+  content(address: number): Uint8Array {
+    return this.views.bytes.subarray(address + this.#contentStart, address + this.#slabBytes)
   }
 }

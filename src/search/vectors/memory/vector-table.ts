@@ -1,5 +1,5 @@
-import { cut, joinIntegers } from '../../../common/ragged.ts'
-import type { Parts, Sections } from '../../../common/sections.ts'
+import { integerPieces, jsonArrays, jsonPieces } from '../../../common/pieces.ts'
+import type { Pieces, Sections } from '../../../common/sections.ts'
 import { type Selection, ValueIndex } from '../../../common/value-index.ts'
 import {
   type AttributeFilter,
@@ -24,16 +24,15 @@ interface Stored {
   readonly place: number
 }
 
-/** All data but the vectors; a removed entry is null in JSON. */
-interface Saved {
+interface SavedGroups {
   readonly bounds: ErrorBounds
-  readonly groups: readonly {
-    readonly width: number
-    readonly size: number
-    readonly addresses: readonly number[]
-  }[]
-  readonly entries: readonly ((Omit<Stored, 'group'> & { readonly width: number }) | null | undefined)[]
+  readonly groups: readonly { readonly width: number; readonly size: number }[]
 }
+
+type SavedEntry = Omit<Stored, 'group'> & { readonly width: number }
+
+/** Entries in one piece of a snapshot. */
+const savedEntries = 500
 
 /** The first row of an entry's vectors, and their number. */
 interface Rows {
@@ -47,7 +46,7 @@ export class VectorTable {
   bounds: ErrorBounds = { spread: 0, longest: 0 }
   readonly pool: Slabs
   readonly #layout: MemoryLayout
-  #entries: (Stored | undefined)[] = []
+  readonly #entries: (Stored | undefined)[] = []
   readonly #slots = new Map<string, number>()
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
@@ -63,56 +62,48 @@ export class VectorTable {
     this.pool = new Slabs(layout)
   }
 
-  /** Restores the parts that `save` returned for the same layout. Throws for other content. */
-  static load(layout: MemoryLayout, sections: Sections): VectorTable {
+  /** Restores what `save` returned for the same layout. Throws for other content. */
+  static async load(layout: MemoryLayout, sections: Sections): Promise<VectorTable> {
     const table = new VectorTable(layout)
-    const { bounds, groups, entries } = JSON.parse(sections.text('table')) as Saved
+    const { bounds, groups }: SavedGroups = JSON.parse(await sections.text('groups'))
     table.bounds = bounds
-    const ends = sections.integers('slots.ends')
-    const slots = cut({ values: sections.integers('slots'), ends })
-      .map((part) => part.slice())
-      .values()
-    for (const { width, size, addresses } of groups) {
-      const slabs = addresses.map((address) => ({ address, slots: slots.next().value ?? new Uint32Array(0) }))
-      table.#groups.set(width, new RowGroup(width, table.pool, layout, slabs, size))
+    const slots = await sections.integers('slots')
+    let start = 0
+    const restored = groups.map(({ width, size }) => new RowGroup(width, table.pool, layout, size))
+    table.pool.reserve(restored.reduce((sum, group) => sum + group.slabsFor(group.size), 0))
+    for (const group of restored) {
+      group.restore(slots.subarray(start, start + group.size))
+      start += group.size
+      table.#groups.set(group.width, group)
     }
-    const taken = new Set(groups.flatMap(({ addresses }) => addresses))
-    table.pool.restore(sections.length('memory'), (target) => sections.fill('memory', target), taken)
-    table.#entries = entries.map((entry, slot) => {
-      const group = entry && table.#groups.get(entry.width)
-      if (!group) {
-        table.#free.push(slot)
-        return undefined
-      }
-      const { id, attributes, place } = entry
-      table.#slots.set(id, slot)
-      table.#attributes.add(slot, valuesOf(attributes))
-      return { id, attributes, group, place }
-    })
+    await sections.fill('memory', table.#contents())
+    for await (const entries of jsonArrays<SavedEntry | null>(sections, 'entries')) {
+      for (const entry of entries) table.#restore(entry)
+    }
     return table
   }
 
-  save(): Parts {
+  *save(): Pieces {
     const groups = [...this.#groups.values()]
-    const { values, ends } = joinIntegers(groups.flatMap(({ slabs }) => slabs.map((slab) => slab.slots)))
-    const saved: Saved = {
+    const saved: SavedGroups = {
       bounds: this.bounds,
-      groups: groups.map(({ width, size, slabs }) => ({
-        width,
-        size,
-        addresses: slabs.map((slab) => slab.address),
-      })),
-      entries: this.#entries.map(
-        (entry) =>
-          entry && {
-            id: entry.id,
-            attributes: entry.attributes,
-            width: entry.group.width,
-            place: entry.place,
-          },
-      ),
+      groups: groups.map(({ width, size }) => ({ width, size })),
     }
-    return { table: JSON.stringify(saved), slots: values, 'slots.ends': ends, memory: this.pool.save() }
+    yield ['groups', JSON.stringify(saved)]
+    yield* integerPieces(
+      'slots',
+      groups.values().flatMap((group) => group.entrySlots()),
+    )
+    for (const content of this.#contents()) yield ['memory', content]
+    yield* jsonPieces(
+      'entries',
+      this.#entries.values().map((entry) => {
+        if (!entry) return null
+        const { id, attributes, group, place } = entry
+        return { id, attributes, width: group.width, place } satisfies SavedEntry
+      }),
+      savedEntries,
+    )
   }
 
   at(slot: number): Stored {
@@ -179,6 +170,25 @@ export class VectorTable {
     if (plan !== this.#listed) listAgain(plan, this.pool.views, this.#layout)
     this.#listed = plan
     return plan
+  }
+
+  *#contents(): Generator<Uint8Array> {
+    for (const { slabs } of this.#groups.values())
+      for (const { address } of slabs) yield this.pool.content(address)
+  }
+
+  #restore(entry: SavedEntry | null): void {
+    const slot = this.#entries.length
+    const group = entry && this.#groups.get(entry.width)
+    if (!group) {
+      this.#free.push(slot)
+      this.#entries.push(undefined)
+      return
+    }
+    const { id, attributes, place } = entry
+    this.#slots.set(id, slot)
+    this.#attributes.add(slot, valuesOf(attributes))
+    this.#entries.push({ id, attributes, group, place })
   }
 
   #list(selection: Selection): ScanPlan {

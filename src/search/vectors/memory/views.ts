@@ -3,6 +3,7 @@ export interface MemoryViews {
   readonly codes: Int8Array
   readonly bytes: Uint8Array
   readonly shorts: Uint16Array
+  readonly residuals: Int16Array
   readonly words: Uint32Array
   readonly floats: Float32Array
 }
@@ -12,6 +13,7 @@ export function viewsOf({ buffer }: WebAssembly.Memory): MemoryViews {
     codes: new Int8Array(buffer),
     bytes: new Uint8Array(buffer),
     shorts: new Uint16Array(buffer),
+    residuals: new Int16Array(buffer),
     words: new Uint32Array(buffer),
     floats: new Float32Array(buffer),
   }
