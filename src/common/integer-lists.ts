@@ -1,4 +1,3 @@
-import { pieceIntegers as pageIntegers } from './pieces.ts'
 import type { Pieces, Sections } from './sections.ts'
 
 interface Page {
@@ -8,6 +7,8 @@ interface Page {
   live: number
 }
 
+/** Integers in a page: 1 MiB. */
+const pageIntegers = 2 ** 18
 /** A page with a smaller share of live integers is released; its lists move to another one. */
 const leastShare = 1 / 4
 

@@ -1,7 +1,7 @@
 import type { Pieces, Sections } from './sections.ts'
 
-/** Integers in a piece: 1 MiB. */
-export const pieceIntegers = 2 ** 18
+/** Integers in a piece: taking them from an index blocks the event loop for some 3 ms. */
+const pieceIntegers = 2 ** 16
 
 /** A part with these integers. The piece is overwritten once it has been taken. */
 export function* integerPieces(part: string, integers: Iterable<number>): Pieces {
