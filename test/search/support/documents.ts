@@ -6,7 +6,7 @@ import {
   listedValues,
   mapFields,
 } from '../../../schemas/entry-fields.ts'
-import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
+import { createMemoryIndex, type MemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
 const { signal } = new AbortController()
@@ -26,7 +26,7 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
   }
 }
 
-export async function indexOf(documents: readonly SearchDocument[]): Promise<SearchIndex> {
+export async function indexOf(documents: readonly SearchDocument[]): Promise<MemoryIndex> {
   const index = createMemoryIndex()
   const changes = documents.map((document) => ({ id: document.id, document }))
   await index.apply(changes, 1)
