@@ -4,10 +4,11 @@ import type { Parts, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
 import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
+import type { DocumentTerms } from './document-terms.ts'
 import { type Named, NameIndex } from './name-index.ts'
 import { orders, tieOf } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
-import { type WeighedStatus, weightsOf } from './score-weights.ts'
+import { type WeighedStatus, weightOf } from './score-weights.ts'
 import { type IndexedText, TextIndex } from './text-index.ts'
 
 /** The stored part of a document, without its terms. */
@@ -133,10 +134,11 @@ export class DocumentTable {
     return entry
   }
 
-  add(document: SearchDocument): void {
+  /** `read` is what `readDocument` gave for the document, if that is at hand. */
+  add(document: SearchDocument, read?: DocumentTerms): void {
     const slot = this.#free.pop() ?? this.#entries.length
     this.#slots.set(document.id, slot)
-    this.#entries[slot] = entryOf(toStored(document), this.texts.add(slot, document))
+    this.#entries[slot] = entryOf(toStored(document), this.texts.add(slot, document, read))
     this.attributes.add(slot, document)
     this.#weigh(slot, document)
     this.#group(slot, document)
@@ -171,7 +173,7 @@ export class DocumentTable {
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
-    const weight = Object.values(weightsOf(status)).reduce((product, factor) => product * factor, 1)
+    const weight = weightOf(status)
     if (weight < 1) this.weights.set(slot, weight)
   }
 

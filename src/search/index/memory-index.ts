@@ -1,8 +1,8 @@
-import { facetNames, facets, filters } from '../../../schemas/entry-fields.ts'
 import type { Parts, Sections } from '../../common/sections.ts'
-import type { EntryChange, Facets, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
+import type { EntryChange, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import { DocumentTable } from './document-table.ts'
 import { listed } from './explain.ts'
+import { withChoices } from './facet-choices.ts'
 import { checkPosition } from './order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions } from './ranker.ts'
 
@@ -54,25 +54,8 @@ export class MemoryIndex implements SearchIndex {
     return slots.map((slot) => table.at(slot).document.id)
   }
 
-  async search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
-    const found = await this.#search(query, signal)
-    if (!found.facets || !query.facet_choices) return found
-    return { ...found, facets: await this.#choices(found.facets, query, signal) }
-  }
-
-  /** The counts with those of each filtered field taken without its filter. A tag narrows other tags: all must match. */
-  async #choices(counts: Facets, query: IndexQuery, signal: AbortSignal): Promise<Facets> {
-    const chosen = facetNames.filter((name) => {
-      const field = facets[name]
-      return query.filter[field] !== undefined && filters[field].compare !== 'every'
-    })
-    const choices = { ...counts }
-    for (const name of chosen) {
-      const { [facets[name]]: _, ...filter } = query.filter
-      const found = await this.#search({ ...query, filter, limit: 1 }, signal)
-      choices[name] = found.facets?.[name] ?? {}
-    }
-    return choices
+  search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
+    return withChoices(query, (asked) => this.#search(asked, signal))
   }
 
   async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {

@@ -9,6 +9,7 @@ export interface Named {
   readonly verification_level?: VerificationLevel | undefined
 }
 
+/** A name in the form that completions compare. */
 interface Entry {
   /** Folded. */
   readonly name: string
@@ -21,8 +22,8 @@ interface Entry {
 const places = { nameStart: 0, nameWord: 1, packageWord: 2, inside: 3 } as const
 type Place = (typeof places)[keyof typeof places]
 
-const gramLength = 3
-const maxCharacters = 100
+export const gramLength = 3
+export const maxCharacters = 100
 /** Slots that are compared with a text in one list; those that come later rank lower. */
 const maxCompared = 1000
 /** Time after which the entries of many changes yield to the event loop. */
@@ -46,11 +47,8 @@ export class NameIndex {
   }
 
   /** `weight` is the factor of the entry's score in a search. */
-  add(slot: number, { name, package_name, verification_level = 'unclaimed' }: Named, weight: number): void {
-    const folded = { name: fold(name), package_name: fold(package_name) }
-    const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
-    const rank = quality * qualityRank + Math.min(maxNameLength, folded.name.length)
-    this.#pending.set(slot, { ...folded, rank })
+  add(slot: number, named: Named, weight: number): void {
+    this.#pending.set(slot, foldedName(named, weight))
   }
 
   remove(slot: number): void {
@@ -120,6 +118,16 @@ export class NameIndex {
       }
     }
   }
+}
+
+/** A name as completions compare it; `weight` is the factor of the entry's score in a search. */
+export function foldedName(
+  { name, package_name, verification_level = 'unclaimed' }: Named,
+  weight: number,
+): Entry {
+  const folded = { name: fold(name), package_name: fold(package_name) }
+  const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
+  return { ...folded, rank: quality * qualityRank + Math.min(maxNameLength, folded.name.length) }
 }
 
 /** Slots in the order of their ranks. */
@@ -204,7 +212,7 @@ const accents = /\p{Mn}/gu
 const separators = /[^\p{L}\p{N}]+/gu
 
 /** Words in lower case without accents, with one space between them. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text
     .slice(0, 300)
     .normalize('NFKD')

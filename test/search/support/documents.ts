@@ -26,8 +26,15 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
   }
 }
 
-export async function indexOf(documents: readonly SearchDocument[]): Promise<MemoryIndex> {
-  const index = createMemoryIndex()
+export function indexOf(documents: readonly SearchDocument[]): Promise<MemoryIndex> {
+  return fill(createMemoryIndex(), documents)
+}
+
+/** An empty index with these documents. */
+export async function fill<Index extends SearchIndex>(
+  index: Index,
+  documents: readonly SearchDocument[],
+): Promise<Index> {
   const changes = documents.map((document) => ({ id: document.id, document }))
   await index.apply(changes, 1)
   return index
