@@ -59,7 +59,7 @@ const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, onDeparture, search, remotes, hosted, unmet } = ports
-  const { index, listed, vectors, saveSnapshot } = search
+  const { index, listed, vectors, tailing, saveSnapshot } = search
   const { fetch } = outbound.public
   const readServer = readServerBy(remotes.at)
   const fetchCard = createManifestReader(fetch, readServer)
@@ -83,7 +83,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   })
   const { livenessCache } = liveness
   const follower = stack.use(
-    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache }),
+    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
   )
   stack.defer(() => saveSnapshot(1))
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, cp, readdir, realpath, writeFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { chown, cp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -20,9 +21,11 @@ export const elasticsearch = process.env.DRAGOMAN_TEST_ELASTICSEARCH
 if (!elasticsearch)
   console.error('DRAGOMAN_TEST_ELASTICSEARCH names no Elasticsearch: its tests are skipped.')
 
+const memory = '/dev/shm'
 const settings = `
 discovery.type: single-node
 xpack.security.enabled: false
+action.destructive_requires_name: false
 cluster.routing.allocation.disk.threshold_enabled: false
 network.host: 127.0.0.1
 `
@@ -35,9 +38,17 @@ export async function startElasticsearch(): Promise<TestElasticsearch> {
   const home = join(folder.path, 'elasticsearch')
   await cp(elasticsearch ?? '', home, { recursive: true })
   const [http, transport] = [await freePort(), await freePort()]
-  const ports = `http.port: ${http}\ntransport.port: ${transport}\n`
-  await writeFile(join(home, 'config', 'elasticsearch.yml'), settings + ports)
-  if (unprivileged) await own(folder.path, unprivileged)
+  // Tests make many indexes: on a disk, each waits for several writes.
+  const data = existsSync(memory)
+    ? mkdtempSync(`${memory}/dragoman-elasticsearch-`)
+    : join(folder.path, 'data')
+  stack.defer(() => rm(data, { recursive: true, force: true }))
+  const places = `http.port: ${http}\ntransport.port: ${transport}\npath.data: ${data}\n`
+  await writeFile(join(home, 'config', 'elasticsearch.yml'), settings + places)
+  if (unprivileged) {
+    await own(folder.path, unprivileged)
+    await chown(data, unprivileged.uid, unprivileged.gid)
+  }
   const server = spawn('bash', ['bin/elasticsearch'], {
     ...unprivileged,
     cwd: home,

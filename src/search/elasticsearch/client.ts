@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 
 /**
  * The HTTP client of the engine. Throws Failure for network errors; an HTTP error status is an answer. The body is
@@ -44,12 +45,14 @@ const noSignal = new AbortController().signal
 /** Statuses of an engine that is overloaded, read-only, starting, or not ours to use. */
 const passing = new Set([401, 403, 408, 429, 500, 502, 503, 504])
 
-/** `DRAGOMAN_SEARCH` as a location; undefined if it is not one. */
+/** `DRAGOMAN_SEARCH` as a location; undefined if it is not one. HTTP reaches this machine alone. */
 export function engineLocation(setting: string): EngineLocation | undefined {
   const [, scheme, rest] = /^elasticsearch\+(https?):\/\/(.+)$/.exec(setting) ?? []
   const text = `${scheme}://${rest}`
   if (scheme === undefined || !URL.canParse(text)) return undefined
-  const { origin, pathname, username, password, search, hash } = new URL(text)
+  const parsed = new URL(text)
+  const { origin, pathname, username, password, search, hash } = parsed
+  if (scheme === 'http' && !isLoopbackUrl(parsed)) return undefined
   const [, path = '', index = ''] = /^(.*)\/([^/]*)$/.exec(pathname) ?? []
   if (!/^[a-z0-9][a-z0-9_.-]{0,99}$/.test(index) || search !== '' || hash !== '') return undefined
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -82,7 +85,7 @@ export function createEngine({ url, authorization }: EngineLocation, fetch: Engi
       throw away(`The search engine at ${host} does not answer.`, fault)
     })
     const { status } = answer
-    const json = parsed(answer.body)
+    const json = readJson(answer.body)
     if (status < 300 || status === 404) return { status, json }
     const reason = reasonOf(json)
     if (passing.has(status)) throw away(`The search engine at ${host} refuses with ${status}: ${reason}`)
@@ -119,7 +122,7 @@ function reasonOf(json: JsonObject): string {
   return `${type}, ${reason.slice(0, 300)}`
 }
 
-function parsed(body: Uint8Array): JsonObject {
+function readJson(body: Uint8Array): JsonObject {
   try {
     return JSON.parse(Buffer.from(body).toString()) as JsonObject
   } catch {

@@ -26,7 +26,7 @@ import type {
 import { createEngine, type EngineFetch, type EngineLocation } from './client.ts'
 import {
   type EngineDocument,
-  engineFormat,
+  engineForm,
   engineProperties,
   gramsOf,
   termsOfStored,
@@ -71,7 +71,7 @@ class ElasticIndex implements SearchIndex {
   constructor({ location, fetch, originAt, onError = () => {}, ...options }: ElasticIndexOptions) {
     this.#index = new TailedIndex({
       engine: createEngine(location, fetch),
-      name: `${location.index}-entries-${engineFormat}`,
+      name: `${location.index}-entries-${engineForm}`,
       properties: engineProperties,
       originAt,
       onError,
@@ -134,7 +134,7 @@ class ElasticIndex implements SearchIndex {
   }
 
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
-    return withChoices(query, (asked) => this.#search(asked, signal))
+    return withChoices(query, (each) => this.#search(each, signal))
   }
 
   async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
@@ -197,13 +197,13 @@ class ElasticIndex implements SearchIndex {
       ),
     ])
     table.texts.larger = statistics
-    const wanted = wantedTerms(reading, all)
-    addHits(table, answer.hits.hits, wanted)
+    const relevant = relevantTerms(reading, all)
+    addHits(table, answer.hits.hits, relevant)
     const total = totalOf(answer)
     if (sort !== 'relevance' && total > answer.hits.hits.length) {
       const body = { ...inOrder(sort, after), query: matching(filter, havingWords(reading.text, all)) }
       const page = await this.#ask({ ...body, size: limit, _source: sourceFields }, signal)
-      addHits(table, page.hits.hits, wanted)
+      addHits(table, page.hits.hits, relevant)
     }
     const isWhole = total <= answer.hits.hits.length || (query.min_score ?? 0) > 0
     const whole = isWhole ? undefined : { total, facets: facets ? facetsOf(answer) : undefined }
@@ -211,7 +211,7 @@ class ElasticIndex implements SearchIndex {
     return new Candidates(table, whole, async (ids) => {
       const query = { bool: { ...matching(filter).bool, must: [{ ids: { values: ids } }] } }
       const found = await this.#ask({ query, size: ids.length, _source: sourceFields }, signal)
-      return addHits(table, found.hits.hits, wanted, words)
+      return addHits(table, found.hits.hits, relevant, words)
     })
   }
 
@@ -280,19 +280,19 @@ const sourceFields = ['document', 'terms', 'length']
 function addHits(
   table: DocumentTable,
   hits: readonly EngineHit<EngineDocument>[],
-  wanted: ReadonlySet<string>,
-  words: ReadonlySet<string> = wanted,
+  relevant: ReadonlySet<string>,
+  words: ReadonlySet<string> = relevant,
 ): string[] {
   return hits.flatMap(({ _id, _source }) => {
     if (table.slotOf(_id) !== undefined) return []
-    const read = termsOfStored({ ..._source, terms: _source.terms ?? [] }, wanted)
+    const read = termsOfStored({ ..._source, terms: _source.terms ?? [] }, relevant)
     table.add(_source.document, read)
     return [...read.frequencies.keys()].some((term) => words.has(term)) ? [] : _id
   })
 }
 
 /** The terms of candidates that rank and explain them. */
-function wantedTerms({ request }: Reading, terms: readonly QueryTerm[]): Set<string> {
+function relevantTerms({ request }: Reading, terms: readonly QueryTerm[]): Set<string> {
   const directions = [...directionsOf(request.intent)].flatMap((direction) => [
     direction,
     reversed(direction),
@@ -361,7 +361,7 @@ function sumOf(left: Facets, right: Facets): Facets {
       counts.set(value, (counts.get(value) ?? 0) + count)
     return [
       name,
-      Object.fromEntries([...counts].sort((one, other) => other[1] - one[1]).slice(0, maxFacetValues)),
+      Object.fromEntries([...counts].sort((first, second) => second[1] - first[1]).slice(0, maxFacetValues)),
     ]
   })
   return Object.fromEntries(sums) as Facets

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { attributes, valuesOf } from '../index/attribute-index.ts'
 import { type DocumentTerms, readDocument } from '../index/document-terms.ts'
@@ -8,8 +9,8 @@ import { exactName } from '../index/text-index.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
-/** Changes with the form of the documents or the mapping: each form has an index of its own. */
-export const engineFormat = '1'
+/** Raise it after a change of the terms of a document: they are then in an index of their own. */
+const format = 1
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }
@@ -31,6 +32,9 @@ export const engineProperties: JsonObject = {
     properties: { name: keyword, words: keyword, grams: keyword, rank: { type: 'long' } },
   },
 }
+
+/** Names the form of the documents: each form has an index of its own. */
+export const engineForm = hash('sha256', JSON.stringify([format, engineProperties])).slice(0, 8)
 
 /** The part of a document that a search reads. */
 export interface EngineDocument {
@@ -73,11 +77,14 @@ export function toEngineDocument(document: SearchDocument): JsonObject {
   }
 }
 
-/** The terms of a stored document that are wanted, as `readDocument` gave them. */
-export function termsOfStored({ terms, length }: EngineDocument, wanted: ReadonlySet<string>): DocumentTerms {
+/** The terms of a stored document that are relevant, as `readDocument` gave them. */
+export function termsOfStored(
+  { terms, length }: EngineDocument,
+  relevant: ReadonlySet<string>,
+): DocumentTerms {
   const frequencies = new Map<string, number>()
   const read = terms.map((text) => {
-    const found = text.split(' ').filter((term) => wanted.has(term))
+    const found = text.split(' ').filter((term) => relevant.has(term))
     for (const term of found) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
     return new Set(found)
   })

@@ -99,8 +99,8 @@ export class EngineStatistics {
     const counts = this.#counts
     const missing = [...new Set(keys)].filter((key) => !counts.byKey.has(key))
     for (let at = 0; at < missing.length; at += maxCounted) {
-      const asked = missing.slice(at, at + maxCounted)
-      const filters = asked.map((key) => {
+      const batch = missing.slice(at, at + maxCounted)
+      const filters = batch.map((key) => {
         const colon = key.indexOf(':')
         return { term: { [key.slice(0, colon)]: key.slice(colon + 1) } }
       })
@@ -113,7 +113,7 @@ export class EngineStatistics {
       const { hits, aggregations } = await this.#index.search(body, signal)
       counts.documents = hits.total?.value ?? 0
       counts.length = aggregations?.length?.value ?? 0
-      for (const [index, key] of asked.entries())
+      for (const [index, key] of batch.entries())
         counts.byKey.set(key, aggregations?.counts?.buckets?.[index]?.doc_count ?? 0)
     }
     return counts

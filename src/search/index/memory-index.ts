@@ -55,7 +55,7 @@ export class MemoryIndex implements SearchIndex {
   }
 
   search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
-    return withChoices(query, (asked) => this.#search(asked, signal))
+    return withChoices(query, (each) => this.#search(each, signal))
   }
 
   async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
