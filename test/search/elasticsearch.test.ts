@@ -5,6 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createElasticIndex } from '../../src/search/elasticsearch/elastic-index.ts'
 import { createElasticVectors } from '../../src/search/elasticsearch/elastic-vectors.ts'
+import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
+import { createMeaning } from '../../src/search/index/meaning.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { elasticsearch, startElasticsearch, type TestElasticsearch } from '../support/elasticsearch.ts'
@@ -12,6 +16,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres } from '../support/postgres.ts'
 import { searchIndexContract } from './contract.ts'
+import { ask, documentOf, fill, walk } from './support/documents.ts'
+import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 import { vectorStoreContract } from './vectors/contract.ts'
 
 const soon = { timeout: 40_000, interval: 100 }
@@ -25,9 +31,9 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
   }, 180_000)
   afterAll(() => server?.[Symbol.asyncDispose]())
   // A server has room for a thousand indexes only.
-  afterEach(() => ask('DELETE', `test-${process.pid}-*`))
+  afterEach(() => send('DELETE', `test-${process.pid}-*`))
 
-  const ask = (method: string, path: string, body?: unknown) =>
+  const send = (method: string, path: string, body?: unknown) =>
     fetch(`${server.origin}/${path}`, {
       method,
       ...(body !== undefined && {
@@ -53,6 +59,114 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     },
     { runs: 2, share: 0.1, isExact: false },
   )
+
+  describe('beside the index in memory', () => {
+    const topics = ['weather', 'forecast', 'mail', 'letter', 'price', 'stocks', 'umbrella', 'Grafana']
+    const documents = Array.from({ length: 600 }, (_, at) =>
+      documentOf({
+        id: `${at}`,
+        name: `${topics[at % 8]} ${at % 7}`,
+        package_name: `com.example.p${at}`,
+        description: `${topics[at % 5]} agent ${'of many words '.repeat(at % 11)}`,
+        category: at % 3 === 0 ? 'red' : 'blue',
+        tags: at % 4 === 0 ? ['even'] : [],
+        state: at % 10 === 0 ? 'STAGE' : 'ACTIVE',
+        created_at: new Date(Date.UTC(2026, 0, 1 + (at % 50))).toISOString(),
+        capabilities: [{ name: `act_${topics[at % 6]}`, description: `${topics[at % 4]}` }],
+      }),
+    )
+    let near: SearchIndex
+    let far: SearchIndex
+    beforeAll(async () => {
+      const { embedder } = tinyEmbedder()
+      const vectors = plainVectors()
+      const meaning = createMeaning(embedder, vectors)
+      const options = { meaning: () => meaning, onError: (fault: unknown) => console.error(fault) }
+      for (const document of documents) {
+        const texts = await embedder.embed(documentTexts(document), 'document', new AbortController().signal)
+        const entry = { attributes: document, vectors: documentVectors(texts.map(({ vector }) => vector)) }
+        await vectors.apply([{ id: document.id, entry }], 1)
+      }
+      near = await fill(createMemoryIndex(options), documents)
+      const { location, ...others } = engine()
+      far = createElasticIndex({
+        ...options,
+        ...others,
+        location: { ...location, index: `kept-${location.index}` },
+      })
+      await fill(far, documents)
+    })
+
+    const filter = { state: 'ACTIVE' } as const
+    const everything = 'weather forecast mail letter price'
+    const both = (query: Partial<IndexQuery>) =>
+      Promise.all([near, far].map((index) => ask(index, { filter, limit: 20, ...query })))
+
+    it.each<[string, Partial<IndexQuery>]>([
+      ['many words', { text: 'weather forecast agent' }],
+      ['a rare word', { text: 'umbrella price' }],
+      ['a filter', { text: 'weather', filter: { state: 'ACTIVE', category: 'red', tags: ['even'] } }],
+      ['what a query excludes', { text: 'weather agent but not mail' }],
+      ['a name', { text: 'weather 3' }],
+      ['a misspelt word', { text: 'send lettter' }],
+      ['a word in two pieces', { text: 'fore cast' }],
+      ['a misspelt word that the index alone has', { text: 'grafanna price' }],
+      ['a score', { text: 'mail', min_score: 0.2 }],
+      ['words only', { text: 'mail letter', words_only: true }],
+      ['exact words', { text: 'lettter', exact: true }],
+    ])('finds the same, with the same reasons: %s', async (_, query) => {
+      const [expected, found] = await both(query)
+      const round = (hits: Hits | undefined) =>
+        JSON.parse(
+          JSON.stringify(hits?.hits ?? null, (_, value) =>
+            typeof value === 'number' ? Number(value.toFixed(6)) : value,
+          ),
+        )
+      expect(round(found)).toEqual(round(expected))
+      expect(found?.corrected).toEqual(expected?.corrected)
+    })
+
+    it('counts all that match, however many more there are than candidates', async () => {
+      for (const text of [undefined, everything, 'weather mail', 'umbrella']) {
+        const [expected, found] = await both({ ...(text && { text }), facets: true })
+        expect(found).toMatchObject({ total: expected?.total, facets: expected?.facets })
+      }
+    })
+
+    it.each<Sort>(['newest', 'name'])('has all pages of a text and of a list, sorted by %s', async (sort) => {
+      for (const text of [{}, { text: everything }]) {
+        const query = { ...text, sort, filter, limit: 70 }
+        const pages = async (index: SearchIndex) => {
+          const ids: string[] = []
+          for (let page = await ask(index, query); page.hits.length > 0; ) {
+            ids.push(...page.hits.map(({ id }) => id))
+            page = await ask(index, { ...query, after: page.hits.at(-1)!.position })
+          }
+          return ids
+        }
+        const expected = await pages(near)
+        expect(expected).toHaveLength(540)
+        expect(await pages(far)).toEqual(expected)
+      }
+    })
+
+    it('corrects words to those of the index', async () => {
+      expect((await ask(far, { text: 'grafanna price', filter })).corrected).toEqual([
+        { from: 'grafanna', to: 'grafana' },
+      ])
+    })
+
+    it('ends the pages of a text by relevance after the best candidates', async () => {
+      const found = await walk(far, { text: everything, filter }, 50)
+      expect(found.slice(0, 100)).toEqual((await walk(near, { text: everything, filter }, 50)).slice(0, 100))
+      expect(new Set(found).size).toBe(found.length)
+    })
+
+    it('completes names alike', async () => {
+      for (const text of ['wea', 'g', 'com.example.p12', 'rella', 'mail 2', '   '])
+        expect(await far.complete(text, 10)).toEqual(await near.complete(text, 10))
+    })
+  })
 
   describe('gateways', () => {
     const publish = (gateway: TestGateway, package_name: string, description: string, ...tags: string[]) =>
@@ -148,7 +262,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       await using gateway = await startGateway(settingOf(portOf(server.origin), index))
       await publish(gateway, 'com.example.before', 'Zebra crossings')
       const block = (value: boolean | null) =>
-        ask('PUT', `${index}-*/_settings`, { 'index.blocks.read_only_allow_delete': value })
+        send('PUT', `${index}-*/_settings`, { 'index.blocks.read_only_allow_delete': value })
       await block(true)
       await publish(gateway, 'com.example.later', 'Zebra stripes')
       const { json } = await find(gateway, 'q=zebra')
@@ -166,7 +280,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       const index = nextIndex()
       await using gateway = await startGateway(settingOf(portOf(server.origin), index))
       await publish(gateway, 'com.example.before', 'Zebra crossings')
-      await ask('DELETE', `${index}-*`)
+      await send('DELETE', `${index}-*`)
       expect((await find(gateway, 'q=zebra')).status).toBe(503)
       await vi.waitFor(async () => {
         const { json } = await find(gateway, 'q=zebra')
