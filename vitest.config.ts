@@ -15,10 +15,11 @@ export const ownTests = {
   maxWorkers: 6,
 }
 
-/** The programs of others that these tests need are at hand in .ci/run: clients, agents, PostgreSQL, a browser, the installers of packages. */
+/** The programs of others that these tests need are at hand in .ci/run: clients, agents, PostgreSQL, Elasticsearch, a browser, the installers of packages. */
 export const needingOthers = [
   'test/conformance/**/*.test.ts',
   'test/{app,store}/postgres.test.ts',
+  'test/{app,search}/elasticsearch.test.ts',
   'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
   'test/transports/page/browser*.test.ts',
 ]

@@ -45,12 +45,17 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   )
   const own = await store.read.entry({ package_name: 'svc.registry' })
   if (own?.version !== version) return undefined
-  const { index, listed, vectors, saveSnapshot } = await openSearch(runtime, store, createOutbound(runtime))
+  const { index, listed, vectors, tailing, saveSnapshot } = await openSearch(
+    runtime,
+    store,
+    createOutbound(runtime),
+  )
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
   const follower = stack.use(
     new IndexTailer(store, listed.index, onError('index'), {
       livenessCache,
       applied_anew: agentsWithSettings,
+      ...tailing,
     }),
   )
   stack.defer(() => saveSnapshot(1))

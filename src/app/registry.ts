@@ -62,7 +62,7 @@ const startWait = 5000
 export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, onDeparture, search, remotes, hosted, unmet } = ports
-  const { index, listed, vectors, saveSnapshot } = search
+  const { index, listed, vectors, tailing, saveSnapshot } = search
   const { fetch } = outbound.public
   const readServer = readServerBy(remotes.at)
   const fetchCard = createManifestReader(fetch, readServer)
@@ -89,6 +89,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     new IndexTailer(store, listed.index, runtime.onError('index'), {
       livenessCache,
       applied_anew: agentsWithSettings,
+      ...tailing,
     }),
   )
   stack.defer(() => saveSnapshot(1))

@@ -4,16 +4,20 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { listedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
+import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
-import { createKeep, createSnapshot, type Keep, restored } from '../registry/indexing/snapshot.ts'
+import { createKeep, createSnapshot, type Keep, restored, storeAt } from '../registry/indexing/snapshot.ts'
 import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
+import { engineLocation } from '../search/elasticsearch/client.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex, restoreMemoryIndex } from '../search/index/memory-index.ts'
+import type { RankerOptions } from '../search/index/ranker.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
+import type { VectorStore } from '../search/vectors/vector-store.ts'
 import type { Store } from '../store/store.ts'
 import {
   embedderWorker,
@@ -38,6 +42,9 @@ type ModelSettings =
 /** Time that a model on an ordinary processor may take to answer, in milliseconds. */
 const embedderTimeout = 60_000
 
+/** Time that the search engine may take to answer, in milliseconds; a search has less. */
+const engineTimeout = 60_000
+
 const standby: ModelSettings = { embedder: 'static' }
 
 /** The search index and its vectors, before their synchronisation with the store starts. */
@@ -46,14 +53,20 @@ export interface Search {
   /** The index that changes are applied to. It notifies listeners of agents that become listed or unlisted. */
   readonly listed: Listed
   readonly vectors: VectorIndexSwitch
+  /** How changes are applied to the index. */
+  readonly tailing: IndexTailerOptions
   /** Writes a snapshot of the index if at least the given number of changes was applied since the last snapshot. */
   readonly saveSnapshot: Keep
 }
+
+/** An index of the engine is filled in larger pages, and callers do not wait while it is away. */
+const tailingElsewhere: IndexTailerOptions = { onEntryFault: 'wait', page_size: 200, waits: 'without fault' }
 
 /** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
   const onError = runtime.onError('index')
+  const elsewhere = await openEngine(config, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
     `${version}/12 ${listedFields}`,
@@ -61,17 +74,23 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     onError,
     () => runtime.health.add('store_behind_index'),
   )
-  const [vectors, saved] = await Promise.all([openVectors(runtime, store, outbound), snapshot.read()])
+  const [vectors, saved] = await Promise.all([
+    openVectors(runtime, store, outbound, elsewhere),
+    elsewhere ? undefined : snapshot.read(),
+  ])
   stack.use(vectors)
-  const meaning = () => vectors.meaning
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
-  let english: ReadonlySet<string> | undefined
-  const isEnglish = (word: string) => {
-    // Most starts, and most searches, ask for no word.
-    english ??= new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
-    return english.has(word)
+  const options = { meaning: () => vectors.meaning, synonyms, isRight: createEnglish(), onError }
+  if (elsewhere) {
+    const index = stack.use(elsewhere.createIndex(options))
+    return {
+      index,
+      listed: watchListed(index),
+      vectors,
+      tailing: tailingElsewhere,
+      saveSnapshot: async () => {},
+    }
   }
-  const options = { meaning, synonyms, isRight: isEnglish, onError }
   const index = stack.use(
     await restored(
       saved,
@@ -79,16 +98,70 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
       onError,
     ),
   )
-  return { index, listed: watchListed(index), vectors, saveSnapshot: createKeep(snapshot, index) }
+  return {
+    index,
+    listed: watchListed(index),
+    vectors,
+    tailing: {},
+    saveSnapshot: createKeep(snapshot, index),
+  }
 }
 
-function openVectors(runtime: Runtime, store: Store, outbound: Outbound): Promise<VectorIndexSwitch> {
+/** True for an English word. Most starts, and most searches, ask for no word. */
+function createEnglish(): (word: string) => boolean {
+  let english: ReadonlySet<string> | undefined
+  return (word) => {
+    english ??= new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
+    return english.has(word)
+  }
+}
+
+/** The index and the vectors of the configured engine; undefined if they are in this process. */
+interface Elsewhere {
+  createIndex(options: RankerOptions): SearchIndex
+  createVectors(model: string, dimensions: number, onError: (fault: unknown) => void): VectorStore
+}
+
+/** The code of the engine is loaded only if the configuration names it. */
+async function openEngine(config: Config, store: Store, outbound: Outbound): Promise<Elsewhere | undefined> {
+  const location = engineLocation(config.DRAGOMAN_SEARCH)
+  if (!location) return undefined
+  const [{ createElasticIndex }, { createElasticVectors }] = await Promise.all([
+    import('../search/elasticsearch/elastic-index.ts'),
+    import('../search/elasticsearch/elastic-vectors.ts'),
+  ])
+  const engine = {
+    location,
+    fetch: outbound.fetchFrom([new URL(location.url).origin], engineTimeout),
+    // What was purged after a revision must not come back from an index that has not seen it.
+    async originAt(revision: number) {
+      const pruned = await store.retention.prunedRevision()
+      return await storeAt(store, revision < pruned ? `before ${pruned}` : '', revision)
+    },
+  }
+  return {
+    createIndex: (options) => createElasticIndex({ ...engine, ...options }),
+    createVectors: (model, dimensions, onError) =>
+      createElasticVectors({ ...engine, model: fileName(model), dimensions, onError }),
+  }
+}
+
+function openVectors(
+  runtime: Runtime,
+  store: Store,
+  outbound: Outbound,
+  elsewhere: Elsewhere | undefined,
+): Promise<VectorIndexSwitch> {
   const { config } = runtime
   const onError = runtime.onError('index')
 
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
     try {
+      if (elsewhere && config.DRAGOMAN_VECTORS === 'auto') {
+        const vectors = elsewhere.createVectors(embedder.model, embedder.dimensions, onError)
+        return createVectorIndex(store, embedder, vectors, onError, undefined, { waits: 'without fault' })
+      }
       const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
     } catch (fault) {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MirrorInput } from '../../schemas/mirror.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
 import { addressSet } from '../common/address-set.ts'
+import { engineLocation } from '../search/elasticsearch/client.ts'
 
 const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
 const list = z.string().transform((text) =>
@@ -314,9 +315,19 @@ export const settings = {
     z.string().min(1).optional(),
     'File of acronyms and synonyms for search, beside the built-in ones.',
   ],
+  DRAGOMAN_SEARCH: [
+    z
+      .string()
+      .refine((text) => text === 'memory' || engineLocation(text) !== undefined, {
+        error:
+          'Give memory, or elasticsearch+https://USER:PASSWORD@HOST:PORT/INDEX (elasticsearch+http:// on this machine).',
+      })
+      .default('memory'),
+    'Search index: in memory, or in Elasticsearch for several nodes: elasticsearch+https://USER:PASSWORD@HOST:PORT/INDEX.',
+  ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 1,500,000 vectors.',
+    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 1,500,000 vectors, and Elasticsearch where the index is.',
   ],
   DRAGOMAN_WIKI_URL: [
     z

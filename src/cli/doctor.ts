@@ -3,6 +3,7 @@ import { isRecord } from '../../schemas/json.ts'
 import { version } from '../app/assets.ts'
 import { type Config, readConfig } from '../app/config.ts'
 import { settings } from '../app/settings.ts'
+import { engineLocation } from '../search/elasticsearch/client.ts'
 import { databaseAddress } from '../store/postgres/redact-url.ts'
 import { type Check, checkDeployment } from './checks.ts'
 import { asTyped } from './invocation.ts'
@@ -76,10 +77,17 @@ function shown(name: string, value: unknown): string {
   if (value === undefined) return ''
   if (secret.test(name)) return '(set)'
   if (name === 'DATABASE_URL') return databaseAddress(String(value))
+  if (name === 'DRAGOMAN_SEARCH') return engineAddress(String(value))
   if (Array.isArray(value)) return value.join(',')
   return isRecord(value)
     ? Object.entries(value)
         .map(([key, number]) => `${key}=${number}`)
         .join(',')
     : String(value)
+}
+
+/** The setting without user and password. */
+function engineAddress(setting: string): string {
+  const location = engineLocation(setting)
+  return location ? `elasticsearch+${location.url}/${location.index}` : setting
 }

@@ -45,7 +45,7 @@ interface RegistryOptions extends EditorOptions {
   readonly follower: SearchServiceOptions['follower']
   readonly start_wait_ms?: SearchServiceOptions['start_wait_ms']
   /** Search by meaning; without it, search is by words alone. */
-  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress'>
+  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress' | 'is_failing'>
   readonly site: () => Site
   /** Origins that the operator exempts from the rule of public addresses. */
   readonly allowOrigins?: readonly string[]

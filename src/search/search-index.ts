@@ -4,7 +4,6 @@ import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-
 import type { Protocol, State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Correction } from '../../schemas/search.ts'
-import type { Pieces } from '../common/sections.ts'
 
 /** The indexed part of an entry. Values that filters compare without case are lower-case. */
 export interface SearchDocument extends ListedValues {
@@ -113,12 +112,13 @@ export interface Hits {
 export interface SearchIndex extends AsyncDisposable {
   /** Number of the last registry change that searches can see. */
   readonly applied_revision: number
-  /** True if the entry is public: it is ACTIVE, and not suspended. */
-  lists(id: string): boolean
+  /**
+   * True if the entry is public: it is ACTIVE, and not suspended. Undefined if the index does not know what it was: the
+   * next change of the entry then counts as a change of the set of public entries.
+   */
+  lists(id: string): boolean | undefined
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
-  /** Passes the whole index to `write`, for a later restore. Changes wait until it is written; searches do not. */
-  save(write: (pieces: Pieces) => Promise<void>): Promise<void>
   /** Ids of the listed entries whose name or package name has the text, the best first. */
   complete(text: string, limit: number): Promise<string[]>
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */

@@ -7,6 +7,7 @@ export interface Listed {
   readonly package_name: string
   readonly name?: string
   readonly description?: string
+  readonly tags?: readonly string[]
   readonly endpoints?: readonly Endpoint[]
   readonly capabilities?: readonly Capability[]
   readonly packages?: readonly Package[]

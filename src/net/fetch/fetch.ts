@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Failure } from '../../../schemas/failure.ts'
 
-export type FetchMethod = 'GET' | 'POST' | 'HEAD' | 'DELETE'
+export type FetchMethod = 'GET' | 'POST' | 'PUT' | 'HEAD' | 'DELETE'
 
 /** A request to another server. */
 export interface FetchRequest {

@@ -15,7 +15,7 @@ import type { LivenessCache } from '../liveness/liveness-cache.ts'
 /** An index derived from the store, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
 
-interface IndexTailerOptions {
+export interface IndexTailerOptions {
   /**
    * With `omit` (the default), an entry that cannot be applied is left out, so that later changes are not blocked.
    * With `wait`, the tailer retries; this is for faults that the entry does not cause.
@@ -30,10 +30,14 @@ interface IndexTailerOptions {
   readonly applied_anew?: readonly string[]
   /** Maximum time for which a write waits until this index has applied it, in milliseconds; 2000 when absent. */
   readonly write_wait_ms?: number
+  /** Changes that are applied together; 50 when absent. */
+  readonly page_size?: number
+  /** Whether a fault ends the waiting for this index, since it may last: for an index that another server holds. */
+  readonly waits?: 'always' | 'without fault'
 }
 
 /** Applying is synchronous: a page must not block the event loop for long. Other work runs between pages. */
-const pageSize = 50
+const defaultPageSize = 50
 const retries = { first_ms: 500, max_ms: 30_000 }
 const defaultWriteWait = 2000
 
@@ -54,6 +58,8 @@ export class IndexTailer implements AsyncDisposable {
   /** The last pass that was started or queued. */
   #last: Promise<void> = Promise.resolve()
   #queued: Promise<void> | undefined
+  #isFailing = false
+  readonly #failed = Promise.withResolvers<void>()
 
   constructor(
     store: Store,
@@ -65,8 +71,14 @@ export class IndexTailer implements AsyncDisposable {
     this.#index = index
     this.#onError = onError
     this.#options = options
-    this.ready = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
-    this.#ended = this.ready.then(() => this.#tail()).catch(onError)
+    const done = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
+    this.ready = options.waits === 'without fault' ? Promise.race([done, this.#failed.promise]) : done
+    this.#ended = done.then(() => this.#tail()).catch(onError)
+  }
+
+  /** True since a fault until the index holds all changes again. */
+  get is_failing(): boolean {
+    return this.#isFailing
   }
 
   get applied_revision(): number {
@@ -76,12 +88,17 @@ export class IndexTailer implements AsyncDisposable {
   /** Resolves once this revision is applied, or after `write_wait_ms`: the write itself is committed either way. */
   async caughtUp(revision: number): Promise<void> {
     if (this.#index.applied_revision >= revision) return
+    const isPatient = this.#options.waits !== 'without fault'
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { revision, resolve }
     this.#waiting.add(waiter)
     const timer = setTimeout(resolve, this.#options.write_wait_ms ?? defaultWriteWait)
     // If this pass fails, the tail retries and resolves the waiter.
-    this.#pass().catch(this.#onError)
+    this.#pass().catch((fault) => {
+      this.#onError(fault)
+      if (!isPatient) resolve()
+    })
+    if (!isPatient && this.#isFailing) resolve()
     await promise
     clearTimeout(timer)
     this.#waiting.delete(waiter)
@@ -119,6 +136,16 @@ export class IndexTailer implements AsyncDisposable {
         this.#queued = undefined
         return this.#applyAll()
       })
+      .then(
+        () => {
+          this.#isFailing = false
+        },
+        (fault) => {
+          this.#isFailing = true
+          this.#failed.resolve()
+          throw fault
+        },
+      )
     this.#last = this.#queued
     return this.#queued
   }
@@ -136,7 +163,7 @@ export class IndexTailer implements AsyncDisposable {
   }
 
   async #applyAll(): Promise<void> {
-    const { livenessCache } = this.#options
+    const { livenessCache, page_size: pageSize = defaultPageSize } = this.#options
     while (this.#index.applied_revision < (await this.#store.read.revision())) {
       const changes = await this.#store.changes(this.#index.applied_revision, pageSize)
       const last = changes.at(-1)

@@ -13,6 +13,12 @@ interface Snapshot {
   write(revision: number, pieces: Pieces): Promise<void>
 }
 
+/** Identifies a store at a revision, so that derived data of another or a restored store does not match. */
+export async function storeAt(store: Store, format: string, revision: number): Promise<string> {
+  const [change] = revision > 0 ? await store.changes(revision - 1, 1) : []
+  return JSON.stringify([format, revision, change ?? null])
+}
+
 /** Makes a value from a snapshot, and closes it. If that fails, reports the fault and makes an empty value. */
 export async function restored<T>(
   saved: Sections | undefined,
@@ -63,11 +69,7 @@ export function createSnapshot(
   onError: (fault: unknown) => void,
   onLater: () => void = () => {},
 ): Snapshot {
-  /** Identifies this store at a revision, so that a snapshot of another or a restored store does not match. */
-  async function originAt(revision: number): Promise<string> {
-    const [change] = revision > 0 ? await store.changes(revision - 1, 1) : []
-    return JSON.stringify([format, revision, change ?? null])
-  }
+  const originAt = (revision: number) => storeAt(store, format, revision)
 
   async function isCurrent(sections: Sections): Promise<boolean> {
     const origin = await sections.text('origin')

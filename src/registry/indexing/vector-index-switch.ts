@@ -15,6 +15,8 @@ export interface VectorIndexSwitch extends AsyncDisposable {
   /** Resolves once the serving index holds all changes that were committed at the start. */
   readonly ready: Promise<void>
   readonly meaning: Meaning
+  /** True since a fault until the serving index holds all changes again. */
+  readonly is_failing: boolean
   caughtUp(revision: number): Promise<void>
   progress(): DenseProgress
   /** Writes the snapshots anew. */
@@ -77,6 +79,9 @@ export async function openVectorIndexSwitch<Settings>(
     ready,
     get meaning() {
       return serving.meaning
+    },
+    get is_failing() {
+      return serving.follower.is_failing
     },
     caughtUp: (revision) => serving.follower.caughtUp(revision),
     async saveSnapshots() {

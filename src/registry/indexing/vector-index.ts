@@ -2,7 +2,7 @@ import type { Embedder } from '../../search/embedders/embedder.ts'
 import { createMeaning, type Meaning } from '../../search/index/meaning.ts'
 import type { VectorStore } from '../../search/vectors/vector-store.ts'
 import type { Store } from '../../store/store.ts'
-import { IndexTailer } from './index-tailer.ts'
+import { IndexTailer, type IndexTailerOptions } from './index-tailer.ts'
 import type { Keep } from './snapshot.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
@@ -35,6 +35,7 @@ export function createVectorIndex(
   vectors: VectorStore,
   onError: (fault: unknown) => void,
   keep: Keep = async () => {},
+  tailing: IndexTailerOptions = {},
 ): VectorIndex {
   const stop = new AbortController()
   const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
@@ -43,7 +44,11 @@ export function createVectorIndex(
     onError(fault)
     giveUp()
   }
-  const follower = new IndexTailer(store, feed, onFault, { onEntryFault: 'wait', write_wait_ms })
+  const follower = new IndexTailer(store, feed, onFault, {
+    onEntryFault: 'wait',
+    write_wait_ms,
+    ...tailing,
+  })
   return {
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),

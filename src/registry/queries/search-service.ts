@@ -42,8 +42,8 @@ const cachedCharacters = 16_000_000
 export interface SearchServiceOptions {
   readonly reader: Reader
   readonly index: SearchIndex
-  readonly follower: Pick<IndexTailer, 'ready' | 'applied_revision' | 'caughtUp'>
-  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress'> | undefined
+  readonly follower: Pick<IndexTailer, 'ready' | 'applied_revision' | 'caughtUp' | 'is_failing'>
+  readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress' | 'caughtUp' | 'is_failing'> | undefined
   readonly views: Views
   readonly livenessCache?: Pick<LivenessCache, 'swept'>
   readonly credentialMarks?: CredentialMarks
@@ -129,13 +129,14 @@ export class SearchService {
       return { ...(await find()), degraded: starting }
     }
     const revision = caller ? await this.#upToDate() : await this.#reader.revision()
-    if (input.filters?.mine || isAdmin(caller) || !this.#isSettledAt(revision)) return await find()
+    const findNow = () => this.#catchingUp(revision, find)
+    if (input.filters?.mine || isAdmin(caller) || !this.#isSettledAt(revision)) return await findNow()
     const question = JSON.stringify([detail, input, this.#vectors?.progress().model, caller !== null])
     const state = `${revision}.${this.#livenessCache.swept}`
     const cached = this.#cache.recall(question, state)
     // The question states the form of the answer.
     if (cached && !(await this.#isForCaller(cached, caller))) return cached as Output
-    const found = await find()
+    const found = await findNow()
     if (found.degraded !== undefined || !this.#isSettledAt(revision)) return found
     if (!(await this.#isForCaller(found, caller))) this.#cache.offer(question, state, found)
     return found
@@ -206,6 +207,25 @@ export class SearchService {
     return revision
   }
 
+  /** An index elsewhere can lose changes, which a search is the first to see. */
+  async #catchingUp<Output extends { readonly degraded?: string | undefined }>(
+    revision: number,
+    find: () => Promise<Output>,
+  ): Promise<Output> {
+    const catchUp = () => {
+      void this.#follower.caughtUp(revision)
+      void this.#vectors?.caughtUp(revision)
+    }
+    try {
+      const found = await find()
+      if (found.degraded !== undefined) catchUp()
+      return found
+    } catch (fault) {
+      catchUp()
+      throw fault
+    }
+  }
+
   #isSettledAt(revision: number): boolean {
     return [this.#follower, this.#vectors?.progress()].every(
       (derived) => (derived?.applied_revision ?? revision) === revision,
@@ -253,6 +273,8 @@ export class SearchService {
     const last = isWhole ? found.hits[limit - 1] : found.hits.find(({ id }) => id === lastShown?.view.id)
     const hasMore = last && found.hits.at(-1) !== last
     const notice = text === undefined ? undefined : noticeOf(found)
+    const isFailing = this.#follower.is_failing || (text !== undefined && this.#vectors?.is_failing)
+    const degraded = found.degraded ?? (isFailing ? behind : undefined)
     return {
       agents: page,
       total: found.total,
@@ -260,7 +282,7 @@ export class SearchService {
       ...(found.facets && { facets: found.facets }),
       ...(notice !== undefined && { notice }),
       ...(found.corrected && { corrected: [...found.corrected] }),
-      ...(found.degraded !== undefined && { degraded: found.degraded }),
+      ...(degraded !== undefined && { degraded }),
     }
   }
 
@@ -317,7 +339,8 @@ export class SearchService {
   async #entry(agent: string, caller: Caller): Promise<StoredEntry> {
     const entry = await this.#reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
-    const nearest = await this.#suggest(agent)
+    // Without the index, the answer is still that there is no such agent.
+    const nearest = await this.#suggest(agent).catch(() => [])
     throw new Failure('not_found', `No agent is listed as ${agent}.`, nearest.length > 0 ? { nearest } : {})
   }
 
@@ -336,6 +359,8 @@ export class SearchService {
     return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
   }
 }
+
+const behind = 'The index cannot be brought up to date now: what changed lately may be missing here.'
 
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000

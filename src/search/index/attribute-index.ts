@@ -84,8 +84,8 @@ const values: {
 
 type Text = string | null | undefined
 
-const attributes = Object.keys(values) as (keyof Filter)[]
-const maxFacetValues = 50
+export const attributes = Object.keys(values) as (keyof Filter)[]
+export const maxFacetValues = 50
 
 /** The values of the live slots: exact filters and facets. */
 export class AttributeIndex {
@@ -111,8 +111,8 @@ export class AttributeIndex {
   }
 }
 
-/** A loop, since each start runs it for every document. */
-function valuesOf(document: IndexedAttributes): Value[] {
+/** The values of a document. A loop, since each start runs it for every document. */
+export function valuesOf(document: IndexedAttributes): Value[] {
   const found: Value[] = []
   for (const attribute of attributes) {
     for (const text of values[attribute].ofDocument(document)) {
@@ -122,8 +122,8 @@ function valuesOf(document: IndexedAttributes): Value[] {
   return found
 }
 
-/** Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
-function conditionsOf(filter: Filter): Condition[] {
+/** What a filter asks of values. Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
+export function conditionsOf(filter: Filter): Condition[] {
   for (const name of Object.keys(filter)) {
     if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
   }

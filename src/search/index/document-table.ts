@@ -4,10 +4,11 @@ import type { Pieces, Sections } from '../../common/sections.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
 import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
+import type { DocumentTerms } from './document-terms.ts'
 import { NameIndex } from './name-index.ts'
 import { orders, tieOf } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
-import { type WeighedStatus, weightsOf } from './score-weights.ts'
+import { type WeighedStatus, weightOf } from './score-weights.ts'
 import { TextIndex } from './text-index.ts'
 
 /** The stored part of a document, without its terms. */
@@ -89,9 +90,10 @@ export class DocumentTable {
     return document
   }
 
-  add(document: SearchDocument): void {
+  /** `read` is what `readDocument` gave for the document, if that is at hand. */
+  add(document: SearchDocument, read?: DocumentTerms): void {
     const slot = this.#free.pop() ?? this.#documents.length
-    this.texts.add(slot, document)
+    this.texts.add(slot, document, read)
     this.#put(slot, toStored(document))
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
@@ -123,7 +125,7 @@ export class DocumentTable {
   }
 
   #weigh(slot: number, status: WeighedStatus): void {
-    const weight = Object.values(weightsOf(status)).reduce((product, factor) => product * factor, 1)
+    const weight = weightOf(status)
     if (weight < 1) this.weights.set(slot, weight)
   }
 

@@ -3,7 +3,7 @@ import { directionsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
 
 /** A document as the text index stores it. */
-interface DocumentTerms {
+export interface DocumentTerms {
   /** Frequency of each term, weighted by the fields in which it occurs. */
   readonly frequencies: ReadonlyMap<string, number>
   /** Weighted number of terms that are not boilerplate. */

@@ -9,6 +9,7 @@ interface Named {
   readonly verification_level?: VerificationLevel | undefined
 }
 
+/** A name in the form that completions compare. */
 interface Entry {
   /** Folded. */
   readonly name: string
@@ -21,8 +22,8 @@ interface Entry {
 const places = { nameStart: 0, nameWord: 1, packageWord: 2, inside: 3 } as const
 type Place = (typeof places)[keyof typeof places]
 
-const gramLength = 3
-const maxCharacters = 100
+export const gramLength = 3
+export const maxCharacters = 100
 /** Slots that are compared with a text in one list; those that come later rank lower. */
 const maxCompared = 1000
 /** Time after which the entries of many changes yield to the event loop. */
@@ -103,7 +104,7 @@ export class NameIndex {
   /** Puts the changed entries into the lists, in their order, so that most go to the end of a list. */
   async #apply(): Promise<void> {
     const ordered = Array.from(this.#pending, ([slot, named]) => {
-      return { slot, named, entry: entryOf(named, this.#weightOf(slot)) }
+      return { slot, named, entry: foldedName(named, this.#weightOf(slot)) }
     }).sort((left, right) => compareEntries(left.entry, right.entry) || left.slot - right.slot)
     let sliceEnd = performance.now() + sliceMilliseconds
     for (const { slot, named, entry } of ordered) {
@@ -122,6 +123,16 @@ export class NameIndex {
       }
     }
   }
+}
+
+/** A name as completions compare it; `weight` is the factor of the entry's score in a search. */
+export function foldedName(
+  { name, package_name, verification_level = 'unclaimed' }: Named,
+  weight: number,
+): Entry {
+  const folded = { name: fold(name), package_name: fold(package_name) }
+  const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
+  return { ...folded, rank: quality * qualityRank + Math.min(maxNameLength, folded.name.length) }
 }
 
 /** Slots in the order of their ranks. */
@@ -169,12 +180,6 @@ function compareEntries(left: Entry, right: Entry): number {
   return left.rank - right.rank || compareAscii(left.package_name, right.package_name)
 }
 
-function entryOf({ name, package_name, verification_level = 'unclaimed' }: Named, weight: number): Entry {
-  const folded = { name: fold(name), package_name: fold(package_name) }
-  const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
-  return { ...folded, rank: quality * qualityRank + Math.min(maxNameLength, folded.name.length) }
-}
-
 const noSlots = new RankedSlots()
 
 function isAt(place: Place, { name, package_name }: Entry, query: string): boolean {
@@ -212,7 +217,7 @@ const accents = /\p{Mn}/gu
 const separators = /[^\p{L}\p{N}]+/gu
 
 /** Words in lower case without accents, with one space between them. */
-function fold(text: string): string {
+export function fold(text: string): string {
   return text
     .slice(0, 300)
     .normalize('NFKD')

@@ -46,3 +46,8 @@ export function weightsOf({
     ...(imitates_name && { imitates_name: imitationWeight }),
   }
 }
+
+/** The factor of an agent's score. */
+export function weightOf(status: WeighedStatus): number {
+  return Object.values(weightsOf(status)).reduce((product, factor) => product * factor, 1)
+}

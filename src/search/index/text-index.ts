@@ -34,6 +34,16 @@ export interface WeighedTerm {
   readonly weight: number
 }
 
+/** Statistics of a larger index, of which a text index holds some documents; over the documents that count. */
+export interface Statistics {
+  readonly documents: number
+  readonly total_length: number
+  /** Number of documents with a term. */
+  countOf(term: string): number
+  /** True for the exact name of a document. */
+  isName(exactName: string): boolean
+}
+
 /** Saturation of term frequency and strength of length normalisation (Robertson and Zaragoza 2009). */
 const k1 = 1.2
 const b = 0.75
@@ -57,6 +67,8 @@ export class TextIndex {
   #lengths: number[] = []
   #totalLength = 0
   #documents = 0
+  /** Replaces the statistics of these documents. */
+  larger: Statistics | undefined
 
   /** Restores what `save` returned. Throws for other content. */
   static async load(sections: Sections): Promise<TextIndex> {
@@ -81,8 +93,8 @@ export class TextIndex {
     yield ['totals', Float64Array.of(this.#totalLength, this.#documents)]
   }
 
-  add(slot: number, document: SearchDocument): void {
-    const { frequencies, length, capabilities, words } = readDocument(document)
+  add(slot: number, document: SearchDocument, read = readDocument(document)): void {
+    const { frequencies, length, capabilities, words } = read
     const terms = Uint32Array.from(
       frequencies,
       ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
@@ -119,26 +131,30 @@ export class TextIndex {
 
   /** True if a document that counts has the term. */
   has(term: string): boolean {
-    return (this.#terms.get(term)?.counted ?? 0) > 0
+    return this.#countOf(term) > 0
   }
 
   /** True if the text is the exact name of a document that counts. */
   isName(text: string): boolean {
-    return (this.#names.get(exactName(text))?.counted ?? 0) > 0
+    const name = exactName(text)
+    return this.larger?.isName(name) ?? (this.#names.get(name)?.counted ?? 0) > 0
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
   weigh(terms: readonly QueryTerm[]): WeighedTerm[] {
+    const documents = this.larger?.documents ?? this.#documents
     return terms.map(({ term, words, count, share = 1 }) => {
       const list = this.#terms.get(term) ?? unknown
-      const rarity = Math.log(1 + (this.#documents - list.counted + 0.5) / (list.counted + 0.5))
+      const counted = this.#countOf(term)
+      const rarity = Math.log(1 + (documents - counted + 0.5) / (counted + 0.5))
       return { list, words, weight: share * rarity * Math.sqrt(count) }
     })
   }
 
   /** Adds the score of every selected document with one of the terms; an exact name exceeds every score of words. */
   score(text: string, terms: readonly WeighedTerm[], board: Scoreboard, among: Selection): void {
-    const average = this.#totalLength / this.#documents || 1
+    const { total_length = this.#totalLength, documents = this.#documents } = this.larger ?? {}
+    const average = total_length / documents || 1
     for (const term of terms) this.#scoreTerm(term, average, board, among)
     const named = this.#names.get(exactName(text))
     if (!named) return
@@ -174,6 +190,10 @@ export class TextIndex {
   /** True if a document is named exactly like the text. */
   isNamed(text: string, slot: number): boolean {
     return this.#names.get(exactName(text))?.has(slot) ?? false
+  }
+
+  #countOf(term: string): number {
+    return this.larger?.countOf(term) ?? this.#terms.get(term)?.counted ?? 0
   }
 
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {
@@ -224,6 +244,7 @@ function unpackText(text: Uint32Array): IndexedText {
   }
 }
 
-function exactName(text: string): string {
+/** The form of a name in which it is compared with texts. */
+export function exactName(text: string): string {
   return text.slice(0, 300).normalize('NFKC').trim().toLowerCase()
 }

@@ -122,6 +122,24 @@ function basesOf(word: string): string[] {
   )
 }
 
+/**
+ * What an index must count for the correction of a text with these unknown words, in lower case: the words and the
+ * regular forms, parts and joined forms of them. Empty if none can be corrected.
+ */
+export function formsOf(text: string, unknown: readonly string[]): string[] {
+  const spellable = unknown.filter((word) => word.length >= minLetters && isSpellable(word))
+  if (spellable.length === 0) return []
+  const words = wordsOf(text).map(({ word }) => word.toLowerCase())
+  const joins = words.slice(1).map((word, at) => `${words[at]}${word}`)
+  const parts = spellable.flatMap((word) =>
+    Array.from({ length: Math.max(0, word.length - 3) }, (_, at) => [
+      word.slice(0, at + 2),
+      word.slice(at + 2),
+    ]),
+  )
+  return [...new Set([...spellable, ...spellable.flatMap(basesOf), ...joins, ...parts.flat()])]
+}
+
 function candidatesOf(item: Written, words: readonly Written[], spelling: Spelling): Candidate[] {
   const { start, end } = item
   const word = item.word.toLowerCase()

@@ -6,7 +6,7 @@ import {
   listedValues,
   mapFields,
 } from '../../../schemas/entry-fields.ts'
-import { createMemoryIndex } from '../../../src/search/index/memory-index.ts'
+import { createMemoryIndex, type MemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
 const { signal } = new AbortController()
@@ -26,8 +26,15 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
   }
 }
 
-export async function indexOf(documents: readonly SearchDocument[]): Promise<SearchIndex> {
-  const index = createMemoryIndex()
+export function indexOf(documents: readonly SearchDocument[]): Promise<MemoryIndex> {
+  return fill(createMemoryIndex(), documents)
+}
+
+/** An empty index with these documents. */
+export async function fill<Index extends SearchIndex>(
+  index: Index,
+  documents: readonly SearchDocument[],
+): Promise<Index> {
   const changes = documents.map((document) => ({ id: document.id, document }))
   await index.apply(changes, 1)
   return index

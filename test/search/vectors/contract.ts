@@ -32,12 +32,13 @@ const hair = 0.02
 
 /**
  * What every vector store does. `open` gives an empty one; property tests open one for each of their `runs`. A slow
- * store may run only a `share` of the queries of large tests.
+ * store may run only a `share` of the queries of large tests. A store that is not exact may confuse the most similar
+ * entries of many that hardly differ.
  */
 export function vectorStoreContract(
   name: string,
   open: Open,
-  { runs = rounds(50), share = rounds(100) / 100 } = {},
+  { runs = rounds(50), share = rounds(100) / 100, isExact = true } = {},
 ): void {
   const part = (many: number) => Math.ceil(many * share)
   describe(`a vector store: ${name}`, () => {
@@ -131,7 +132,7 @@ export function vectorStoreContract(
         expect(none.map(({ similarity }) => similarity + 0)).toEqual([0, 0, 0])
       })
 
-      it('distinguishes vectors that differ by less than 8-bit integers can say', async () => {
+      it.runIf(isExact)('distinguishes vectors that differ by less than 8-bit integers can say', async () => {
         const random = randomNumbers(3)
         const center = Array.from({ length: 64 }, random)
         const near = () => unit(...center.map((number) => number + hair * random()))

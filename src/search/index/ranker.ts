@@ -1,0 +1,275 @@
+import type { Correction } from '../../../schemas/search.ts'
+import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
+import { type Request, readRequest } from '../query/request.ts'
+import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
+import type { Facets, Filter, Hit, Hits, IndexQuery, Sort } from '../search-index.ts'
+import { correct, mayHaveErrors } from '../spelling/corrector.ts'
+import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
+import { takeBest } from './best.ts'
+import { confidenceOf } from './confidence.ts'
+import type { DocumentTable } from './document-table.ts'
+import { explain } from './explain.ts'
+import { fuse } from './fusion.ts'
+import type { Likeness, Meaning } from './meaning.ts'
+import type { PositionedSlot } from './order.ts'
+import { Scoreboard } from './scoreboard.ts'
+import { maxTotalOf, type TextIndex, type WeighedTerm } from './text-index.ts'
+
+export interface RankerOptions {
+  /** The search by meaning, read at each search; without it, words alone decide. */
+  readonly meaning?: () => Meaning | undefined
+  /** What queries are also searched for. */
+  readonly synonyms?: Synonyms
+  /** True for a word that is right although neither an entry nor the model has it. */
+  readonly isRight?: (word: string) => boolean
+  /** Called when the search by meaning fails; the search continues without it. */
+  readonly onError?: (fault: unknown) => void
+}
+
+/** How a query is understood. */
+export interface Reading {
+  /** The text without misspellings. */
+  readonly text: string
+  readonly request: Request
+  /** The terms of its intent in English, and those of synonyms. */
+  readonly terms: readonly QueryTerm[]
+  /** The terms of an intent in another language: those that entries have count too. */
+  readonly foreign?: readonly QueryTerm[]
+  /** The text for the search by meaning. */
+  readonly meant: string
+  readonly corrected?: readonly Correction[]
+}
+
+/** The names, terms and words of the listed entries. */
+export type Vocabulary = Pick<TextIndex, 'has' | 'isName' | 'words'>
+
+export type Passes = (slot: number) => boolean
+
+/** What a search ranks: the whole index, or the candidates that another engine chose. */
+export interface Corpus {
+  readonly table: DocumentTable
+  /** Called before the ranking with what is near in meaning. True if the table has changed since its words were scored. */
+  hasChanged(likeness: Likeness | undefined): boolean | Promise<boolean>
+  /** Number of entries and values of the whole result, of which `passes` holds for those of the table. */
+  total(board: Scoreboard): number
+  facets(passes: Passes): Facets
+}
+
+/** Number of best entries by words whose meaning is compared even if they are not among the nearest. */
+const namedDepth = 20
+
+/** Number of best hits, one of which fits if any does. */
+const decisiveHits = 3
+
+/** Reads queries and ranks entries by words and meaning. */
+export class Ranker {
+  readonly #boards: Scoreboard[] = []
+  readonly #meaning: () => Meaning | undefined
+  readonly #synonyms: Synonyms
+  readonly #isRight: (word: string) => boolean
+  readonly #onError: (fault: unknown) => void
+
+  constructor({
+    meaning = () => undefined,
+    synonyms = noSynonyms,
+    isRight = () => false,
+    onError = () => {},
+  }: RankerOptions) {
+    this.#meaning = meaning
+    this.#synonyms = synonyms
+    this.#isRight = isRight
+    this.#onError = onError
+  }
+
+  /**
+   * Turns words of other languages into English, corrects misspelt words and adds synonyms, unless the caller wants the exact words, or the text is a name. Owners
+   * know the words of their own entries.
+   */
+  async read(text: string, query: IndexQuery, vocabulary: Vocabulary, signal: AbortSignal): Promise<Reading> {
+    const { exact, filter, words_only } = query
+    const request = readRequest(text)
+    const { intent } = request
+    const terms = readQuery(intent)
+    if (exact || vocabulary.isName(text)) return { text, request, terms, meant: intent }
+    const english = await this.#inEnglish(words_only ? undefined : this.#meaning(), intent)
+    if (english !== intent) {
+      return { text, request, terms: readQuery(english), foreign: terms, meant: intent }
+    }
+    const spelling = {
+      isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
+      termOf: (word: string) => termsOf(word).find((term) => vocabulary.has(term)),
+      indexed: vocabulary.words,
+      model: this.#meaning()?.words,
+    }
+    const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
+    const corrected = isPlain ? undefined : await correct(text, spelling, signal)
+    if (!corrected) return this.#withSynonyms(text, request, terms)
+    const meant = readRequest(corrected.text)
+    const reading = this.#withSynonyms(corrected.text, meant, readQuery(meant.intent))
+    return { ...reading, corrected: corrected.corrections }
+  }
+
+  /** The best entries of a corpus for a query that was read. */
+  async rank(
+    corpus: Corpus,
+    reading: Reading,
+    sort: Sort,
+    query: IndexQuery,
+    signal: AbortSignal,
+  ): Promise<Hits> {
+    const board = this.#boards.pop() ?? new Scoreboard()
+    try {
+      const found = await this.#rank(corpus, reading, sort, query, board, signal)
+      return { ...found, ...(reading.corrected && { corrected: reading.corrected }) }
+    } finally {
+      this.#boards.push(board)
+    }
+  }
+
+  async #rank(
+    corpus: Corpus,
+    reading: Reading,
+    sort: Sort,
+    query: IndexQuery,
+    board: Scoreboard,
+    signal: AbortSignal,
+  ): Promise<Hits> {
+    const { table } = corpus
+    const { filter, limit, after, facets, min_score = 0, words_only = false } = query
+    let terms = scoreWords(table, reading, filter, board)
+    const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
+    const { likeness, degraded } = await this.#compare(table, meaning, reading.meant, filter, board, signal)
+    if (await corpus.hasChanged(likeness)) terms = scoreWords(table, reading, filter, board)
+
+    const maxScore = maxTotalOf(terms)
+    const { texts, attributes, ordered, capacity, weights } = table
+    const { marks, mark } = attributes.select(filter, capacity)
+    const slotOf = (id: string) => {
+      const slot = table.slotOf(id)
+      return slot !== undefined && marks[slot] === mark ? slot : undefined
+    }
+    const adjustments = texts.adjust(reading.request)
+    const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
+    const wordsOfRaised = new Map<number, number>()
+    const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
+    const describe = (slot: number) => table.at(slot)
+    const folded = table.groups.fold(board, describe, (slot) =>
+      wordsOfRaised.set(slot, fused(slot, describe(slot).id)),
+    )
+    if (min_score > 0) board.keepFrom(min_score)
+    const passes: Passes = (slot) => board.scores[slot] !== 0
+    const page =
+      sort === 'relevance'
+        ? takeBest(board, board.scores, describe, limit, after)
+        : ordered[sort].take(limit, after, passes)
+    const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
+      const near = likeness?.near.get(id)
+      const entry = { slot, document: describe(slot), capabilityTerms: texts.capabilitiesOf(slot) }
+      const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
+      return { why, confidence: confidenceOf(why, texts.isNamed(reading.text, slot)) }
+    }
+    const hits = page.map((found) => ({
+      id: found.position.id,
+      score: board.scores[found.slot] ?? 0,
+      position: found.position,
+      ...reasonOf(found),
+      ...alternativesOf(folded.get(found.slot), describe),
+    }))
+    const hasBest = sort === 'relevance' && !after && limit >= decisiveHits
+    const best = hasBest
+      ? hits.slice(0, decisiveHits)
+      : takeBest(board, board.scores, describe, decisiveHits, undefined).map(reasonOf)
+    return {
+      hits,
+      total: corpus.total(board),
+      confidence: Math.max(0, ...best.map(({ confidence }) => confidence)),
+      ...(facets && { facets: corpus.facets(passes) }),
+      ...(degraded !== undefined && { degraded }),
+    }
+  }
+
+  #withSynonyms(text: string, request: Request, terms: readonly QueryTerm[]): Reading {
+    const synonyms = this.#synonyms.expand(request.intent, terms)
+    const meant = synonyms.length === 0 ? request.intent : [request.intent, ...synonyms].join(' ')
+    return { text, request, terms: withSynonyms(terms, synonyms), meant }
+  }
+
+  /** The words to look for: those of the text, and English ones for words of other languages. */
+  async #inEnglish(meaning: Meaning | undefined, text: string): Promise<string> {
+    try {
+      return (await meaning?.inEnglish(text)) ?? text
+    } catch (fault) {
+      this.#onError(fault)
+      return text
+    }
+  }
+
+  async #compare(
+    table: DocumentTable,
+    meaning: Meaning | undefined,
+    text: string,
+    filter: Filter,
+    board: Scoreboard,
+    signal: AbortSignal,
+  ): Promise<{ likeness?: Likeness; degraded?: string }> {
+    if (!meaning) return {}
+    const named = takeBest(board, board.scores, (slot) => table.at(slot), namedDepth, undefined)
+    try {
+      const ids = named.map(({ position }) => position.id)
+      const likeness = await meaning.compare(text, toVectorFilter(filter), ids, signal)
+      return likeness ? { likeness } : {}
+    } catch (fault) {
+      signal.throwIfAborted()
+      // Another model may have replaced this one during the call.
+      const now = this.#meaning()
+      if (now !== meaning) return this.#compare(table, now, text, filter, board, signal)
+      this.#onError(fault)
+      return { degraded: 'Search by meaning is not available; these agents were found by their words.' }
+    }
+  }
+}
+
+/** Puts the lexical scores of the entries that meet the filter on the board. */
+function scoreWords(
+  { texts, attributes, capacity }: DocumentTable,
+  { text, terms, foreign }: Reading,
+  filter: Filter,
+  board: Scoreboard,
+): WeighedTerm[] {
+  const weighed = texts.weigh(terms)
+  if (foreign) {
+    const lists = new Set(weighed.map(({ list }) => list))
+    weighed.push(...texts.weigh(foreign).filter(({ list }) => list.size > 0 && !lists.has(list)))
+  }
+  board.reset(capacity)
+  texts.score(text, weighed, board, attributes.select(filter, capacity))
+  return weighed
+}
+
+function alternativesOf(
+  slots: readonly number[] | undefined,
+  describe: (slot: number) => { readonly id: string },
+): Pick<Hit, 'alternatives'> {
+  return slots ? { alternatives: slots.map((slot) => describe(slot).id) } : {}
+}
+
+/**
+ * The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. A
+ * filter that neither is named here nor is an attribute of vectors does not compile.
+ */
+/** A field of entries that the vector stores lack does not compile here: its row belongs in ../vectors/attributes.ts. */
+function toVectorFilter({
+  live: _,
+  deprecated: __,
+  callable: ___,
+  labels: ____,
+  protocol: _____,
+  publisher: ______,
+  package_types: _______,
+  verification_level: ________,
+  ...filter
+}: Filter): AttributeFilter {
+  return filter satisfies {
+    readonly [Name in keyof typeof filter]: Name extends AttributeName ? unknown : never
+  }
+}

@@ -1,0 +1,334 @@
+import { cp } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { createElasticIndex } from '../../src/search/elasticsearch/elastic-index.ts'
+import { createElasticVectors } from '../../src/search/elasticsearch/elastic-vectors.ts'
+import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
+import { createMeaning } from '../../src/search/index/meaning.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
+import { listen } from '../../src/transports/shared/listen.ts'
+import { temporaryFolder } from '../support/command.ts'
+import { elasticsearch, startElasticsearch, type TestElasticsearch } from '../support/elasticsearch.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import { postgresFolder, startPostgres } from '../support/postgres.ts'
+import { searchIndexContract } from './contract.ts'
+import { ask, documentOf, fill, walk } from './support/documents.ts'
+import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
+import { vectorStoreContract } from './vectors/contract.ts'
+
+const soon = { timeout: 40_000, interval: 100 }
+
+describe.skipIf(!elasticsearch)('Elasticsearch', () => {
+  let server: TestElasticsearch
+  let made = 0
+  const nextIndex = () => `test-${process.pid}-${made++}`
+  beforeAll(async () => {
+    server = await startElasticsearch()
+  }, 180_000)
+  afterAll(() => server?.[Symbol.asyncDispose]())
+  // A server has room for a thousand indexes only.
+  afterEach(() => send('DELETE', `test-${process.pid}-*`))
+
+  const send = (method: string, path: string, body?: unknown) =>
+    fetch(`${server.origin}/${path}`, {
+      method,
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      }),
+    })
+
+  const engine = () => {
+    const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
+    const originAt = async (revision: number) => `${revision}`
+    const onError = (fault: unknown) => console.error(fault)
+    return { location: { url: server.origin, index: nextIndex() }, fetch, originAt, onError }
+  }
+
+  searchIndexContract('in Elasticsearch', async () => createElasticIndex(engine()))
+  vectorStoreContract(
+    'in Elasticsearch',
+    async (dimensions) => {
+      const store = createElasticVectors({ ...engine(), model: 'plain', dimensions })
+      await store.apply([], 0)
+      return store
+    },
+    { runs: 2, share: 0.1, isExact: false },
+  )
+
+  describe('beside the index in memory', () => {
+    const topics = ['weather', 'forecast', 'mail', 'letter', 'price', 'stocks', 'umbrella', 'Grafana']
+    const documents = Array.from({ length: 600 }, (_, at) =>
+      documentOf({
+        id: `${at}`,
+        name: `${topics[at % 8]} ${at % 7}`,
+        package_name: `com.example.p${at}`,
+        description: `${topics[at % 5]} agent ${'of many words '.repeat(at % 11)}`,
+        category: at % 3 === 0 ? 'red' : 'blue',
+        tags: at % 4 === 0 ? ['even'] : [],
+        state: at % 10 === 0 ? 'STAGE' : 'ACTIVE',
+        created_at: new Date(Date.UTC(2026, 0, 1 + (at % 50))).toISOString(),
+        capabilities: [{ name: `act_${topics[at % 6]}`, description: `${topics[at % 4]}` }],
+      }),
+    )
+    let near: SearchIndex
+    let far: SearchIndex
+    beforeAll(async () => {
+      const { embedder } = tinyEmbedder()
+      const vectors = plainVectors()
+      const meaning = createMeaning(embedder, vectors)
+      const options = { meaning: () => meaning, onError: (fault: unknown) => console.error(fault) }
+      for (const document of documents) {
+        const texts = await embedder.embed(documentTexts(document), 'document', new AbortController().signal)
+        const entry = { attributes: document, vectors: documentVectors(texts.map(({ vector }) => vector)) }
+        await vectors.apply([{ id: document.id, entry }], 1)
+      }
+      near = await fill(createMemoryIndex(options), documents)
+      const { location, ...others } = engine()
+      far = createElasticIndex({
+        ...options,
+        ...others,
+        location: { ...location, index: `kept-${location.index}` },
+      })
+      await fill(far, documents)
+    })
+
+    const filter = { state: 'ACTIVE' } as const
+    const everything = 'weather forecast mail letter price'
+    const both = (query: Partial<IndexQuery>) =>
+      Promise.all([near, far].map((index) => ask(index, { filter, limit: 20, ...query })))
+
+    it.each<[string, Partial<IndexQuery>]>([
+      ['many words', { text: 'weather forecast agent' }],
+      ['a rare word', { text: 'umbrella price' }],
+      ['a filter', { text: 'weather', filter: { state: 'ACTIVE', category: 'red', tags: ['even'] } }],
+      ['what a query excludes', { text: 'weather agent but not mail' }],
+      ['a name', { text: 'weather 3' }],
+      ['a misspelt word', { text: 'send lettter' }],
+      ['a word in two pieces', { text: 'fore cast' }],
+      ['a misspelt word that the index alone has', { text: 'grafanna price' }],
+      ['a score', { text: 'mail', min_score: 0.2 }],
+      ['words only', { text: 'mail letter', words_only: true }],
+      ['exact words', { text: 'lettter', exact: true }],
+    ])('finds the same, with the same reasons: %s', async (_, query) => {
+      const [expected, found] = await both(query)
+      const round = (hits: Hits | undefined) =>
+        JSON.parse(
+          JSON.stringify(hits?.hits ?? null, (_, value) =>
+            typeof value === 'number' ? Number(value.toFixed(6)) : value,
+          ),
+        )
+      expect(round(found)).toEqual(round(expected))
+      expect(found?.corrected).toEqual(expected?.corrected)
+    })
+
+    it('counts all that match, however many more there are than candidates', async () => {
+      for (const text of [undefined, everything, 'weather mail', 'umbrella']) {
+        const [expected, found] = await both({ ...(text && { text }), facets: true })
+        expect(found).toMatchObject({ total: expected?.total, facets: expected?.facets })
+      }
+    })
+
+    it.each<Sort>(['newest', 'name'])('has all pages of a text and of a list, sorted by %s', async (sort) => {
+      for (const text of [{}, { text: everything }]) {
+        const query = { ...text, sort, filter, limit: 70 }
+        const pages = async (index: SearchIndex) => {
+          const ids: string[] = []
+          for (let page = await ask(index, query); page.hits.length > 0; ) {
+            ids.push(...page.hits.map(({ id }) => id))
+            page = await ask(index, { ...query, after: page.hits.at(-1)!.position })
+          }
+          return ids
+        }
+        const expected = await pages(near)
+        expect(expected).toHaveLength(540)
+        expect(await pages(far)).toEqual(expected)
+      }
+    })
+
+    it('corrects words to those of the index', async () => {
+      expect((await ask(far, { text: 'grafanna price', filter })).corrected).toEqual([
+        { from: 'grafanna', to: 'grafana' },
+      ])
+    })
+
+    it('ends the pages of a text by relevance after the best candidates', async () => {
+      const found = await walk(far, { text: everything, filter }, 50)
+      expect(found.slice(0, 100)).toEqual((await walk(near, { text: everything, filter }, 50)).slice(0, 100))
+      expect(new Set(found).size).toBe(found.length)
+    })
+
+    it('completes names alike', async () => {
+      for (const text of ['wea', 'g', 'com.example.p12', 'rella', 'mail 2', '   '])
+        expect(await far.complete(text, 10)).toEqual(await near.complete(text, 10))
+    })
+  })
+
+  describe('gateways', () => {
+    const publish = (gateway: TestGateway, package_name: string, description: string, ...tags: string[]) =>
+      list(gateway, { package_name, description, tags, capabilities: [{ name: 'act', description }] })
+    const find = async (gateway: TestGateway, query: string, token?: string) =>
+      await gateway.request('GET', `/public/agents?${query}`, { ...(token && { token }) })
+    const namesOf = ({ json }: Awaited<ReturnType<typeof find>>) =>
+      json.agents.map((agent: { package_name: string }) => agent.package_name)
+    const settingOf = (port: number, index = nextIndex()) => ({
+      DRAGOMAN_SEARCH: `elasticsearch+http://127.0.0.1:${port}/${index}`,
+    })
+    const portOf = (origin: string) => Number(new URL(origin).port)
+
+    it.skipIf(!postgresFolder)(
+      'over one database find by words and meaning what either publishes',
+      async () => {
+        await using postgres = await startPostgres()
+        await using folder = await temporaryFolder()
+        const settings = {
+          DATABASE_URL: await postgres.createDatabase(),
+          ...settingOf(portOf(server.origin)),
+        }
+        const [here, there] = [join(folder.path, 'here'), join(folder.path, 'there')]
+        await using first = await startGateway({ ...settings, DRAGOMAN_DATA: here })
+        await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
+        await using second = await startGateway({ ...settings, DRAGOMAN_DATA: there })
+        const token = await first.token('owner')
+        await publish(first, 'com.example.rain', 'Forecasts of precipitation', 'sky')
+        await publish(second, 'com.example.train', 'Train departures', 'rail')
+        for (const gateway of [first, second]) {
+          expect(namesOf(await find(gateway, 'q=precipitation', token))[0]).toBe('com.example.rain')
+          const byMeaning = await find(gateway, 'q=railway%20timetable&tags=rail&facets=true', token)
+          expect(byMeaning.json).toMatchObject({
+            agents: [{ package_name: 'com.example.train' }],
+            total: 1,
+            facets: { tags: { rail: 1 } },
+          })
+          expect(byMeaning.json.agents[0].match.similarity).toBeGreaterThan(0.2)
+          expect(byMeaning.json).not.toHaveProperty('degraded')
+          expect((await find(gateway, 'q=precipitaton', token)).json.corrected).toEqual([
+            { from: 'precipitaton', to: 'precipitation' },
+          ])
+          const { json } = await gateway.request('GET', '/public/suggest?q=com.example.r')
+          expect(json.suggestions).toEqual([expect.objectContaining({ package_name: 'com.example.rain' })])
+        }
+      },
+    )
+
+    it('answer that search is not available while the engine is away, and lose nothing', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using gateway = await startGateway(settingOf(engine.port))
+      await publish(gateway, 'com.example.before', 'Zebra crossings')
+      expect(namesOf(await find(gateway, 'q=zebra'))).toEqual(['com.example.before'])
+      engine.state = 'away'
+      await publish(gateway, 'com.example.later', 'Zebra stripes')
+      for (const query of ['q=zebra', 'limit=1']) {
+        const { status, json, headers } = await find(gateway, query)
+        expect([status, json.code]).toEqual([503, 'unavailable'])
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      expect((await gateway.request('GET', '/public/agents/com.example.later')).status).toBe(200)
+      expect((await gateway.request('GET', '/public/agents/com.example.none')).status).toBe(404)
+      engine.state = 'here'
+      await vi.waitFor(async () => {
+        const found = await find(gateway, 'q=zebra')
+        expect(namesOf(found).sort()).toEqual(['com.example.before', 'com.example.later'])
+        expect(found.json).not.toHaveProperty('degraded')
+      }, soon)
+    })
+
+    it('start while the engine is away', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      engine.state = 'away'
+      await using gateway = await startGateway(settingOf(engine.port))
+      expect((await find(gateway, 'q=zebra')).status).toBe(503)
+      expect((await gateway.request('GET', '/public/agents/svc.registry')).status).toBe(200)
+      engine.state = 'here'
+      await vi.waitFor(async () => {
+        expect(namesOf(await find(gateway, 'q=svc.registry'))[0]).toBe('svc.registry')
+      }, soon)
+    })
+
+    it('give up a search that takes too long', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using gateway = await startGateway(settingOf(engine.port))
+      engine.state = 'slow'
+      const { status, json } = await find(gateway, 'q=zebra')
+      expect([status, json.code]).toEqual([503, 'unavailable'])
+    })
+
+    it('say that answers are outdated while the engine takes no changes', async () => {
+      const index = nextIndex()
+      await using gateway = await startGateway(settingOf(portOf(server.origin), index))
+      await publish(gateway, 'com.example.before', 'Zebra crossings')
+      const block = (value: boolean | null) =>
+        send('PUT', `${index}-*/_settings`, { 'index.blocks.read_only_allow_delete': value })
+      await block(true)
+      await publish(gateway, 'com.example.later', 'Zebra stripes')
+      const { json } = await find(gateway, 'q=zebra')
+      expect(json).toMatchObject({ agents: [{ package_name: 'com.example.before' }] })
+      expect(json.degraded).toMatch(/cannot be brought up to date/)
+      await block(null)
+      await vi.waitFor(async () => {
+        const found = await find(gateway, 'q=zebra')
+        expect(namesOf(found).sort()).toEqual(['com.example.before', 'com.example.later'])
+        expect(found.json).not.toHaveProperty('degraded')
+      }, soon)
+    })
+
+    it('fill a deleted index again', async () => {
+      const index = nextIndex()
+      await using gateway = await startGateway(settingOf(portOf(server.origin), index))
+      await publish(gateway, 'com.example.before', 'Zebra crossings')
+      await send('DELETE', `${index}-*`)
+      expect((await find(gateway, 'q=zebra')).status).toBe(503)
+      await vi.waitFor(async () => {
+        const { json } = await find(gateway, 'q=zebra')
+        expect(json.agents[0]).toMatchObject({ package_name: 'com.example.before' })
+        expect(json.agents[0].match.similarity).toEqual(expect.any(Number))
+      }, soon)
+    })
+
+    it('keep their index from one start to the next, and make that of another registry anew', async () => {
+      const settings = settingOf(portOf(server.origin))
+      await using folder = await temporaryFolder()
+      const own = { ...settings, DRAGOMAN_DATA: join(folder.path, 'own') }
+      {
+        await using gateway = await startGateway(own)
+        await publish(gateway, 'com.example.own', 'Zebras')
+      }
+      {
+        await using again = await startGateway(own)
+        expect(namesOf(await find(again, 'q=zebras'))).toEqual(['com.example.own'])
+      }
+      await using other = await startGateway({ ...settings, DRAGOMAN_DATA: join(folder.path, 'other') })
+      expect((await find(other, 'q=zebras')).json).toMatchObject({ agents: [], total: 0 })
+      expect(namesOf(await find(other, 'q=svc.registry'))[0]).toBe('svc.registry')
+    })
+  })
+})
+
+/** An HTTP proxy before the engine that can be away or not answer. */
+async function startSwitch(target: number) {
+  const proxy = {
+    port: 0,
+    state: 'here' as 'here' | 'away' | 'slow',
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  const server = createServer((incoming, answer) => {
+    if (proxy.state === 'away') return void incoming.socket.destroy()
+    if (proxy.state === 'slow') return
+    const { method, url, headers } = incoming
+    const outgoing = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (found) => {
+      answer.writeHead(found.statusCode ?? 500, found.headers)
+      found.pipe(answer)
+    })
+    outgoing.on('error', () => answer.destroy())
+    incoming.pipe(outgoing)
+  })
+  proxy.port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
+  return proxy
+}
