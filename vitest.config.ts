@@ -31,7 +31,7 @@ export const needingOthers = [
 export const slow = [
   'agents/reader/hostile.test.ts',
   'test/app/{broken-files,drain,file-modes,sharing,stdio}.test.ts',
-  'test/cli/{connect,host-socket,running-server,sign-in,start-failures}.test.ts',
+  'test/cli/{connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
   'test/eval/*.test.ts',
   'test/mediawiki/mediawiki.test.ts',
   'test/registry/{full-disk,intents,liveness/faults,meaning}.test.ts',

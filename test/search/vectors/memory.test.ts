@@ -12,11 +12,14 @@ import { clusteredVectors, idsOf, put, signal, unit } from './support.ts'
 const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.meta.url)
 const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
 
-vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), { runs: 25 })
+vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), {
+  runs: 25,
+  many: false,
+})
 vectorStoreContract(
   'memory, chosen by sketches',
   async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
-  { runs: 15 },
+  { runs: 15, many: false },
 )
 
 describe('the vectors in memory', () => {
