@@ -60,6 +60,35 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     { runs: 2, share: 0.1, isExact: false },
   )
 
+  it('leaves out an entry that the engine does not take, also as it was before', async () => {
+    const faults: unknown[] = []
+    const index = createElasticIndex({ ...engine(), onError: (fault) => faults.push(fault) })
+    await fill(index, [documentOf({ id: 'a', name: 'Heron' }), documentOf({ id: 'b', name: 'Heron' })])
+    const document = documentOf({ id: 'a', name: 'Heron', license: 'x'.repeat(40_000) })
+    await index.apply([{ id: 'a', document }], 2)
+    expect((await ask(index, { text: 'heron' })).hits.map(({ id }) => id)).toEqual(['b'])
+    expect([faults.length, index.applied_revision]).toEqual([1, 2])
+  })
+
+  it('keeps the latest of the changes that several nodes write, in whatever order', async () => {
+    const { location, ...others } = engine()
+    const [slow, fast] = [1, 2].map(() => createElasticIndex({ location, ...others })) as [
+      SearchIndex,
+      SearchIndex,
+    ]
+    const put = (name: string) => [{ id: 'a', document: documentOf({ id: 'a', name }) }]
+    await fast.apply(put('Heron'), 1)
+    await slow.apply(put('Heron'), 1)
+    await fast.apply(put('Swan'), 2)
+    await fast.apply([...put('Stork'), { id: 'b', document: null }], 4)
+    await slow.apply(put('Swan'), 3)
+    expect(slow.applied_revision).toBe(4)
+    for (const index of [slow, fast]) {
+      expect((await ask(index, { text: 'stork' })).total).toBe(1)
+      expect((await ask(index, { text: 'swan' })).total).toBe(0)
+    }
+  })
+
   describe('beside the index in memory', () => {
     const topics = ['weather', 'forecast', 'mail', 'letter', 'price', 'stocks', 'umbrella', 'Grafana']
     const documents = Array.from({ length: 600 }, (_, at) =>
@@ -290,7 +319,10 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     })
 
     it('keep their index from one start to the next, and make that of another registry anew', async () => {
-      const settings = settingOf(portOf(server.origin))
+      const index = nextIndex()
+      const settings = settingOf(portOf(server.origin), index)
+      const made = async () => (await send('GET', `_cat/indices/${index}-*?h=uuid&s=uuid`)).text()
+      let first = ''
       await using folder = await temporaryFolder()
       const own = { ...settings, DRAGOMAN_DATA: join(folder.path, 'own') }
       {
@@ -298,8 +330,10 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         await publish(gateway, 'com.example.own', 'Zebras')
       }
       {
+        first = await made()
         await using again = await startGateway(own)
         expect(namesOf(await find(again, 'q=zebras'))).toEqual(['com.example.own'])
+        expect(await made()).toBe(first)
       }
       await using other = await startGateway({ ...settings, DRAGOMAN_DATA: join(folder.path, 'other') })
       expect((await find(other, 'q=zebras')).json).toMatchObject({ agents: [], total: 0 })

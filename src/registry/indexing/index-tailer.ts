@@ -42,6 +42,8 @@ const defaultWriteWait = 2000
  */
 export class IndexTailer implements AsyncDisposable {
   /** Resolves once the index holds all changes that were committed when the process started. */
+  readonly filled: Promise<void>
+  /** As `filled`, or with the first fault if callers do not wait for faults to end. */
   readonly ready: Promise<void>
   readonly #store: Store
   readonly #index: Derived
@@ -66,9 +68,10 @@ export class IndexTailer implements AsyncDisposable {
     this.#index = index
     this.#onError = onError
     this.#options = options
-    const done = this.#passUntilDone()
-    this.ready = options.waits === 'without fault' ? Promise.race([done, this.#failed.promise]) : done
-    this.#ended = done.then(() => this.#tail()).catch(onError)
+    this.filled = this.#passUntilDone()
+    this.ready =
+      options.waits === 'without fault' ? Promise.race([this.filled, this.#failed.promise]) : this.filled
+    this.#ended = this.filled.then(() => this.#tail()).catch(onError)
   }
 
   /** True since a fault until the index holds all changes again. */
