@@ -43,7 +43,7 @@ export interface ElasticIndexOptions extends RankerOptions {
 }
 
 /** Candidates by words of the first page of a text, and of the others: a text has no more pages than that. */
-const firstCandidates = 200
+const firstCandidates = 100
 const maxCandidates = 1000
 /** Exceeds every score of words. */
 const nameBoost = 1000
