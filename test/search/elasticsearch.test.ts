@@ -10,7 +10,7 @@ import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
-import { temporaryFolder } from '../support/command.ts'
+import { run, temporaryFolder } from '../support/command.ts'
 import { elasticsearch, startElasticsearch, type TestElasticsearch } from '../support/elasticsearch.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -266,6 +266,25 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       }, soon)
     })
 
+    it('and commands sign in to the engine, and show its address without the password', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using folder = await temporaryFolder()
+      const { DRAGOMAN_SEARCH } = settingOf(engine.port)
+      const environment = {
+        DRAGOMAN_DATA: folder.path,
+        DRAGOMAN_SEARCH: DRAGOMAN_SEARCH.replace('127.0.0.1', 'ada:hush%2Dhush@127.0.0.1'),
+      }
+      const found = await run(['search', 'wiki', '--json'], environment)
+      expect(JSON.parse(found.stdout).agents[0].package_name).toBe('svc.utility.wiki')
+      expect(engine.authorization).toBe(`Basic ${Buffer.from('ada:hush-hush').toString('base64')}`)
+      const { code, stdout } = await run(['doctor'], environment)
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`DRAGOMAN_SEARCH=${DRAGOMAN_SEARCH}`)])
+      engine.state = 'away'
+      const failed = await run(['doctor'], environment)
+      expect(failed.code).toBe(1)
+      expect(failed.stdout).toContain(`The search engine at 127.0.0.1:${engine.port} does not answer.`)
+    })
+
     it('start while the engine is away', async () => {
       await using engine = await startSwitch(portOf(server.origin))
       engine.state = 'away'
@@ -347,6 +366,7 @@ async function startSwitch(target: number) {
   const proxy = {
     port: 0,
     state: 'here' as 'here' | 'away' | 'slow',
+    authorization: undefined as string | undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -356,6 +376,7 @@ async function startSwitch(target: number) {
     if (proxy.state === 'away') return void incoming.socket.destroy()
     if (proxy.state === 'slow') return
     const { method, url, headers } = incoming
+    proxy.authorization = headers.authorization
     const outgoing = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (found) => {
       answer.writeHead(found.statusCode ?? 500, found.headers)
       found.pipe(answer)

@@ -182,13 +182,14 @@ class ElasticIndex implements SearchIndex {
   ): Promise<Candidates> {
     const { filter, limit, after, facets } = query
     const all = [...reading.terms, ...(reading.foreign ?? [])]
+    const isDeep = sort === 'relevance' && (after !== undefined || limit > firstCandidates / 2)
     const table = new DocumentTable()
     const [statistics, answer] = await Promise.all([
       this.#statistics.of(all, reading.text, signal),
       this.#ask(
         {
           query: matching(filter, havingWords(reading.text, all)),
-          size: after || limit > firstCandidates / 2 ? maxCandidates : firstCandidates,
+          size: isDeep ? maxCandidates : firstCandidates,
           track_total_hits: true,
           ...(facets && { aggs: facetCounts }),
           _source: sourceFields,
