@@ -157,7 +157,9 @@ export class IndexTailer implements AsyncDisposable {
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
       await livenessCache?.refresh(ids)
       await this.#apply(await this.#read(ids), last.revision)
-      for (const waiter of this.#waiting) if (waiter.revision <= last.revision) waiter.resolve()
+      // An index that others bring up to date too may hold more than was applied here.
+      const applied = this.#index.applied_revision
+      for (const waiter of this.#waiting) if (waiter.revision <= applied) waiter.resolve()
       if (changes.length < pageSize) return
       await setImmediate()
     }
