@@ -19,7 +19,7 @@ export const ownTests = {
 export const needingOthers = [
   'test/conformance/**/*.test.ts',
   'test/{app,store}/postgres.test.ts',
-  'test/{app,search}/elasticsearch.test.ts',
+  'test/search/elasticsearch.test.ts',
   'test/runner/{hostile,mcpb,npm,oci,pypi}.test.ts',
   'test/transports/page/browser*.test.ts',
 ]

@@ -208,3 +208,31 @@ describe('who may take an agent live', () => {
     expect(nameMode(readConfig({ DRAGOMAN_DATA: '/nonexistent', ...environment }))).toBe(expected)
   })
 })
+
+describe('the search index', () => {
+  const read = (DRAGOMAN_SEARCH: string) => readConfig({ DRAGOMAN_DATA: '/nonexistent', DRAGOMAN_SEARCH })
+
+  test.each([
+    'memory',
+    'elasticsearch+https://ada:hush@search.example:9200/agents',
+    'elasticsearch+https://search.example/below/agents',
+    'elasticsearch+http://127.0.0.1:9200/agents',
+  ])('may be %s', (setting) => {
+    expect(read(setting).DRAGOMAN_SEARCH).toBe(setting)
+  })
+
+  test.each([
+    'elasticsearch',
+    'https://search.example/agents',
+    'elasticsearch+https://search.example',
+    'elasticsearch+https://search.example/Agents',
+    'elasticsearch+http://ada:hush@search.example/agents',
+  ])('may not be %s', (setting) => {
+    expect(() => read(setting)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: expect.stringMatching(/^(?!.*hush).*DRAGOMAN_SEARCH.*elasticsearch\+https:/s),
+      }),
+    )
+  })
+})

@@ -169,3 +169,41 @@ test('a commit of another process while a page is applied is applied too, even i
   await follower.ready
   await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
 })
+
+test('who waits for a revision is let go by an index that others have brought further', async () => {
+  await using home = await openHome(0, ...Array.from({ length: 5 }, () => sampleEntry()))
+  const shared = {
+    applied_revision: 0,
+    async apply() {
+      shared.applied_revision = 5
+    },
+  }
+  await using follower = new IndexTailer(home.store, shared, () => {}, {
+    page_size: 2,
+    write_wait_ms: 2 ** 31 - 1,
+  })
+  await follower.caughtUp(4)
+  await follower.ready
+  expect(shared.applied_revision).toBe(5)
+})
+
+test('callers do not wait for an index elsewhere that fails, and learn when it holds everything again', async () => {
+  await using home = await openHome(0, sampleEntry())
+  let isAway = true
+  const elsewhere = {
+    applied_revision: 0,
+    async apply(_: unknown, revision: number) {
+      if (isAway) throw new Error('away')
+      elsewhere.applied_revision = revision
+    },
+  }
+  const options = { onEntryFault: 'wait', waits: 'without fault', write_wait_ms: 2 ** 31 - 1 } as const
+  await using follower = new IndexTailer(home.store, elsewhere, () => {}, options)
+  await follower.ready
+  expect(follower.is_failing).toBe(true)
+  await follower.caughtUp(1)
+  expect(follower.applied_revision).toBe(0)
+  isAway = false
+  await follower.filled
+  expect([follower.applied_revision, follower.is_failing]).toEqual([1, false])
+})

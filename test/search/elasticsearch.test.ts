@@ -10,7 +10,7 @@ import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
-import { temporaryFolder } from '../support/command.ts'
+import { run, temporaryFolder } from '../support/command.ts'
 import { elasticsearch, startElasticsearch, type TestElasticsearch } from '../support/elasticsearch.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -59,6 +59,35 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     },
     { runs: 2, share: 0.1, isExact: false },
   )
+
+  it('leaves out an entry that the engine does not take, also as it was before', async () => {
+    const faults: unknown[] = []
+    const index = createElasticIndex({ ...engine(), onError: (fault) => faults.push(fault) })
+    await fill(index, [documentOf({ id: 'a', name: 'Heron' }), documentOf({ id: 'b', name: 'Heron' })])
+    const document = documentOf({ id: 'a', name: 'Heron', license: 'x'.repeat(40_000) })
+    await index.apply([{ id: 'a', document }], 2)
+    expect((await ask(index, { text: 'heron' })).hits.map(({ id }) => id)).toEqual(['b'])
+    expect([faults.length, index.applied_revision]).toEqual([1, 2])
+  })
+
+  it('keeps the latest of the changes that several nodes write, in whatever order', async () => {
+    const { location, ...others } = engine()
+    const [slow, fast] = [1, 2].map(() => createElasticIndex({ location, ...others })) as [
+      SearchIndex,
+      SearchIndex,
+    ]
+    const put = (name: string) => [{ id: 'a', document: documentOf({ id: 'a', name }) }]
+    await fast.apply(put('Heron'), 1)
+    await slow.apply(put('Heron'), 1)
+    await fast.apply(put('Swan'), 2)
+    await fast.apply([...put('Stork'), { id: 'b', document: null }], 4)
+    await slow.apply(put('Swan'), 3)
+    expect(slow.applied_revision).toBe(4)
+    for (const index of [slow, fast]) {
+      expect((await ask(index, { text: 'stork' })).total).toBe(1)
+      expect((await ask(index, { text: 'swan' })).total).toBe(0)
+    }
+  })
 
   describe('beside the index in memory', () => {
     const topics = ['weather', 'forecast', 'mail', 'letter', 'price', 'stocks', 'umbrella', 'Grafana']
@@ -237,6 +266,25 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       }, soon)
     })
 
+    it('and commands sign in to the engine, and show its address without the password', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using folder = await temporaryFolder()
+      const { DRAGOMAN_SEARCH } = settingOf(engine.port)
+      const environment = {
+        DRAGOMAN_DATA: folder.path,
+        DRAGOMAN_SEARCH: DRAGOMAN_SEARCH.replace('127.0.0.1', 'ada:hush%2Dhush@127.0.0.1'),
+      }
+      const found = await run(['search', 'wiki', '--json'], environment)
+      expect(JSON.parse(found.stdout).agents[0].package_name).toBe('svc.utility.wiki')
+      expect(engine.authorization).toBe(`Basic ${Buffer.from('ada:hush-hush').toString('base64')}`)
+      const { code, stdout } = await run(['doctor'], environment)
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`DRAGOMAN_SEARCH=${DRAGOMAN_SEARCH}`)])
+      engine.state = 'away'
+      const failed = await run(['doctor'], environment)
+      expect(failed.code).toBe(1)
+      expect(failed.stdout).toContain(`The search engine at 127.0.0.1:${engine.port} does not answer.`)
+    })
+
     it('start while the engine is away', async () => {
       await using engine = await startSwitch(portOf(server.origin))
       engine.state = 'away'
@@ -290,7 +338,10 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     })
 
     it('keep their index from one start to the next, and make that of another registry anew', async () => {
-      const settings = settingOf(portOf(server.origin))
+      const index = nextIndex()
+      const settings = settingOf(portOf(server.origin), index)
+      const made = async () => (await send('GET', `_cat/indices/${index}-*?h=uuid&s=uuid`)).text()
+      let first = ''
       await using folder = await temporaryFolder()
       const own = { ...settings, DRAGOMAN_DATA: join(folder.path, 'own') }
       {
@@ -298,8 +349,10 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         await publish(gateway, 'com.example.own', 'Zebras')
       }
       {
+        first = await made()
         await using again = await startGateway(own)
         expect(namesOf(await find(again, 'q=zebras'))).toEqual(['com.example.own'])
+        expect(await made()).toBe(first)
       }
       await using other = await startGateway({ ...settings, DRAGOMAN_DATA: join(folder.path, 'other') })
       expect((await find(other, 'q=zebras')).json).toMatchObject({ agents: [], total: 0 })
@@ -313,6 +366,7 @@ async function startSwitch(target: number) {
   const proxy = {
     port: 0,
     state: 'here' as 'here' | 'away' | 'slow',
+    authorization: undefined as string | undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -322,6 +376,7 @@ async function startSwitch(target: number) {
     if (proxy.state === 'away') return void incoming.socket.destroy()
     if (proxy.state === 'slow') return
     const { method, url, headers } = incoming
+    proxy.authorization = headers.authorization
     const outgoing = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (found) => {
       answer.writeHead(found.statusCode ?? 500, found.headers)
       found.pipe(answer)

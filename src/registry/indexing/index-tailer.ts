@@ -47,6 +47,8 @@ const defaultWriteWait = 2000
  */
 export class IndexTailer implements AsyncDisposable {
   /** Resolves once the index holds all changes that were committed when the process started. */
+  readonly filled: Promise<void>
+  /** As `filled`, or with the first fault if callers do not wait for faults to end. */
   readonly ready: Promise<void>
   readonly #store: Store
   readonly #index: Derived
@@ -71,9 +73,10 @@ export class IndexTailer implements AsyncDisposable {
     this.#index = index
     this.#onError = onError
     this.#options = options
-    const done = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
-    this.ready = options.waits === 'without fault' ? Promise.race([done, this.#failed.promise]) : done
-    this.#ended = done.then(() => this.#tail()).catch(onError)
+    this.filled = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
+    this.ready =
+      options.waits === 'without fault' ? Promise.race([this.filled, this.#failed.promise]) : this.filled
+    this.#ended = this.filled.then(() => this.#tail()).catch(onError)
   }
 
   /** True since a fault until the index holds all changes again. */
@@ -172,7 +175,9 @@ export class IndexTailer implements AsyncDisposable {
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
       await livenessCache?.refresh(ids)
       await this.#apply(await this.#read(ids), last.revision)
-      for (const waiter of this.#waiting) if (waiter.revision <= last.revision) waiter.resolve()
+      // An index that others bring up to date too may hold more than was applied here.
+      const applied = this.#index.applied_revision
+      for (const waiter of this.#waiting) if (waiter.revision <= applied) waiter.resolve()
       if (changes.length < pageSize) return
       await setImmediate()
     }

@@ -63,7 +63,7 @@ export async function openVectorIndexSwitch<Settings>(
 
   /** Makes the target serve once it holds every entry. */
   async function takeOver(): Promise<void> {
-    await target.follower.ready
+    await target.follower.filled
     if (ended) return
     await store.settings.set(note, JSON.stringify(configured))
     if (serving === target) return

@@ -43,7 +43,7 @@ export interface ElasticIndexOptions extends RankerOptions {
 }
 
 /** Candidates by words of the first page of a text, and of the others: a text has no more pages than that. */
-const firstCandidates = 200
+const firstCandidates = 100
 const maxCandidates = 1000
 /** Exceeds every score of words. */
 const nameBoost = 1000
@@ -182,13 +182,14 @@ class ElasticIndex implements SearchIndex {
   ): Promise<Candidates> {
     const { filter, limit, after, facets } = query
     const all = [...reading.terms, ...(reading.foreign ?? [])]
+    const isDeep = sort === 'relevance' && (after !== undefined || limit > firstCandidates / 2)
     const table = new DocumentTable()
     const [statistics, answer] = await Promise.all([
       this.#statistics.of(all, reading.text, signal),
       this.#ask(
         {
           query: matching(filter, havingWords(reading.text, all)),
-          size: after || limit > firstCandidates / 2 ? maxCandidates : firstCandidates,
+          size: isDeep ? maxCandidates : firstCandidates,
           track_total_hits: true,
           ...(facets && { aggs: facetCounts }),
           _source: sourceFields,

@@ -44,7 +44,7 @@ export class TailedIndex {
   /** Number of the last change that searches can see. */
   applied_revision = 0
   readonly #options: TailedIndexOptions
-  /** True once the index is known to be of this registry. */
+  /** True while the index is known to be of this registry. */
   #isChecked = false
   readonly #closing = new AbortController()
 
@@ -71,16 +71,18 @@ export class TailedIndex {
    */
   async apply(changes: () => Iterable<EngineChange>, revision: number): Promise<void> {
     this.#closing.signal.throwIfAborted()
-    const state = await this.#checkedState()
-    if (state < this.applied_revision) {
-      this.applied_revision = state
-      throw away(
-        `The index of the search engine has lost changes; it is filled again from revision ${state}.`,
-      )
+    const isChecked = this.#isChecked
+    // After a fault the index is checked again: the outage may have been long.
+    this.#isChecked = false
+    const state = isChecked ? await this.#state() : await this.#checkedState()
+    if (state === undefined || state.revision < this.applied_revision) {
+      this.applied_revision = state?.revision ?? 0
+      throw away('The index of the search engine has lost changes; it is filled again.')
     }
-    if (state < revision) await this.#write(changes(), revision)
+    if (state.revision < revision) await this.#write(changes(), revision)
     await this.#post('_refresh')
-    this.applied_revision = Math.max(state, revision)
+    this.applied_revision = Math.max(state.revision, revision)
+    this.#isChecked = true
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -98,19 +100,20 @@ export class TailedIndex {
       if (source) lines.push(JSON.stringify(source))
       size += lines.at(-1)?.length ?? 0
       if (size < maxBulk) continue
-      await this.#bulk(lines)
+      await this.#bulk(lines, revision)
       lines = []
       size = 0
     }
-    if (lines.length > 0) await this.#bulk(lines)
+    if (lines.length > 0) await this.#bulk(lines, revision)
     const head = { _id: stateId, version: revision, version_type: 'external' }
     const state = { state: { revision, origin: await this.#options.originAt(revision) } }
-    await this.#bulk([JSON.stringify({ index: head }), JSON.stringify(state)])
+    await this.#bulk([JSON.stringify({ index: head }), JSON.stringify(state)], revision)
   }
 
-  async #bulk(lines: readonly string[]): Promise<void> {
+  async #bulk(lines: readonly string[], revision: number): Promise<void> {
     // With an alias, the engine makes no index of its own form in the place of a missing one.
     const { json } = await this.#post('_bulk?require_alias=true', lines)
+    const refused: string[] = []
     for (const item of json.items as unknown as readonly Record<string, BulkItem>[]) {
       for (const { status, _id, error } of Object.values(item)) {
         // 409: another node has written this version or a later one.
@@ -118,8 +121,11 @@ export class TailedIndex {
         const reason = `${error?.type}, ${error?.reason}`
         if (status !== 400) throw away(`The search engine does not take changes now: ${reason}`)
         this.#options.onError(new Error(`The search engine does not take ${_id}: ${reason}`))
+        refused.push(JSON.stringify({ delete: { _id, version: revision, version_type: 'external' } }))
       }
     }
+    // What the engine refuses is left out, also as it was before.
+    if (refused.length > 0) await this.#bulk(refused, revision)
   }
 
   async #post(action: string, body?: readonly string[]) {
@@ -129,30 +135,17 @@ export class TailedIndex {
     return answer
   }
 
-  /** The revision of the index, which is made if it is missing or of another registry. */
-  async #checkedState(): Promise<number> {
+  /** The state of the index, which is made if it is missing or of another registry. */
+  async #checkedState(): Promise<State> {
+    const { name, originAt, onError } = this.#options
     const state = await this.#state()
-    if (state === undefined) {
-      await this.#create()
-      this.#isChecked = true
-      return 0
-    }
-    if (
-      !this.#isChecked &&
-      state.revision > 0 &&
-      state.origin !== (await this.#options.originAt(state.revision))
-    ) {
-      this.#options.onError(
-        new Error(`The index ${this.#options.name} is not of this registry as it is now; it is made again.`),
-      )
+    if (state && (state.revision === 0 || state.origin === (await originAt(state.revision)))) return state
+    if (state) {
+      onError(new Error(`The index ${name} is not of this registry as it is now; it is made again.`))
       await this.#remove()
-      await this.#create()
-      this.applied_revision = 0
-      this.#isChecked = true
-      return 0
     }
-    this.#isChecked = true
-    return state.revision
+    await this.#create()
+    return { revision: 0, origin: '' }
   }
 
   /** Undefined without an index. */
