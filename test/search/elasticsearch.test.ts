@@ -19,6 +19,8 @@ import { searchIndexContract } from './contract.ts'
 import { ask, documentOf, fill, walk } from './support/documents.ts'
 import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 import { vectorStoreContract } from './vectors/contract.ts'
+import { Pair } from './vectors/oracle.ts'
+import { clusteredVectors, idsOf, put, signal } from './vectors/support.ts'
 
 const soon = { timeout: 40_000, interval: 100 }
 
@@ -42,11 +44,12 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       }),
     })
 
-  const engine = () => {
+  /** An engine with an index of its own; `prefix` protects it from the end of the next test. */
+  const engine = (prefix = '') => {
     const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
     const originAt = async (revision: number) => `${revision}`
     const onError = (fault: unknown) => console.error(fault)
-    return { location: { url: server.origin, index: nextIndex() }, fetch, originAt, onError }
+    return { location: { url: server.origin, index: `${prefix}${nextIndex()}` }, fetch, originAt, onError }
   }
 
   searchIndexContract('in Elasticsearch', async () => createElasticIndex(engine()))
@@ -59,6 +62,37 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     },
     { runs: 2, share: 0.1, isExact: false },
   )
+
+  describe('many vectors', () => {
+    const vectors = clusteredVectors(9, 64, 60)
+    let pair: Pair
+    beforeAll(async () => {
+      pair = new Pair(createElasticVectors({ ...engine('kept-'), model: 'many', dimensions: 64 }))
+      const parts = [2, 12, 100]
+      await pair.apply(
+        Array.from({ length: 6000 }, (_, at) =>
+          put(`${at}`, Array.from({ length: 1 + (at % 4) }, vectors), {
+            tags: parts.filter((part) => at % part === 0).map((part) => `every-${part}`),
+          }),
+        ),
+      )
+    })
+
+    it.each([
+      ['no filter', {}],
+      ['a filter of 50 %', { tags: ['every-2'] }],
+      ['a filter of 8 %', { tags: ['every-12'] }],
+      ['a filter of 1 %', { tags: ['every-100'] }],
+    ])('are searched for the nearest with %s', async (_, filter) => {
+      let found = 0
+      for (let query = 0; query < 30; query++) {
+        const vector = vectors()
+        const near = new Set(idsOf(await pair.store.nearest(vector, filter, 10, signal)))
+        found += idsOf(pair.oracle.nearest(vector, filter, 10)).filter((id) => near.has(id)).length
+      }
+      expect(found / 300).toBeGreaterThanOrEqual(0.98)
+    })
+  })
 
   it('leaves out an entry that the engine does not take, also as it was before', async () => {
     const faults: unknown[] = []
@@ -117,12 +151,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         await vectors.apply([{ id: document.id, entry }], 1)
       }
       near = await fill(createMemoryIndex(options), documents)
-      const { location, ...others } = engine()
-      far = createElasticIndex({
-        ...options,
-        ...others,
-        location: { ...location, index: `kept-${location.index}` },
-      })
+      far = createElasticIndex({ ...engine('kept-'), ...options })
       await fill(far, documents)
     })
 
