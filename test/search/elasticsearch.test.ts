@@ -282,7 +282,11 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       await publish(gateway, 'com.example.later', 'Zebra stripes')
       for (const query of ['q=zebra', 'limit=1']) {
         const { status, json, headers } = await find(gateway, query)
-        expect([status, json.code]).toEqual([503, 'unavailable'])
+        expect([status, json.code, json.detail]).toEqual([
+          503,
+          'unavailable',
+          'The search engine does not answer.',
+        ])
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       }
       expect((await gateway.request('GET', '/public/agents/com.example.later')).status).toBe(200)
@@ -311,7 +315,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       engine.state = 'away'
       const failed = await run(['doctor'], environment)
       expect(failed.code).toBe(1)
-      expect(failed.stdout).toContain(`The search engine at 127.0.0.1:${engine.port} does not answer.`)
+      expect(failed.stdout).toContain('The search engine does not answer.')
     })
 
     it('start while the engine is away', async () => {
@@ -324,6 +328,16 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       await vi.waitFor(async () => {
         expect(namesOf(await find(gateway, 'q=svc.registry'))[0]).toBe('svc.registry')
       }, soon)
+    })
+
+    it('tell callers nothing of an engine that refuses them', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using gateway = await startGateway(settingOf(engine.port))
+      engine.state = 'refusing'
+      const { status, json, text } = await find(gateway, 'q=zebra')
+      expect([status, json.code]).toEqual([503, 'unavailable'])
+      expect(text).not.toMatch(/ada|secret-index/)
+      expect(text).not.toContain(`${engine.port}`)
     })
 
     it('give up a search that takes too long', async () => {
@@ -394,7 +408,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
 async function startSwitch(target: number) {
   const proxy = {
     port: 0,
-    state: 'here' as 'here' | 'away' | 'slow',
+    state: 'here' as 'here' | 'away' | 'slow' | 'refusing',
     authorization: undefined as string | undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -404,6 +418,11 @@ async function startSwitch(target: number) {
   const server = createServer((incoming, answer) => {
     if (proxy.state === 'away') return void incoming.socket.destroy()
     if (proxy.state === 'slow') return
+    if (proxy.state === 'refusing') {
+      const reason = 'unable to authenticate user [ada] for [/secret-index/_search]'
+      answer.writeHead(401, { 'content-type': 'application/json' })
+      return void answer.end(JSON.stringify({ error: { type: 'security_exception', reason } }))
+    }
     const { method, url, headers } = incoming
     proxy.authorization = headers.authorization
     const outgoing = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (found) => {
