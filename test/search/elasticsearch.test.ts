@@ -19,6 +19,8 @@ import { searchIndexContract } from './contract.ts'
 import { ask, documentOf, fill, walk } from './support/documents.ts'
 import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 import { vectorStoreContract } from './vectors/contract.ts'
+import { Pair } from './vectors/oracle.ts'
+import { clusteredVectors, idsOf, put, signal } from './vectors/support.ts'
 
 const soon = { timeout: 40_000, interval: 100 }
 
@@ -42,11 +44,12 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       }),
     })
 
-  const engine = () => {
+  /** An engine with an index of its own; `prefix` protects it from the end of the next test. */
+  const engine = (prefix = '') => {
     const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
     const originAt = async (revision: number) => `${revision}`
     const onError = (fault: unknown) => console.error(fault)
-    return { location: { url: server.origin, index: nextIndex() }, fetch, originAt, onError }
+    return { location: { url: server.origin, index: `${prefix}${nextIndex()}` }, fetch, originAt, onError }
   }
 
   searchIndexContract('in Elasticsearch', async () => createElasticIndex(engine()))
@@ -59,6 +62,37 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     },
     { runs: 2, share: 0.1, isExact: false },
   )
+
+  describe('many vectors', () => {
+    const vectors = clusteredVectors(9, 64, 60)
+    let pair: Pair
+    beforeAll(async () => {
+      pair = new Pair(createElasticVectors({ ...engine('kept-'), model: 'many', dimensions: 64 }))
+      const parts = [2, 12, 100]
+      await pair.apply(
+        Array.from({ length: 6000 }, (_, at) =>
+          put(`${at}`, Array.from({ length: 1 + (at % 4) }, vectors), {
+            tags: parts.filter((part) => at % part === 0).map((part) => `every-${part}`),
+          }),
+        ),
+      )
+    })
+
+    it.each([
+      ['no filter', {}],
+      ['a filter of 50 %', { tags: ['every-2'] }],
+      ['a filter of 8 %', { tags: ['every-12'] }],
+      ['a filter of 1 %', { tags: ['every-100'] }],
+    ])('are searched for the nearest with %s', async (_, filter) => {
+      let found = 0
+      for (let query = 0; query < 30; query++) {
+        const vector = vectors()
+        const near = new Set(idsOf(await pair.store.nearest(vector, filter, 10, signal)))
+        found += idsOf(pair.oracle.nearest(vector, filter, 10)).filter((id) => near.has(id)).length
+      }
+      expect(found / 300).toBeGreaterThanOrEqual(0.98)
+    })
+  })
 
   it('leaves out an entry that the engine does not take, also as it was before', async () => {
     const faults: unknown[] = []
@@ -117,12 +151,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         await vectors.apply([{ id: document.id, entry }], 1)
       }
       near = await fill(createMemoryIndex(options), documents)
-      const { location, ...others } = engine()
-      far = createElasticIndex({
-        ...options,
-        ...others,
-        location: { ...location, index: `kept-${location.index}` },
-      })
+      far = createElasticIndex({ ...engine('kept-'), ...options })
       await fill(far, documents)
     })
 
@@ -253,7 +282,11 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       await publish(gateway, 'com.example.later', 'Zebra stripes')
       for (const query of ['q=zebra', 'limit=1']) {
         const { status, json, headers } = await find(gateway, query)
-        expect([status, json.code]).toEqual([503, 'unavailable'])
+        expect([status, json.code, json.detail]).toEqual([
+          503,
+          'unavailable',
+          'The search engine does not answer.',
+        ])
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       }
       expect((await gateway.request('GET', '/public/agents/com.example.later')).status).toBe(200)
@@ -282,7 +315,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       engine.state = 'away'
       const failed = await run(['doctor'], environment)
       expect(failed.code).toBe(1)
-      expect(failed.stdout).toContain(`The search engine at 127.0.0.1:${engine.port} does not answer.`)
+      expect(failed.stdout).toContain('The search engine does not answer.')
     })
 
     it('start while the engine is away', async () => {
@@ -295,6 +328,15 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       await vi.waitFor(async () => {
         expect(namesOf(await find(gateway, 'q=svc.registry'))[0]).toBe('svc.registry')
       }, soon)
+    })
+
+    it('tell callers nothing of an engine that refuses them', async () => {
+      await using engine = await startSwitch(portOf(server.origin))
+      await using gateway = await startGateway(settingOf(engine.port))
+      engine.state = 'refusing'
+      const { status, json, text } = await find(gateway, 'q=zebra')
+      expect([status, json.detail]).toEqual([503, 'The search engine refuses requests now.'])
+      expect(text).not.toMatch(/authenticate|secret-index/)
     })
 
     it('give up a search that takes too long', async () => {
@@ -365,7 +407,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
 async function startSwitch(target: number) {
   const proxy = {
     port: 0,
-    state: 'here' as 'here' | 'away' | 'slow',
+    state: 'here' as 'here' | 'away' | 'slow' | 'refusing',
     authorization: undefined as string | undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -375,6 +417,11 @@ async function startSwitch(target: number) {
   const server = createServer((incoming, answer) => {
     if (proxy.state === 'away') return void incoming.socket.destroy()
     if (proxy.state === 'slow') return
+    if (proxy.state === 'refusing') {
+      const reason = 'unable to authenticate user [ada] for [/secret-index/_search]'
+      answer.writeHead(401, { 'content-type': 'application/json' })
+      return void answer.end(JSON.stringify({ error: { type: 'security_exception', reason } }))
+    }
     const { method, url, headers } = incoming
     proxy.authorization = headers.authorization
     const outgoing = request({ host: '127.0.0.1', port: target, method, path: url, headers }, (found) => {

@@ -82,13 +82,14 @@ export function createEngine({ url, authorization }: EngineLocation, fetch: Engi
       timeout_ms,
     }).catch((fault) => {
       signal.throwIfAborted()
-      throw away(`The search engine at ${host} does not answer.`, fault)
+      throw away('The search engine does not answer.', fault)
     })
     const { status } = answer
     const json = readJson(answer.body)
     if (status < 300 || status === 404) return { status, json }
     const reason = reasonOf(json)
-    if (passing.has(status)) throw away(`The search engine at ${host} refuses with ${status}: ${reason}`)
+    if (passing.has(status))
+      throw away('The search engine refuses requests now.', new Error(`${host} answers ${status}: ${reason}`))
     throw new EngineRefusal(
       `The search engine at ${host} answers ${status} to ${method} ${path}: ${reason}`,
       json,
@@ -107,7 +108,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** The engine cannot be used now. */
+/** The engine cannot be used now. Callers see the message, and the log has the cause: it may name hosts and users. */
 export function away(message: string, cause?: unknown): Failure {
   return new Failure('unavailable', message, { retry_after_s: 5 }, cause)
 }

@@ -119,7 +119,7 @@ export class TailedIndex {
         // 409: another node has written this version or a later one.
         if (status < 300 || status === 409 || (status === 404 && !error)) continue
         const reason = `${error?.type}, ${error?.reason}`
-        if (status !== 400) throw away(`The search engine does not take changes now: ${reason}`)
+        if (status !== 400) throw away('The search engine does not take changes now.', new Error(reason))
         this.#options.onError(new Error(`The search engine does not take ${_id}: ${reason}`))
         refused.push(JSON.stringify({ delete: { _id, version: revision, version_type: 'external' } }))
       }
