@@ -197,8 +197,9 @@ test('a check says which signal fails', async () => {
   const file = join(folder.path, 'silent.json')
   await ada('init', file, '--package-name', 'com.example.silent', '--endpoint', 'http://127.0.0.1:9/a2a')
   await ada('publish', file, '--live')
-  const { code, stdout } = await ada('check', 'com.example.silent')
+  const { code, stdout, stderr } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
+  expect(stderr).toContain('DRAGOMAN_ALLOW_ORIGINS')
   expect((await ada('check', 'svc.utility.wiki')).code).toBe(0)
 })
 
