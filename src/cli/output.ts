@@ -100,8 +100,8 @@ export function fail(thrown: unknown, json: boolean): void {
   const failure = thrown instanceof Failure ? thrown : unexpected(thrown)
   process.exitCode = exitCodeOf(failure)
   if (json) {
-    const { hint, ...told } = problem(failure, 'cli')
-    process.stderr.write(`${jsonText(hint === undefined ? told : { ...told, hint: asTyped(hint) })}\n`)
+    const { hint, ...rest } = problem(failure, 'cli')
+    process.stderr.write(`${jsonText(hint === undefined ? rest : { ...rest, hint: asTyped(hint) })}\n`)
   } else for (const line of explain(failure)) say(line)
 }
 
