@@ -19,5 +19,6 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
   child.on('exit', (code) => process.exit(code ?? 1))
 } else {
   console.error(`Dragoman needs Node 24 or later; this is Node ${process.versions.node}.`)
+  console.error('Install it from https://nodejs.org, or for this folder alone: npm install node@24')
   process.exitCode = 1
 }

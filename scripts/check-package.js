@@ -124,7 +124,7 @@ const checks = {
     )
     if (!older) return 'skip'
     const { status, stderr } = spawnSync(older, [bin(), 'serve'], { env: environment, encoding: 'utf8' })
-    if (status !== 1 || !/^Dragoman needs Node 24 or later; this is Node [\d.]+\.\n$/.test(stderr))
+    if (status !== 1 || !/^Dragoman needs Node 24 or later; this is Node [\d.]+\.\nInstall it /.test(stderr))
       throw new Error(`${status}: ${stderr}`)
   },
 }

@@ -261,7 +261,11 @@ test.each([
   ['/bomb', 'too_large', {}],
   ['http://169.254.169.254/', 'blocked_address', { hint: expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS') }],
   ['file:///etc/passwd', 'invalid_request', { errors: [{ pointer: '/url', detail: expect.any(String) }] }],
-  ['nonsense', 'invalid_request', {}],
+  [
+    'example.com',
+    'invalid_request',
+    { errors: [{ pointer: '/url', detail: expect.stringContaining('begin it with https://') }] },
+  ],
 ])('%s fails as %s', async (url, code, details) => {
   expect(await rejection(read({ url }))).toMatchObject({ code, details })
 })

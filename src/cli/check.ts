@@ -14,6 +14,10 @@ export async function check(agent: string, json: boolean): Promise<void> {
     const why = ok ? '' : ` ${failure ?? ''}${detail === null ? '' : `: ${detail}`}`
     print(`  ${ok ? 'ok  ' : 'FAIL'} ${signal}${why}${ms === null ? '' : ` (${ms} ms)`}`)
   }
+  if (signals.some(({ failure }) => failure === 'blocked_address'))
+    say(
+      'To let the gateway call it, put its origin into DRAGOMAN_ALLOW_ORIGINS in dragoman.json of the data folder, and start the gateway again.',
+    )
   if (signals.length === 0)
     print('  It has nothing to probe: the gateway hosts it, or it states no endpoint.')
 }

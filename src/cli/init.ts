@@ -23,7 +23,6 @@ const placeholder = {
   name: 'My agent',
   description: 'Says in one sentence what the agent does.',
   endpoint: 'https://my-agent.example.com/a2a',
-  protocol: 'a2a',
 } as const
 
 /** Writes a publication to a new file, from options, from answers at a terminal, or with placeholders. */
@@ -50,28 +49,31 @@ async function askFor(options: InitOptions): Promise<InitOptions> {
   using questions = openQuestions()
   const answer = async (stated: string | undefined, question: string, otherwise: string) =>
     stated ?? ((await questions.ask(`${question} (${otherwise}): `)) || otherwise)
-  return {
-    ...options,
+  const answers = {
     packageName: await answer(options.packageName, 'Package name', placeholder.package_name),
     name: await answer(options.name, 'Name', placeholder.name),
     description: await answer(options.description, 'Description', placeholder.description),
     endpoint: await answer(options.endpoint, 'Address', placeholder.endpoint),
-    protocol: await answer(
-      options.protocol,
-      `Protocol: ${Protocol.options.join(', ')}`,
-      placeholder.protocol,
-    ),
   }
+  const question = `Protocol: ${Protocol.options.join(', ')}`
+  const protocol = await answer(options.protocol, question, protocolOf(answers.endpoint))
+  return { ...options, ...answers, protocol }
+}
+
+/** What an endpoint speaks whose author does not say: the paths of MCP servers end by custom in `/mcp` or `/sse`. */
+function protocolOf(endpoint: string): Protocol {
+  return /\/(mcp|sse)\/?$/i.test(endpoint) ? 'mcp' : 'a2a'
 }
 
 /** Throws Failure `invalid_request` naming the option that is wrong. */
 function publicationOf(options: InitOptions): Publication {
   const { packageName, name, description, endpoint, protocol, manifest, tag } = options
+  const url = endpoint ?? placeholder.endpoint
   const own = {
     package_name: packageName ?? placeholder.package_name,
     name: name ?? placeholder.name,
     description: description ?? placeholder.description,
-    endpoints: [{ protocol: protocol ?? placeholder.protocol, url: endpoint ?? placeholder.endpoint }],
+    endpoints: [{ protocol: protocol ?? protocolOf(url), url }],
   }
   const linked = {
     ...(packageName !== undefined && { package_name: packageName }),

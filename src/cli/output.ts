@@ -99,8 +99,10 @@ export function jsonText(data: unknown): string {
 export function fail(thrown: unknown, json: boolean): void {
   const failure = thrown instanceof Failure ? thrown : unexpected(thrown)
   process.exitCode = exitCodeOf(failure)
-  if (json) process.stderr.write(`${jsonText(problem(failure, 'cli'))}\n`)
-  else for (const line of explain(failure)) say(line)
+  if (json) {
+    const { hint, ...rest } = problem(failure, 'cli')
+    process.stderr.write(`${jsonText(hint === undefined ? rest : { ...rest, hint: asTyped(hint) })}\n`)
+  } else for (const line of explain(failure)) say(line)
 }
 
 /** No log has it: a command line that ends is not a gateway. */

@@ -58,7 +58,11 @@ export async function serve(json: boolean): Promise<void> {
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
-  if (!config.DRAGOMAN_CONTACT) say('DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured.')
+  if (!config.DRAGOMAN_CONTACT) {
+    say(
+      `DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured. To set it, add "DRAGOMAN_CONTACT": "you@example.com" to ${config.config_path}, and start again.`,
+    )
+  }
   if (await isEmpty(gateway)) {
     say(
       'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',

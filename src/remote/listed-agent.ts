@@ -382,13 +382,13 @@ function refusedOr(thrown: unknown): RemoteAnswer {
 }
 
 function notCallable(entry: EntryDetail): Failure {
-  const { package_name, manifest_url, endpoints } = entry
+  const { package_name, manifest_url, endpoints, callable_reason } = entry
   const message =
     endpointsOf(entry).length === 0
       ? `${package_name} states no endpoint at which it could be called.`
       : `${package_name} speaks no protocol that this gateway supports.`
   return new Failure('not_callable', message, {
-    hint: 'Read its card, or install it from its packages. The gateway runs packages of npm, PyPI, oci and mcpb that dragoman allow approves.',
+    hint: callable_reason,
     manifest_url,
     endpoints,
   })

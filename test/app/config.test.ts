@@ -157,6 +157,12 @@ describe('the file of the settings', () => {
     await second.printed(/Set in the environment of this process alone: DRAGOMAN_CONTACT\./)
     expect(await readFile(path, 'utf8')).toBe(written)
   }, 30_000)
+
+  test('is named at a start without a contact, with what to add', async () => {
+    await using folder = await temporaryFolder()
+    await using gateway = await serve(folder.path, {})
+    await gateway.printed(/add "DRAGOMAN_CONTACT": "you@example\.com" to .+\/dragoman\.json/)
+  }, 30_000)
 })
 
 test.each([

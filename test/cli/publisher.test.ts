@@ -171,6 +171,14 @@ test('publishing an agent that the gateway is allowed to call warns of nothing',
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
 })
 
+test('a new file states the protocol that the address suggests, unless its author states one', async () => {
+  const protocolOf = async (...options: string[]) =>
+    JSON.parse((await ada('init', '-', ...options)).stdout).endpoints[0].protocol
+  expect(await protocolOf('--endpoint', 'http://127.0.0.1:3000/mcp')).toBe('mcp')
+  expect(await protocolOf('--endpoint', 'https://weather.example.com/v1')).toBe('a2a')
+  expect(await protocolOf('--endpoint', 'https://weather.example.com/mcp', '--protocol', 'a2a')).toBe('a2a')
+})
+
 test('changes are watched, and webhooks are made, listed, changed and deleted', async () => {
   const watched = await ada('watch', '--since', '0', '--until', '1', '--json')
   expect(JSON.parse(watched.stdout.split('\n')[0] ?? '')).toMatchObject({ revision: expect.any(Number) })
@@ -189,8 +197,9 @@ test('a check says which signal fails', async () => {
   const file = join(folder.path, 'silent.json')
   await ada('init', file, '--package-name', 'com.example.silent', '--endpoint', 'http://127.0.0.1:9/a2a')
   await ada('publish', file, '--live')
-  const { code, stdout } = await ada('check', 'com.example.silent')
+  const { code, stdout, stderr } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
+  expect(stderr).toContain('DRAGOMAN_ALLOW_ORIGINS')
   expect((await ada('check', 'svc.utility.wiki')).code).toBe(0)
 })
 

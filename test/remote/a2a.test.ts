@@ -3,6 +3,8 @@ import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { type A2aAgent, serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { answerJson } from '../support/mcp-answers.ts'
+import { startHostileServer } from '../support/mcp-servers.ts'
 
 interface Kind {
   readonly name: string
@@ -100,4 +102,18 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
     expect(refused).toMatchObject({ status: 404, json: { code: 'not_found' } })
     expect((await send('continue_task', input)).json).toEqual({ greeting: 'Hello Ada' })
   })
+})
+
+test('an agent that knows no method of A2A is said not to speak it, beside its own words', async () => {
+  await using server = await startHostileServer((_, response, body) =>
+    answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
+  )
+  const { origin } = new URL(server.url)
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origin })
+  const package_name = 'com.example.other'
+  await list(gateway, { package_name, endpoints: [{ protocol: 'a2a', url: `${origin}/mcp` }] })
+  const body = { to: package_name, action: 'add', params: {} }
+  const { json } = await gateway.request('POST', '/a2a/message', { token: await gateway.token('ada'), body })
+  expect(json.code).toBe('upstream_invalid')
+  expect(json.detail).toMatch(/^\S+ does not speak A2A at its address, .+: No such method$/)
 })

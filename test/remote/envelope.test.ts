@@ -156,7 +156,8 @@ describe('an agent that takes envelopes', () => {
   test('without an endpoint is not callable', async () => {
     await list(gateway, { package_name: 'com.example.nowhere', capabilities })
     const answer = await send('com.example.nowhere', 'forecast', { city: 'Oslo' })
-    expect(answer).toMatchObject({ status: 409, json: { code: 'not_callable' } })
+    const hint = 'It states no address and no package.'
+    expect(answer).toMatchObject({ status: 409, json: { code: 'not_callable', hint } })
   })
 })
 

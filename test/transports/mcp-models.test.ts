@@ -153,6 +153,15 @@ describe('over agents with actions', () => {
     expect(await noticeOf({ query: 'forecast of the weather' })).toBeUndefined()
   })
 
+  test('a model that finds nothing learns what to try next, and that its filters may be the reason', async () => {
+    const noticeOf = async (input: object) => (await anonymous.call('search_agents', input)).output.notice
+    const query = 'qzxv wkjh'
+    expect(await noticeOf({ query })).toBe('No agent fits this. Say it in other words.')
+    expect(await noticeOf({ query, filters: { callable: ['open'] } })).toContain(
+      'filters callable. Search without',
+    )
+  })
+
   test('a hit of a tool has the matching action first, and nothing that does not serve a call', async () => {
     const { output } = await anonymous.call('search_agents', { query: 'forecast of the weather', limit: 1 })
     expect(output).toEqual({

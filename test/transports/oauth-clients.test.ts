@@ -264,7 +264,9 @@ describe('a one-time address', () => {
     const browser = new Browser(home.url)
     const { url, verifier } = authorizationRequest(home, client)
     const page = await browser.open(url)
-    expect(page.text).toContain('dragoman login')
+    expect(page.text).toContain(
+      '<code>dragoman login</code> (in a clone <code>npm run -s dragoman -- login</code>)',
+    )
     expect(page.text).not.toContain('not signed in yet')
     expect((await browser.open(page.links.at(-1) ?? '')).text).toContain('not signed in yet')
     const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)

@@ -15,7 +15,10 @@ export function addPublishing(program: Command, json: Json): void {
     .option('--name <words>', 'name for people')
     .option('--description <words>', 'what the agent does, in a sentence')
     .option('--endpoint <url>', 'where the agent answers')
-    .option('--protocol <protocol>', 'a2a, mcp or envelope')
+    .option(
+      '--protocol <protocol>',
+      'a2a, mcp or envelope (default: mcp for an address that ends in /mcp or /sse, else a2a)',
+    )
     .option('--manifest <url>', "address of the agent's own card, instead of an endpoint")
     .option('--tag <tag...>', 'tags')
     .option('--force', 'replace the file if it is there')

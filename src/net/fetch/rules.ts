@@ -28,7 +28,7 @@ const hint =
 export function checkUrl(text: string, rules: Rules): URL {
   if (text.length > maxUrlLength) throw invalidUrl(`The URL is longer than ${maxUrlLength} characters.`)
   const url = parsed(text)
-  if (!url) throw invalidUrl('This is not an absolute URL.')
+  if (!url) throw invalidUrl('This is not an absolute URL: begin it with https:// or http://.')
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw invalidUrl(`Only http and https URLs are fetched, not ${url.protocol.slice(0, 40)}`)
   }

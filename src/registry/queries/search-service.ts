@@ -272,7 +272,7 @@ export class SearchService {
     const lastShown = ranked[page.length - 1]
     const last = isWhole ? found.hits[limit - 1] : found.hits.find(({ id }) => id === lastShown?.view.id)
     const hasMore = last && found.hits.at(-1) !== last
-    const notice = text === undefined ? undefined : noticeOf(found)
+    const notice = text === undefined ? undefined : noticeOf(found, input.filters)
     const isFailing = this.#follower.is_failing || (text !== undefined && this.#vectors?.is_failing)
     const degraded = found.degraded ?? (isFailing ? behind : undefined)
     return {
@@ -365,8 +365,12 @@ const behind = 'The index cannot be brought up to date now: what changed lately 
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
 
-function noticeOf({ total, confidence = 0 }: Hits): string | undefined {
-  if (total === 0) return 'No agent fits this. Say it in other words, or list agents without a query.'
+function noticeOf({ total, confidence = 0 }: Hits, filters: SearchInput['filters'] = {}): string | undefined {
+  if (total === 0) {
+    const names = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : name))
+    if (names.length === 0) return 'No agent fits this. Say it in other words.'
+    return `No agent fits this with the filters ${names.join(', ')}. Search without them, or say it in other words.`
+  }
   return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
 }
 

@@ -31,7 +31,11 @@ export function classify(thrown: unknown, who: string): ClassifiedError {
   const message = textOf(error.message) ?? `${who} refused.`
   const details = { upstream: { code: reason } }
   if (otherVersion.has(reason)) {
-    return { kind: 'version', failure: new Failure('upstream_invalid', message, details, error) }
+    const explained =
+      reason === 'METHOD_NOT_FOUND'
+        ? `${who} does not speak A2A at its address, or no version that this gateway speaks: ${message}`
+        : message
+    return { kind: 'version', failure: new Failure('upstream_invalid', explained, details, error) }
   }
   const ownCode = codeOfReason(reason)
   const problem = ownCode && failureOfProblem({ code: ownCode, detail: message }, { who })

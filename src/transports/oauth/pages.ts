@@ -90,7 +90,7 @@ ${client !== undefined && html`<p><strong>${client}</strong> asks for access in 
 ${buttons.length > 0 && html`<p class="actions">${buttons}</p>`}
 ${
   isLoopback &&
-  html`<p>${buttons.length > 0 ? 'Or run' : 'Run'} <code>dragoman login</code> in a terminal of this machine and open the address that it prints in this browser.</p>
+  html`<p>${buttons.length > 0 ? 'Or run' : 'Run'} <code>dragoman login</code> (in a clone <code>npm run -s dragoman -- login</code>) in a terminal of this machine and open the address that it prints in this browser.</p>
 <p class="actions"><a class="button" href="${here}?claimed">I have done this</a></p>`
 }
 ${

@@ -246,6 +246,23 @@ test('the operator approves packages, and makes no key with the rights of the op
   expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('lasting')
 })
 
+test('the person at this machine learns how to get what its command line published', async () => {
+  const token = await home.token('operator', { scopes: ['agents:write', 'agents:publish', 'admin'] })
+  const endpoints = [{ protocol: 'mcp', url: 'https://from-here.example.com/mcp' }]
+  const body = { package_name: 'com.example.from-here', name: 'Local', description: 'Adds.', endpoints }
+  await home.request('POST', '/api/agents/publish', { token, body })
+  const browser = new Browser(home.url)
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const first = await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const [, subject] = /dragoman transfer PACKAGE --to ([^<]+)</.exec(first.text) ?? []
+  const path = '/api/agents/com.example.from-here/transfer'
+  expect((await home.request('POST', path, { token, body: { subject } })).status).toBe(200)
+  const second = await browser.open(`${home.url}/me`)
+  expect(second.text).toContain('com.example.from-here')
+  expect(second.text).not.toContain('dragoman transfer')
+  expect((await visitor('ben')).page.text).not.toContain('dragoman transfer')
+})
+
 describe('a form', () => {
   test('that another site sends does nothing', async () => {
     const { browser } = await visitor('gus')
