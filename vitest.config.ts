@@ -31,19 +31,20 @@ export const needingOthers = [
 export const slow = [
   'agents/reader/hostile.test.ts',
   'test/app/{broken-files,drain,file-modes,sharing,stdio}.test.ts',
-  'test/cli/{connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
+  'test/cli/{cli,connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
   'test/eval/*.test.ts',
   'test/mediawiki/mediawiki.test.ts',
   'test/registry/{full-disk,intents,liveness/faults,meaning}.test.ts',
   'test/registry/catalog/round-trip.test.ts',
+  'test/registry/federation/federation.test.ts',
   'test/registry/install/{lines.properties,official}.test.ts',
   'test/registry/mirror/hostile-sources.test.ts',
-  'test/remote/{faults,mcp-leaks,packages}.test.ts',
+  'test/remote/{faults,mcp-leaks,mcp-questions,packages}.test.ts',
   'test/runner/{start,unsandboxed}.test.ts',
   'test/search/embedders/static/shipped-table.test.ts',
   'test/search/embedders/transformers/*.test.ts',
   'test/search/real-entries.test.ts',
-  'test/transports/{entry-size,mcp-models}.test.ts',
+  'test/transports/{entry-size,mcp-models,playground,upstream}.test.ts',
 ]
 
 export default defineConfig({

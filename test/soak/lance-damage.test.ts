@@ -136,6 +136,10 @@ async function refill(store: VectorStore): Promise<void> {
   }
 }
 
+const isShort = Number(process.env.SOAK_ROUNDS ?? 100) < 10
+/** The files to damage in one of three states of the store: in a short soak each file in one of them. */
+const filesIn = (state: 0 | 1 | 2) => (isShort ? files.filter((_, at) => at % 3 === state) : files)
+
 beforeAll(prepare)
 afterAll(() => rm(root, { recursive: true, force: true }))
 
@@ -150,7 +154,7 @@ describe('a damaged lance store', () => {
 
   describe.each(Object.entries(damages))('%s each file', (_, damage) => {
     it('while it is closed: later answers are correct', { timeout: 120_000 }, async () => {
-      for (const file of files) {
+      for (const file of filesIn(0)) {
         const folder = await copied()
         await damage(join(folder, file))
         await using store = await open(folder)
@@ -164,7 +168,7 @@ describe('a damaged lance store', () => {
       timeout: 120_000,
       retry: 2,
     }, async () => {
-      for (const file of files) {
+      for (const file of filesIn(1)) {
         const folder = await copied()
         await using store = await open(folder)
         expect(store.applied_revision).toBe(last)
@@ -176,7 +180,7 @@ describe('a damaged lance store', () => {
     })
 
     it('while it is open, before it is written to', { timeout: 120_000 }, async () => {
-      for (const file of files) {
+      for (const file of filesIn(2)) {
         const folder = await copied()
         await using store = await open(folder)
         await damage(join(folder, file))
