@@ -7,7 +7,7 @@ import { createLivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { SearchService } from '../registry/queries/search-service.ts'
 import { openStore } from '../store/open-store.ts'
 import { version } from './assets.ts'
-import { agentsWithSettings, type Config, storeLocation, unconfiguredAgents } from './config.ts'
+import { type Config, storeLocation, unconfiguredAgents } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { createOutbound } from './outbound.ts'
 import { retryStart } from './retry-start.ts'
@@ -52,11 +52,7 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   )
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
   const follower = stack.use(
-    new IndexTailer(store, listed.index, onError('index'), {
-      livenessCache,
-      applied_anew: agentsWithSettings,
-      ...tailing,
-    }),
+    new IndexTailer(store, listed.index, onError('index'), { livenessCache, ...tailing }),
   )
   stack.defer(() => saveSnapshot(1))
   await livenessCache.sweep()

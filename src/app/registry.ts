@@ -14,7 +14,7 @@ import type { Seals } from '../registry/webhooks/deliver.ts'
 import type { Store } from '../store/store.ts'
 import { iconWorker } from './assets.ts'
 import { type ChangeServices, openChangeServices } from './change-feed.ts'
-import { agentsWithSettings, nameMode } from './config.ts'
+import { nameMode } from './config.ts'
 import type { Identity } from './identity.ts'
 import { type LivenessService, openLiveness } from './liveness.ts'
 import type { Outbound } from './outbound.ts'
@@ -86,11 +86,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   })
   const { livenessCache } = liveness
   const follower = stack.use(
-    new IndexTailer(store, listed.index, runtime.onError('index'), {
-      livenessCache,
-      applied_anew: agentsWithSettings,
-      ...tailing,
-    }),
+    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
   )
   stack.defer(() => saveSnapshot(1))
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>

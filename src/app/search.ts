@@ -28,7 +28,7 @@ import {
   vectorsWorker,
   version,
 } from './assets.ts'
-import type { Config } from './config.ts'
+import { agentsWithSettings, type Config } from './config.ts'
 import { extrasFolder, placeOf } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
@@ -59,8 +59,16 @@ export interface Search {
   readonly saveSnapshot: Keep
 }
 
+/** How changes are applied to the index in this process. */
+const tailing: IndexTailerOptions = { applied_anew: agentsWithSettings }
+
 /** An index of the engine is filled in larger pages, and callers do not wait while it is away. */
-const tailingElsewhere: IndexTailerOptions = { onEntryFault: 'wait', page_size: 200, waits: 'without fault' }
+const tailingElsewhere: IndexTailerOptions = {
+  ...tailing,
+  onEntryFault: 'wait',
+  page_size: 200,
+  waits: 'without fault',
+}
 
 /** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
@@ -102,7 +110,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     index,
     listed: watchListed(index),
     vectors,
-    tailing: {},
+    tailing,
     saveSnapshot: createKeep(snapshot, index),
   }
 }

@@ -5,6 +5,7 @@ import type { Capability } from '../../../schemas/entry-parts.ts'
 import { type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
+import { SerialQueue } from '../../common/serial-queue.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
 import { type Store, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
 import { callableOf } from '../entry/callable.ts'
@@ -57,8 +58,8 @@ export class IndexTailer implements AsyncDisposable {
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
   readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>()
-  /** The last pass that was started or queued. */
-  #last: Promise<void> = Promise.resolve()
+  /** One pass at a time. */
+  readonly #turns = new SerialQueue()
   #queued: Promise<void> | undefined
   #isFailing = false
   readonly #failed = Promise.withResolvers<void>()
@@ -110,7 +111,7 @@ export class IndexTailer implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#ended
-    await this.#last.catch(() => {})
+    await this.#turns.take(async () => {})
   }
 
   async #tail(): Promise<void> {
@@ -132,37 +133,27 @@ export class IndexTailer implements AsyncDisposable {
 
   /** Runs one pass at a time. Callers share the next pass, which starts after the current one has ended. */
   #pass(): Promise<void> {
-    if (this.#queued !== undefined) return this.#queued
-    this.#queued = this.#last
-      .catch(() => {})
-      .then(() => {
-        this.#queued = undefined
-        return this.#applyAll()
-      })
-      .then(
-        () => {
-          this.#isFailing = false
-        },
-        (fault) => {
-          this.#isFailing = true
-          this.#failed.resolve()
-          throw fault
-        },
-      )
-    this.#last = this.#queued
+    this.#queued ??= this.#turns.take(async () => {
+      this.#queued = undefined
+      try {
+        await this.#applyAll()
+        this.#isFailing = false
+      } catch (fault) {
+        this.#isFailing = true
+        this.#failed.resolve()
+        throw fault
+      }
+    })
     return this.#queued
   }
 
   #applyAnew(): Promise<void> {
     const { applied_anew = [] } = this.#options
-    this.#last = this.#last
-      .catch(() => {})
-      .then(async () => {
-        const named = applied_anew.map((package_name) => this.#store.read.entry({ package_name }))
-        const ids = (await Promise.all(named)).flatMap((entry) => entry?.id ?? [])
-        if (ids.length > 0) await this.#apply(await this.#read(ids), this.#index.applied_revision)
-      })
-    return this.#last
+    return this.#turns.take(async () => {
+      const named = applied_anew.map((package_name) => this.#store.read.entry({ package_name }))
+      const ids = (await Promise.all(named)).flatMap((entry) => entry?.id ?? [])
+      if (ids.length > 0) await this.#apply(await this.#read(ids), this.#index.applied_revision)
+    })
   }
 
   async #applyAll(): Promise<void> {

@@ -7,7 +7,7 @@ import { listed } from '../index/explain.ts'
 import { withChoices } from '../index/facet-choices.ts'
 import type { Likeness } from '../index/meaning.ts'
 import { fold, gramLength, maxCharacters } from '../index/name-index.ts'
-import { checkPosition } from '../index/order.ts'
+import { textAndSort } from '../index/order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
 import { exactName } from '../index/text-index.ts'
@@ -139,9 +139,7 @@ class ElasticIndex implements SearchIndex {
 
   async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
-    const text = query.text?.trim() ?? ''
-    const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
-    if (query.after) checkPosition(query.after, sort)
+    const { text, sort } = textAndSort(query)
     if (text === '' && sort !== 'relevance') return await this.#list(sort, query, signal)
     const vocabulary = await this.#statistics.vocabularyOf(text, this.#isRight, signal)
     const reading = await this.#ranker.read(text, query, vocabulary, signal)

@@ -1,9 +1,10 @@
 import type { Pieces, Sections } from '../../common/sections.ts'
+import { SerialQueue } from '../../common/serial-queue.ts'
 import type { EntryChange, Hits, IndexQuery, SearchIndex, Sort } from '../search-index.ts'
 import { DocumentTable } from './document-table.ts'
 import { listed } from './explain.ts'
 import { withChoices } from './facet-choices.ts'
-import { checkPosition } from './order.ts'
+import { textAndSort } from './order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions } from './ranker.ts'
 
 /** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
@@ -21,8 +22,8 @@ export async function restoreMemoryIndex(saved: Sections, options: RankerOptions
 export class MemoryIndex implements SearchIndex {
   applied_revision: number
   #table: DocumentTable
-  /** Changes wait until it has settled. */
-  #saving: Promise<void> | undefined
+  /** Changes wait while it is saved. */
+  readonly #turns = new SerialQueue()
   /** Counts changes: scores computed at an earlier version are outdated. */
   #version = 0
   readonly #ranker: Ranker
@@ -38,27 +39,20 @@ export class MemoryIndex implements SearchIndex {
     return slot !== undefined && this.#table.at(slot).state === 'ACTIVE'
   }
 
-  async apply(changes: readonly EntryChange[], revision: number): Promise<void> {
-    while (this.#saving !== undefined) await this.#saving
-    this.#version++
-    for (const { id, document } of changes) {
-      this.#table.remove(id)
-      if (document) this.#table.add(document)
-    }
-    this.applied_revision = revision
+  apply(changes: readonly EntryChange[], revision: number): Promise<void> {
+    return this.#turns.take(async () => {
+      this.#version++
+      for (const { id, document } of changes) {
+        this.#table.remove(id)
+        if (document) this.#table.add(document)
+      }
+      this.applied_revision = revision
+    })
   }
 
   /** Passes the whole index to `write`, for a later restore. Changes wait until it is written; searches do not. */
-  async save(write: (pieces: Pieces) => Promise<void>): Promise<void> {
-    while (this.#saving !== undefined) await this.#saving
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#saving = promise
-    try {
-      await write(this.#pieces())
-    } finally {
-      this.#saving = undefined
-      resolve()
-    }
+  save(write: (pieces: Pieces) => Promise<void>): Promise<void> {
+    return this.#turns.take(() => write(this.#pieces()))
   }
 
   *#pieces(): Pieces {
@@ -78,9 +72,7 @@ export class MemoryIndex implements SearchIndex {
 
   async #search(query: IndexQuery, signal: AbortSignal): Promise<Hits> {
     signal.throwIfAborted()
-    const text = query.text?.trim() ?? ''
-    const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
-    if (query.after) checkPosition(query.after, sort)
+    const { text, sort } = textAndSort(query)
     if (text === '' && sort !== 'relevance') return this.#list(sort, query)
     const reading = await this.#ranker.read(text, query, this.#table.texts, signal)
     return await this.#ranker.rank(this.#corpus(), reading, sort, query, signal)

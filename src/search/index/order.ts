@@ -3,7 +3,7 @@ import type { VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { compareAscii, compareText } from '../../common/compare.ts'
-import type { Position, SearchDocument, Sort } from '../search-index.ts'
+import type { IndexQuery, Position, SearchDocument, Sort } from '../search-index.ts'
 
 /** A slot and its position in the order of a query. */
 export interface PositionedSlot {
@@ -71,8 +71,18 @@ export function compareTies(left: Omit<Position, 'key'>, right: Omit<Position, '
   return compareAscii(left.tie ?? '', right.tie ?? '') || compareAscii(left.id, right.id)
 }
 
-/** Throws Failure `invalid_request` for a position that cannot come from this sort. */
-export function checkPosition(position: Position, sort: Sort): void {
+/**
+ * The text of a query and its sort: without a text, `relevance` means `newest`. Throws Failure `invalid_request` for a
+ * position of another sort.
+ */
+export function textAndSort(query: IndexQuery): { readonly text: string; readonly sort: Sort } {
+  const text = query.text?.trim() ?? ''
+  const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
+  if (query.after) checkPosition(query.after, sort)
+  return { text, sort }
+}
+
+function checkPosition(position: Position, sort: Sort): void {
   const type = sort === 'name' ? 'string' : 'number'
   if (typeof position.key === type && !Number.isNaN(position.key)) return
   throw new Failure('invalid_request', 'The cursor belongs to another sort.')
