@@ -11,7 +11,7 @@ import {
 } from '../../schemas/identity.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { createApiKeys } from '../auth/api-keys.ts'
-import { type Authenticate, createAuthenticator, localPrincipal } from '../auth/authenticator.ts'
+import { type Authenticate, createAuthenticator } from '../auth/authenticator.ts'
 import { createExternalVerifier } from '../auth/external.ts'
 import { issuerName } from '../auth/issuer.ts'
 import { readIssuers } from '../auth/issuers.ts'
@@ -50,9 +50,6 @@ export interface Identity {
   deleteKey(key: string, caller: Principal): Promise<void>
   revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
-
-/** Issuers whose subjects may have API keys without an entry in the configuration. */
-const ownIssuers = new Set([localIssuer, localPrincipal.issuer])
 
 /** Attempts at the token endpoint, per minute and address. */
 const attempts = 60
@@ -122,7 +119,7 @@ export async function openIdentity(
   const authenticate = createAuthenticator({
     verifierOf: (issuer) => (isOwn(issuer) ? local : external.get(issuer)),
     verifyKey: keys.verify,
-    isTrusted: (issuer) => ownIssuers.has(issuer) || external.has(issuer) || loginIssuers.has(issuer),
+    isTrusted: (issuer) => issuer === localIssuer || external.has(issuer) || loginIssuers.has(issuer),
     revocations,
     clock,
   })

@@ -98,10 +98,9 @@ function isCanonical(part: string): boolean {
   return Buffer.from(part, 'base64url').toString('base64url') === part
 }
 
-/** The principal of the command line on the local data: the operator. */
+/** The person at this machine, with the rights of its operator: the command line on the local data. */
 export const localPrincipal: Principal = {
-  issuer: 'local',
-  subject: 'local',
+  ...localPersonId,
   scopes: new Set<Scope>(['admin']),
   namespaces: [],
 }

@@ -49,7 +49,7 @@ describe('the command line over a data folder', () => {
       accounts: [{ owner: null, namespace: 'com.team', quotas: [{}, {}, { quota: 'bytes', limit: 7 }, {}] }],
     })
     const own = await run(['usage'], environment)
-    expect(own.stdout).toContain('local (local)\tentries\t0\tnone\n')
+    expect(own.stdout).toContain('person:local (urn:dragoman:local)\tentries\t0\tnone\n')
     const wrong = await run(['quota', 'set', 'entries', 'many', '--sub', 'ada'], environment)
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a number, or standard')])
   })

@@ -13,6 +13,7 @@ import { credentialContract } from './credential-contract.ts'
 import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { movesToLocalPerson } from './local-person.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
 import { invalidationContract } from './postgres-invalidations.ts'
 import { outageContract } from './postgres-outage.ts'
@@ -166,6 +167,14 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     await withoutUsage(url)
     await using _ = await openPlain(url)
     expect(await usage()).toEqual(before)
+  })
+
+  test('migration 0028 gives the person at the machine what its command line stored', async () => {
+    const url = await postgres.createDatabase(migrated)
+    await movesToLocalPerson(
+      () => openPlain(url),
+      () => postgres.query(url, `delete from kysely_migration where name >= '0028'`),
+    )
   })
 
   test('migration 0022 lists the versions that exist', async () => {

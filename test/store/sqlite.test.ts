@@ -22,6 +22,7 @@ import { credentialContract } from './credential-contract.ts'
 import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
 import { livenessContract } from './liveness-contract.ts'
+import { movesToLocalPerson } from './local-person.ts'
 import { retentionContract } from './retention-contract.ts'
 import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
@@ -236,12 +237,25 @@ describe('SQLite', () => {
       openSqliteStore(path, Date.now, { onMigrate: (migrations) => upgrades.push(migrations) })
     await (await open())[Symbol.asyncDispose]()
     const database = new DatabaseSync(path)
-    database.exec(`drop index change_entry; delete from kysely_migration where name = '0027-change-by-entry'`)
+    database.exec(`drop index change_entry; delete from kysely_migration where name >= '0027'`)
     database.close()
     expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
-    expect(upgrades).toEqual([['0027-change-by-entry']])
+    expect(upgrades).toEqual([['0027-change-by-entry', '0028-local-person']])
+  })
+
+  test('migration 0028 gives the person at the machine what its command line stored', async () => {
+    await using folder = await temporaryFolder()
+    const path = join(folder.path, 'registry.sqlite')
+    await movesToLocalPerson(
+      () => openSqliteStore(path),
+      async () => {
+        const database = new DatabaseSync(path)
+        database.exec(`delete from kysely_migration where name >= '0028'`)
+        database.close()
+      },
+    )
   })
 
   test('a folder of a newer version is refused and left unchanged', async () => {

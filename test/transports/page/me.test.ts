@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PersonalTable } from '../../../schemas/personal-data.ts'
+import { localPrincipal } from '../../../src/auth/authenticator.ts'
 import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
@@ -246,21 +247,19 @@ test('the operator approves packages, and makes no key with the rights of the op
   expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('lasting')
 })
 
-test('the person at this machine learns how to get what its command line published', async () => {
-  const token = await home.token('operator', { scopes: ['agents:write', 'agents:publish', 'admin'] })
+test('what the command line of this machine publishes belongs to the person whom it signs in', async () => {
   const endpoints = [{ protocol: 'mcp', url: 'https://from-here.example.com/mcp' }]
-  const body = { package_name: 'com.example.from-here', name: 'Local', description: 'Adds.', endpoints }
-  await home.request('POST', '/api/agents/publish', { token, body })
+  const params = { package_name: 'com.example.from-here', name: 'Local', description: 'Adds.', endpoints }
+  const { signal } = new AbortController()
+  await home.gateway.dispatch(
+    { to: 'svc.registry', action: 'publish', params },
+    { principal: localPrincipal, client: 'local', signal },
+  )
   const browser = new Browser(home.url)
   const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const first = await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
-  const [, subject] = /dragoman transfer PACKAGE --to ([^<]+)</.exec(first.text) ?? []
-  const path = '/api/agents/com.example.from-here/transfer'
-  expect((await home.request('POST', path, { token, body: { subject } })).status).toBe(200)
-  const second = await browser.open(`${home.url}/me`)
-  expect(second.text).toContain('com.example.from-here')
-  expect(second.text).not.toContain('dragoman transfer')
-  expect((await visitor('ben')).page.text).not.toContain('dragoman transfer')
+  expect(first.text).toContain('com.example.from-here')
+  expect((await visitor('ben')).page.text).not.toContain('com.example.from-here')
 })
 
 describe('a form', () => {

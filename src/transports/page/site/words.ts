@@ -136,8 +136,6 @@ export const words = {
     no_json: 'This is not valid JSON.',
     no_object: 'A card is a JSON object.',
     no_agents: 'You have no agents here yet.',
-    agents_of_operator:
-      'What the command line of this machine publishes belongs to its operator, not to you. This makes it yours:',
     offers: 'Offered to you',
     accept: 'Accept',
     signed_in_as: 'Signed in as',

@@ -1,5 +1,4 @@
 import type { Found } from '../../../../../schemas/card.ts'
-import { localPersonId } from '../../../../../schemas/identity.ts'
 import type { SearchOutput } from '../../../../../schemas/search.ts'
 import type { TransferPage } from '../../../../../schemas/transfer.ts'
 import type { Mount } from '../../../http/app.ts'
@@ -28,7 +27,7 @@ export function agentsMounts(site: Site): Mount[] {
       ])
       const agents = [...stage, ...active]
       const content = html`
-${agents.length === 0 ? noAgents(visit) : tableOf(agents)}
+${agents.length === 0 ? html`<p class="lead">${text.no_agents}</p><p><a class="button main" href="/publish">${text.publish}</a></p>` : tableOf(agents)}
 ${
   offers.length > 0 &&
   html`<h2 class="title">${text.offers}</h2><ul class="rows">${offers.map(
@@ -49,11 +48,6 @@ ${
 async function ownAgents({ ask }: Visit, state: 'STAGE' | 'ACTIVE'): Promise<readonly Found[]> {
   const input = { filters: { mine: true, state }, limit, sort: 'name', federation: 'none' }
   return (await ask<SearchOutput>('search_agents', input)).agents
-}
-
-function noAgents({ visitor }: Visit): Html {
-  return html`<p class="lead">${text.no_agents}</p><p><a class="button main" href="/publish">${text.publish}</a></p>
-${visitor.operator !== null && html`<p class="hint">${text.agents_of_operator}</p><pre tabindex="0">dragoman transfer PACKAGE --to ${localPersonId.subject}</pre>`}`
 }
 
 function tableOf(agents: readonly Found[]): Html {
