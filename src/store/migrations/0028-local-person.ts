@@ -32,11 +32,12 @@ interface Tables {
   task: { owner: string | null }
   playground_session: { owner: string | null }
   credential: { owner: string }
+  webhook: { owner: string }
 }
 
 /**
- * What the command line stored on the data of its machine belongs to the person at the machine. Its credentials are
- * sealed for the owner of before, and are dropped; its webhooks stay with it.
+ * What the command line stored on the data of its machine belongs to the person at the machine. Its credentials, and
+ * the secrets of its webhooks, are sealed for the owner of before: they are dropped.
  */
 export const localPerson: Migration = {
   async up(db: Kysely<unknown>) {
@@ -53,7 +54,8 @@ export const localPerson: Migration = {
     await tables.updateTable('approval').set({ scope: key }).where('scope', '=', keyBefore).execute()
     for (const table of ['task', 'playground_session'] as const)
       await tables.updateTable(table).set({ owner: key }).where('owner', '=', keyBefore).execute()
-    await tables.deleteFrom('credential').where('owner', '=', keyBefore).execute()
+    for (const table of ['credential', 'webhook'] as const)
+      await tables.deleteFrom(table).where('owner', '=', keyBefore).execute()
   },
 }
 
