@@ -16,6 +16,7 @@ import { createEtags } from '../transports/http/etag.ts'
 import { operations } from '../transports/http/operations.ts'
 import { requestId } from '../transports/http/request-id.ts'
 import { sendFailure } from '../transports/http/respond.ts'
+import type { Handler } from '../transports/http/rest.ts'
 import { jsonRpcMount } from '../transports/json-rpc/http.ts'
 import { jsonRpcSocket } from '../transports/json-rpc/socket.ts'
 import { createAgentServices } from '../transports/mcp/agent-services.ts'
@@ -69,7 +70,8 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
     version,
     state: () => `${gateway.follower.applied_revision}.${gateway.liveness.livenessCache.swept}`,
   })
-  const app = createHttpApp(gateway, etags, createMounts(parts), shutdown.ending, subtrees)
+  const { mounts, missing } = createMounts(parts)
+  const app = createHttpApp(gateway, etags, mounts, shutdown.ending, subtrees, missing)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades(parts, refuseHost)
   gateway.identity.onRevocation(() => void upgrades.identify())
@@ -93,21 +95,22 @@ function proveTo(secret: InstanceSecret) {
   }
 }
 
-function createMounts({
-  gateway,
-  mcpService,
-  allowsOrigin,
-  onMcpError,
-  isDraining,
-  ending,
-  secret,
-}: Parts): Mount[] {
+function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDraining, ending, secret }: Parts): {
+  mounts: Mount[]
+  missing: Handler
+} {
   const agentService = createAgentServices(gateway, version, onMcpError, ending)
   const mcp = { context: gateway, allowsOrigin }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
-  return [
+  const site = siteMounts(
+    gateway,
+    gateway.signIn.server,
+    { ...pageFiles, version },
+    indexMount(gateway, version),
+  )
+  const mounts = [
     ...documents({ ...gateway, challenge: gateway.verification.challenge }, version),
-    ...siteMounts(gateway, gateway.signIn.server, { ...pageFiles, version }, indexMount(gateway, version)),
+    ...site.mounts,
     ...operations(gateway, gateway.config.DRAGOMAN_METRICS, isDraining, proveTo(secret)),
     envelopeMount(gateway, allowsOrigin, ending),
     envelopeSchemaMount(gateway),
@@ -125,6 +128,7 @@ function createMounts({
       serviceOf: ({ agent }, caller) => agentService(String(agent), caller),
     }),
   ]
+  return { mounts, missing: site.missing }
 }
 
 function createUpgrades(

@@ -7,6 +7,8 @@ import { failureOf, type TransportContext } from '../shared/transport-context.ts
 import { overCost } from './caller.ts'
 import type { Etags } from './etag.ts'
 import { streams } from './event-answer.ts'
+import type { ReadRequest } from './input.ts'
+import { prefersHtml } from './prefers-html.ts'
 import { requestId } from './request-id.ts'
 import { type Headers, send, sendFailure } from './respond.ts'
 import { corsHeaders, type Handler, isPublicRead, serve } from './rest.ts'
@@ -32,7 +34,7 @@ export interface Subtree {
 
 /**
  * Express only matches paths, and is loaded with the first request that it is left; this module handles bodies and
- * answers.
+ * answers. `missing` answers a browser that asks for a path that no mount has.
  */
 export function createHttpApp(
   context: TransportContext,
@@ -40,6 +42,7 @@ export function createHttpApp(
   others: readonly Mount[],
   ending: AbortSignal = new AbortController().signal,
   subtrees: readonly Subtree[] = [],
+  missing?: Handler,
 ): RequestListener {
   const rows = routes.map((route) => mountOf(route, context, etags, ending))
   let app: Promise<Express> | undefined
@@ -54,7 +57,7 @@ export function createHttpApp(
     }
     const subtree = subtrees.find(({ prefix }) => url.startsWith(prefix))
     if (subtree) return void subtree.handler(request, response)
-    app ??= createExpress(context, [...rows, ...others])
+    app ??= createExpress(context, [...rows, ...others], missing)
     app.then(
       (match) => match(request, response),
       (fault) => sendFailure(context, request, response, failureOf(context, fault), requestId(request)),
@@ -114,7 +117,11 @@ function decoded(part: string): string | undefined {
   }
 }
 
-async function createExpress(context: TransportContext, mounts: readonly Mount[]): Promise<Express> {
+async function createExpress(
+  context: TransportContext,
+  mounts: readonly Mount[],
+  missing: Handler | undefined,
+): Promise<Express> {
   const { default: express } = await import('express')
   const app = express()
   app.disable('x-powered-by')
@@ -123,7 +130,7 @@ async function createExpress(context: TransportContext, mounts: readonly Mount[]
   const paths = Map.groupBy(mounts, (mount) => mount.path.replace(/:\w+/g, ':'))
   app.use(refuseSecrets(context))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, context, paths.get(path) ?? [])
-  app.use(notFound(context))
+  app.use(notFound(context, missing))
   app.use(unreadable(context))
   return app
 }
@@ -193,8 +200,11 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
   }
 }
 
-function notFound(context: TransportContext): RequestHandler {
+function notFound(context: TransportContext, missing: Handler | undefined): RequestHandler {
   return (request, response) => {
+    const { method, headers } = request
+    if (missing && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept))
+      return void missing(request as ReadRequest, response)
     const failure =
       overCost(context, request) ??
       new Failure('not_found', `No resource exists at ${request.path}.`, {

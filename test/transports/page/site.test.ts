@@ -107,6 +107,24 @@ describe('the front page', () => {
     expect(text).toContain('<dd>30</dd>')
     expect(text).toContain('href="/search?category=odd-things">Odd things')
   })
+
+  test('with a query leads to its results', async () => {
+    const { text } = await open('/?q=swans&limit=2')
+    expect(text).toContain('Plain')
+    expect(text).toContain('value="swans"')
+  })
+})
+
+test.each([
+  ['/no-such-page', browser, 'text/html; charset=utf-8'],
+  [`/${encodeURIComponent(attack)}`, browser, 'text/html; charset=utf-8'],
+  ['/no-such-page', { Accept: 'application/json' }, 'application/problem+json'],
+  ['/no-such-page', {}, 'application/problem+json'],
+])('%s does not exist, and says so as a page to people alone', async (path, headers, type) => {
+  const answer = await open(path, headers)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([404, type])
+  expect(answer.text).toContain('not_found')
+  expect(answer.text).not.toContain('<script>alert')
 })
 
 describe('the page of a search', () => {
@@ -225,7 +243,14 @@ test('the page of the connection gives hosts the gateway as a whole', async () =
 })
 
 describe('every page', () => {
-  const paths = ['/', '/search?q=swans', '/agent/svc.utility.finance', '/connect', '/agent/none.such']
+  const paths = [
+    '/',
+    '/search?q=swans',
+    '/agent/svc.utility.finance',
+    '/connect',
+    '/agent/none.such',
+    '/none',
+  ]
 
   test.each(paths)('%s takes scripts and styles from here alone, and has none within', async (path) => {
     const { text, headers } = await open(path)

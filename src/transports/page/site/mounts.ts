@@ -4,7 +4,9 @@ import { registryName as registry } from '../../../../schemas/names.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Mount } from '../../http/app.ts'
 import type { ReadRequest } from '../../http/input.ts'
+import { prefersHtml } from '../../http/prefers-html.ts'
 import { readQuery } from '../../http/query.ts'
+import type { Handler } from '../../http/rest.ts'
 import { routes } from '../../http/routes.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 import { callMounts } from './agent/call.ts'
@@ -32,23 +34,35 @@ interface SiteFiles extends AssetFiles {
   readonly readmeWorker: URL
 }
 
-/** The pages for people: views of the actions that every transport has. `index` answers `/` to programs. */
+/**
+ * The pages for people: views of the actions that every transport has. `index` answers `/` to programs; `missing` is the
+ * page of a path that nothing has.
+ */
 export function siteMounts(
   context: TransportContext,
   visitors: VisitorPort,
   files: SiteFiles,
   index: Mount,
-): Mount[] {
+): { mounts: Mount[]; missing: Handler } {
   const { paths, mount } = openAssets(context, files)
   const site = openSite(context, visitors, paths)
   const { page } = site
 
-  const front = page('/', async ({ ask }) => {
+  const missing = page('', async ({ request }) => {
+    throw new Failure(
+      'not_found',
+      `There is no page at ${new URL(request.url ?? '', 'http://page').pathname}.`,
+    )
+  })
+
+  const front = page('/', async ({ request, ask }) => {
+    const search = queryOf(request)
+    if (search.has('q')) return { location: `/search?${search}` }
     const found = await ask<SearchOutput>('search_agents', { limit: 1, facets: true, federation: 'none' })
     return home(found, context.site().base_url)
   })
 
-  return [
+  const mounts: Mount[] = [
     {
       ...index,
       handler: (request, response) =>
@@ -91,6 +105,7 @@ export function siteMounts(
     ...feedMounts(context, paths),
     mount,
   ]
+  return { mounts, missing: missing.handler }
 }
 
 /** Throws Failure `invalid_request`. */
@@ -110,13 +125,4 @@ const { query: fields = {} } = routes.find(({ id }) => id === 'searchAgents') ??
 function searchInput({ agents }: Pick<TransportContext, 'agents'>) {
   const { actions = [] } = agents.find(({ package_name }) => package_name === registry) ?? {}
   return actions.find(({ name }) => name === 'search_agents')?.input.json ?? {}
-}
-
-/** True if the client states HTML before, or as much as, JSON (RFC 9110 section 12.5.1). A program states neither. */
-function prefersHtml(accept = ''): boolean {
-  const weight = (type: string) => {
-    const range = accept.split(',').find((part) => part.trim().startsWith(type))
-    return range === undefined ? 0 : Number(/;\s*q=([\d.]+)/.exec(range)?.[1] ?? 1)
-  }
-  return weight('text/html') > 0 && weight('text/html') >= weight('application/json')
 }
