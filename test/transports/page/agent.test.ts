@@ -3,6 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EntryDetail } from '../../../schemas/card.ts'
+import type { LivenessHistory } from '../../../schemas/liveness.ts'
+import { livenessOf } from '../../../src/transports/page/site/agent/evidence.ts'
 import { callForm } from '../../../src/transports/page/site/agent/form.ts'
 import { samplesOf } from '../../../src/transports/page/site/agent/samples.ts'
 import { Browser } from '../../support/browser.ts'
@@ -195,6 +198,12 @@ describe('the page of an agent', () => {
     )
     expect(text).toContain('answered 98 % of the last 30 days · median 180 ms · 95 % 400 ms')
     expect(text.match(/<tr><th scope="row">/g)).toHaveLength(3)
+    const entry = (await home.request('GET', '/public/agents/com.example.weather')).json as EntryDetail
+    const days = await home.request('GET', '/public/agents/com.example.weather/liveness')
+    const history = days.json as LivenessHistory
+    const firstDay = livenessOf(entry, { ...history, days: history.days.slice(-1) }).html
+    expect(firstDay).toContain('median 180 ms')
+    expect(firstDay).not.toContain('of the last 30 days')
     expect((await open('/agent/svc.utility.finance')).text).not.toContain('class="strip"')
   })
 

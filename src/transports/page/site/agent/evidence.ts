@@ -62,7 +62,10 @@ type Day = LivenessHistory['days'][number]
 export function livenessOf(entry: EntryDetail, { from, to, days }: LivenessHistory): Html {
   const { uptime_30d, p50_ms, p95_ms } = entry.liveness
   const figures = [
-    uptime_30d !== null && `${labels.answered} ${percent(uptime_30d)} ${labels.of_30_days}`,
+    // Of one day it says little: after one failed probe and one answer it is 0.
+    uptime_30d !== null &&
+      days.length > 1 &&
+      `${labels.answered} ${percent(uptime_30d)} ${labels.of_30_days}`,
     p50_ms !== null && `${labels.median} ${p50_ms} ms`,
     p95_ms !== null && `${labels.p95} ${p95_ms} ms`,
   ].filter((figure) => figure !== false)
