@@ -33,7 +33,11 @@ export async function startServer(
 ): Promise<RunningServer> {
   const server = createHttpServer()
   const { HOST: host, PORT } = gateway.config
-  const port = await listen(server, { host, port: PORT, hint: 'Set PORT or HOST.' })
+  const port = await listen(server, {
+    host,
+    port: PORT,
+    hint: 'Set PORT or HOST. With PORT=0 a free port is taken.',
+  })
   // An open server would keep the process alive after a failed start.
   await using opened = new AsyncDisposableStack()
   opened.defer(() => closeNow(server))

@@ -5,8 +5,11 @@ import { parseObject, readObject } from './input.ts'
 import { print } from './output.ts'
 import { showWaiting } from './progress.ts'
 
-/** Calls an action and prints its output. `input`: the params as JSON, @FILE, or - for standard input. */
-export async function call(to: string, action: string, input: string): Promise<void> {
+/**
+ * Calls an action and prints its output. `input`: the params as one JSON object, @FILE, or - for standard input; or as
+ * fields `name=text` and `name:=json`.
+ */
+export async function call(to: string, action: string, input: readonly string[]): Promise<void> {
   const params = await paramsOf(input)
   print(await answerOf(to, action, params))
 }
@@ -29,9 +32,37 @@ function withInputHint(fault: unknown, to: string): unknown {
   return new Failure(fault.code, fault.message, { ...fault.details, hint }, fault)
 }
 
-const paramsHint = `Write an object in single quotes, such as '{"url": "https://example.com/"}', or name a file: @params.json`
+const paramsHint = `Write fields, such as url=https://example.com/ and limit:=5; or an object in single quotes, such as '{"url": "https://example.com/"}'; or name a file: @params.json`
 
-async function paramsOf(input: string): Promise<Record<string, unknown>> {
-  if (input === '-') return await readObject(input)
-  return input.startsWith('@') ? await readObject(input.slice(1)) : parseObject(input, 'PARAMS', paramsHint)
+async function paramsOf(input: readonly string[]): Promise<Record<string, unknown>> {
+  const [first = '{}'] = input
+  if (input.length > 1 || field.test(first)) return fieldsOf(input)
+  if (first === '-') return await readObject(first)
+  return first.startsWith('@') ? await readObject(first.slice(1)) : parseObject(first, 'PARAMS', paramsHint)
+}
+
+const field = /^([\w.-]+)(:?=)(.*)$/s
+
+function fieldsOf(input: readonly string[]): Record<string, unknown> {
+  const fields = new Map<string, unknown>()
+  for (const [name, value] of input.map(readField)) {
+    if (fields.has(name))
+      throw new Failure('invalid_request', `${name} is given twice.`, {
+        hint: `A list is JSON: ${name}:='["a", "b"]'`,
+      })
+    fields.set(name, value)
+  }
+  return Object.fromEntries(fields)
+}
+
+/** The name and the value of a field: a text after `=`, JSON after `:=`. Throws Failure `invalid_request`. */
+function readField(text: string): [string, unknown] {
+  const [, name = '', sign, value = ''] = field.exec(text) ?? []
+  if (sign === '=') return [name, value]
+  try {
+    if (sign === ':=') return [name, JSON.parse(value)]
+  } catch (fault) {
+    throw new Failure('invalid_request', `The value of ${name} is not JSON.`, { hint: paramsHint }, fault)
+  }
+  throw new Failure('invalid_request', `${text} is no field.`, { hint: paramsHint })
 }

@@ -28,7 +28,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   resolve: ['dragoman resolve svc.utility.wiki', 'dragoman resolve com.example.weather --version ^1.2'],
   call: [
-    `dragoman call svc.utility.reader extract_content '{"url": "https://example.com/"}'`,
+    'dragoman call svc.utility.reader extract_content url=https://example.com/',
+    `dragoman call svc.utility.finance get_current_price '{"symbol": "AAPL"}'`,
     'dragoman call com.example.weather forecast @params.json',
     `echo '{"query": "wiki"}' | dragoman call svc.registry search -`,
   ],

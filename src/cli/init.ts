@@ -27,6 +27,11 @@ const placeholder = {
 
 /** Writes a publication to a new file, from options, from answers at a terminal, or with placeholders. */
 export async function init(file: string, options: InitOptions, json: boolean): Promise<void> {
+  if (URL.canParse(file) && file.includes('://')) {
+    throw new Failure('invalid_request', `${file} is no file to write to.`, {
+      hint: `For an agent at this address: dragoman init --endpoint ${file}`,
+    })
+  }
   const exists = await access(file).then(
     () => true,
     () => false,

@@ -17,11 +17,16 @@ export async function readText(file: string): Promise<string> {
 export function unreadable(file: string, fault: unknown): Failure {
   const { code } = fault as NodeJS.ErrnoException
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    const details = isAbsolute(file) ? {} : { hint: `It is looked for in ${process.cwd()}.` }
-    return new Failure('invalid_request', `There is no file ${file}.`, details, fault)
+    return new Failure('invalid_request', `There is no file ${file}.`, hintFor(file), fault)
   }
   const reason = code === 'EISDIR' ? 'it is a folder' : String(code)
   return new Failure('invalid_request', `${file} cannot be read: ${reason}.`, {}, fault)
+}
+
+function hintFor(file: string): { hint?: string } {
+  if (file.includes('://'))
+    return { hint: `This takes a file. For an agent at this address: dragoman init --endpoint ${file}` }
+  return isAbsolute(file) ? {} : { hint: `It is looked for in ${process.cwd()}.` }
 }
 
 /** The JSON object in a file; `-` names standard input. Throws Failure `invalid_request`. */

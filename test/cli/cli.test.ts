@@ -101,11 +101,10 @@ describe('the command line over a data folder', () => {
     expect((await run(['publish', file, '--live'], environment)).stdout).toMatch(
       /^com\.example\.cli ACTIVE [0-9a-f-]{36}\n$/,
     )
-    const called = await run(
-      ['call', 'custom.svc.registry', 'search', '{"query":"published by hand"}'],
-      environment,
-    )
-    expect(JSON.parse(called.stdout).agents[0].package_name).toBe('com.example.cli')
+    for (const params of [['{"query":"published by hand"}'], ['query=published by hand', 'limit:=3']]) {
+      const called = await run(['call', 'custom.svc.registry', 'search', ...params], environment)
+      expect(JSON.parse(called.stdout).agents[0].package_name).toBe('com.example.cli')
+    }
   })
 
   test.each([

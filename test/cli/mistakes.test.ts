@@ -19,6 +19,13 @@ test.each<[string, string[], number, RegExp[]]>([
     2,
     [/There is no file agnet\.json\./, /looked for in \//],
   ],
+  [
+    'an address for a file',
+    ['publish', 'http://127.0.0.1:9/mcp'],
+    2,
+    [/There is no file http/, /init --endpoint http:\/\/127\.0\.0\.1:9\/mcp/],
+  ],
+  ['an address to write to', ['init', 'http://127.0.0.1:9/mcp'], 2, [/no file/, /init --endpoint http/]],
   ['a folder for a file', ['publish', '.'], 2, [/^\. cannot be read: it is a folder\./]],
   ['a list that is not there', ['import', 'list.jsonl'], 2, [/There is no file list\.jsonl\./]],
   [
@@ -39,6 +46,20 @@ test.each<[string, string[], number, RegExp[]]>([
     2,
     [/not a JSON object/, /in single quotes/],
   ],
+  [
+    'a field twice',
+    ['call', 'svc.registry', 'search', 'tags=a', 'tags=b'],
+    2,
+    [/tags is given twice/, /tags:='\["a", "b"\]'/],
+  ],
+  ['a field of no JSON', ['call', 'svc.registry', 'search', 'limit:=x'], 2, [/value of limit is not JSON/]],
+  [
+    'a text among fields',
+    ['call', 'svc.registry', 'search', 'query=x', 'more'],
+    2,
+    [/^more is no field/, /limit:=5/],
+  ],
+  ['a number as a text', ['call', 'svc.registry', 'search', 'query=x', 'limit=5'], 2, [/\/limit: .*number/i]],
   [
     'params without a required field',
     ['call', reader, 'extract_content', '{}'],

@@ -25,9 +25,12 @@ export function addAgents(program: Command, json: Json): void {
     .command('call')
     .argument('<to>', 'package name, A2A address or id')
     .argument('<action>', 'name of the action')
-    .argument('[params]', 'its input, a JSON object; @FILE for that of a file, - for standard input', '{}')
+    .argument(
+      '[params...]',
+      'its input: fields name=text and name:=json, or a JSON object; @FILE for that of a file, - for standard input',
+    )
     .description('call an action of an agent')
-    .action(async (to: string, action: string, params: string) =>
+    .action(async (to: string, action: string, params: string[]) =>
       (await import('../call.ts')).call(to, action, params),
     )
 
