@@ -6,7 +6,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { serveTargets } from '../registry/webhooks/targets.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { eventsOf, take } from '../support/events.ts'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startRevision } from '../support/hosted.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
@@ -207,6 +207,32 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(revisions.at(-1)).toBe(changes.at(-1).revision)
     expect(new Set(revisions).size).toBe(revisions.length)
     stop.abort()
+  })
+
+  test('a new one starts from a copy of the index of another, and applies what came after', async () => {
+    await using folder = await temporaryFolder()
+    const DATABASE_URL = await postgres.createDatabase()
+    const [here, there] = [join(folder.path, 'here'), join(folder.path, 'there')]
+    const endpoints = [{ protocol: 'mcp', url: 'https://folds.example.com/mcp' }] as const
+    const listWith = (at: TestGateway, name: string, description: string) =>
+      list(at, { package_name: `com.example.${name}`, description, endpoints })
+    {
+      await using first = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
+      await listWith(first, 'early', 'Folds zwieback.')
+    }
+    for (const part of ['keys', 'index']) await cp(join(here, part), join(there, part), { recursive: true })
+    await using again = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: here })
+    await listWith(again, 'late', 'Folds zwieback twice.')
+    // Whoever derives the index from the database does not find the word any more.
+    const renamed = `update entry set document = replace(document, 'Folds zwieback.', 'Folds rusks.')`
+    await postgres.query(DATABASE_URL, renamed)
+    await using second = await startGateway({ DATABASE_URL, DRAGOMAN_DATA: there })
+    await second.gateway.ready
+    const { agents } = (await second.request('GET', '/public/agents?q=zwieback&exact=true')).json
+    expect(agents.map((agent: { package_name: string }) => agent.package_name).toSorted()).toEqual([
+      'com.example.early',
+      'com.example.late',
+    ])
   })
 
   test('commands work on the database, and doctor says which it is, without its password', async () => {
