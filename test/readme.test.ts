@@ -73,7 +73,7 @@ describe('the README', () => {
 
   test('its token command prints a token that works', async () => {
     await using folder = await temporaryFolder()
-    const { stdout } = await run(['token', 'create', '--sub', 'me'], { DRAGOMAN_DATA: folder.path })
+    const { stdout } = await run(['token', 'create'], { DRAGOMAN_DATA: folder.path })
     await using home = await startGateway({ DRAGOMAN_DATA: folder.path })
     expect(
       (await home.request('POST', '/a2a/discover', { token: stdout.trim(), body: { query: 'wiki' } })).status,

@@ -87,7 +87,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   logout: ['dragoman logout'],
   whoami: ['dragoman whoami'],
   'token create': [
-    'TOKEN=$(dragoman token create --sub me)',
+    'TOKEN=$(dragoman token create)',
     'DRAGOMAN_URL=https://registry.example dragoman token create --ttl 7d',
     'dragoman token create --sub ci --scope agents:read a2a:call --ttl 12h',
   ],

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
-import { type NewApiKey, wholeKey } from '../../schemas/identity.ts'
+import { localPersonId, type NewApiKey, wholeKey } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
@@ -28,8 +28,10 @@ export async function createToken(options: Options, json: boolean): Promise<void
   print(json ? { token } : token)
 }
 
-async function signToken({ sub, scope, namespace = [], ttl }: Options, config: Config): Promise<string> {
-  if (sub === undefined) throw new Failure('invalid_request', 'Give --sub NAME: whom the token stands for.')
+async function signToken(
+  { sub = localPersonId.subject, scope, namespace = [], ttl }: Options,
+  config: Config,
+): Promise<string> {
   const ring = await openKeyRing(keysPath(config), Date.now)
   const grant = {
     subject: sub,

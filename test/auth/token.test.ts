@@ -32,6 +32,10 @@ describe('dragoman token create', () => {
     expect(principal.subject).toBe('ada')
   })
 
+  test('stands for the person at this machine where no subject is given', async () => {
+    expect(decodeJwt((await create('')).token)).toMatchObject({ sub: 'person:local' })
+  })
+
   test('takes scopes, namespaces and a time, apart or together', async () => {
     const { token } = await create(
       '--sub ada --scope agents:read,admin --scope a2a:call --namespace com.a,com.b org.c --ttl 15m',
@@ -57,7 +61,6 @@ describe('dragoman token create', () => {
     '--sub ada --ttl 366d',
     '--sub ada --ttl 1e9',
     '--sub ada --scope everything',
-    '--scope agents:read',
     '--sub ada --tll 5m',
     `--sub ${'a'.repeat(201)}`,
     `--sub ada ${Array.from({ length: 60 }, (_, at) => `--namespace com.${'x'.repeat(150)}${at}`).join(' ')}`,

@@ -7,7 +7,10 @@ export function addCredentials(program: Command, json: Json): void {
 
   token
     .command('create')
-    .option('--sub <name>', 'subject of the token; with DRAGOMAN_URL it is the caller')
+    .option(
+      '--sub <name>',
+      'subject of the token; the person at this machine when left out, with DRAGOMAN_URL the caller',
+    )
     .option('--scope <scope...>', 'what it allows; all but admin when left out')
     .option('--namespace <prefix...>', 'name prefixes that it may create under and take live')
     .option('--ttl <time>', 'lifetime: 900s, 12h, 30d', '30d')

@@ -104,7 +104,7 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
   }
 }
 
-const tokenNote = 'Calls of agents need a token: dragoman token create --sub NAME makes one.'
+const tokenNote = 'Calls of agents need a token: dragoman token create makes one.'
 
 /** Which of several targets it is, and how to get another one. */
 function choiceOf([first, ...others]: readonly InstallTarget[]): string[] {
