@@ -7,6 +7,7 @@ enableCompileCache()
 export const ownTests = {
   globalSetup: 'test/support/memory-folder.ts',
   testTimeout: 30_000,
+  hookTimeout: 60_000,
   // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
   isolate: false,
   // For the threads and processes that tests start.

@@ -82,7 +82,8 @@ beforeAll(async () => {
   const outside = stack.use(createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] }))
   const extractor = stack.use(createExtractor({ worker: new URL('./worker.ts', import.meta.url) }))
   const agent = createReader({
-    fetch: (request) => outside.fetch({ ...request, timeout_ms: 400 }),
+    fetch: (request) =>
+      outside.fetch({ ...request, timeout_ms: request.url.endsWith('/drip') ? 400 : 20_000 }),
     extract: extractor.extract,
     clock: Date.now,
   })

@@ -28,11 +28,11 @@ for (const [name, has] of [
     process.stdout.write(
       `  ${judge.padEnd(8)} success@1 ${success(judged, judge, 1)}  success@3 ${success(judged, judge, 3)}\n`,
     )
-  for (const [one, other] of [
+  for (const [judge, other] of [
     ['first', 'second'],
     ['pattern', 'first'],
   ] as const)
-    process.stdout.write(`  ${one} and ${other} agree on ${agreement(judged, one, other)}\n`)
+    process.stdout.write(`  ${judge} and ${other} agree on ${agreement(judged, judge, other)}\n`)
 }
 
 function success(judged: readonly Judged[], judge: Judge, depth: number): string {
@@ -42,14 +42,14 @@ function success(judged: readonly Judged[], judge: Judge, depth: number): string
 }
 
 /** The share of agents that both judge alike, and Cohen's kappa (Cohen 1960). */
-function agreement(judged: readonly Judged[], one: Judge, other: Judge): string {
+function agreement(judged: readonly Judged[], judge: Judge, other: Judge): string {
   const pairs = judged.flatMap((each) =>
-    each[one].map((said, at) => [said, each[other][at] === true] as const),
+    each[judge].map((isRight, at) => [isRight, each[other][at] === true] as const),
   )
   const share = (holds: (pair: readonly [boolean, boolean]) => boolean) =>
     pairs.filter(holds).length / pairs.length
   const observed = share(([left, right]) => left === right)
-  const [left, right] = [share(([said]) => said), share(([, said]) => said)]
+  const [left, right] = [share(([isRight]) => isRight), share(([, isRight]) => isRight)]
   const expected = left * right + (1 - left) * (1 - right)
   return `${(100 * observed).toFixed(0)} % of the agents (kappa ${((observed - expected) / (1 - expected)).toFixed(2)})`
 }

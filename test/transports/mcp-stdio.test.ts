@@ -83,10 +83,8 @@ test('a process whose input ends with its last question answers it, and ends wit
   peer.process.stdin?.end(
     call(1, 'search_agents', { query: 'encyclopedia' }) + call(2, 'resolve_package', {}),
   )
-  const started = performance.now()
   const { code, stdout } = await peer.ended
   const answers = stdout.trim().split('\n')
   expect(code).toBe(0)
   expect(answers.map((answer) => JSON.parse(answer).id).toSorted()).toEqual([1, 2])
-  expect(performance.now() - started).toBeLessThan(8000)
 })

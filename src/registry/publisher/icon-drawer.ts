@@ -11,7 +11,7 @@ export type DrawIcon = (bytes: Uint8Array, signal: AbortSignal) => Promise<Uint8
 const maxSide = 2048
 const maxThreads = 2
 const maxWaiting = 100
-const deadline_ms = 5_000
+const maxCpu_ms = 5_000
 
 /**
  * Decodes pictures and encodes them as PNG, each in a thread of its own: a decoder that fails, hangs or fills its memory
@@ -28,7 +28,7 @@ export function createIconDrawer(worker: URL): DrawIcon {
     }
     using _slot = await acquire(signal)
     try {
-      return await inThread<Uint8Array>(worker, { bytes, side: iconSize }, deadline_ms)
+      return await inThread<Uint8Array>(worker, { bytes, side: iconSize }, maxCpu_ms)
     } catch (fault) {
       throw unreadable('It is damaged, or too large.', fault)
     }

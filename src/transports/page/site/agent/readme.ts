@@ -13,7 +13,7 @@ import { agentWords as labels } from '../words.ts'
 
 const noIndex = html`<meta name="robots" content="noindex, nofollow">`
 const never = new AbortController().signal
-const deadline_ms = 2_000
+const maxCpu_ms = 2_000
 const maxThreads = 2
 const maxWaiting = 50
 /** Rendered READMEs in memory, each of some 100 KB at most. */
@@ -44,7 +44,7 @@ function createRenderer(worker: URL) {
     // Visitors share a rendering, so that none of them ends it.
     using _slot = await acquire(never)
     try {
-      return { html: await inThread<string>(worker, { text, base_url }, deadline_ms) }
+      return { html: await inThread<string>(worker, { text, base_url }, maxCpu_ms) }
     } catch {
       return html`<pre tabindex="0">${text}</pre>`
     }
