@@ -13,14 +13,14 @@ const wallFactor = 10
 export async function inThread<Result>(entry: URL, workerData: unknown, cpu_ms: number): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()
   const worker = new Worker(entry, { workerData, resourceLimits, env: {}, execArgv: [] })
-  const late = () => reject(new Error(`The job took more than ${cpu_ms} ms of CPU time.`))
+  const late = (limit: string) => reject(new Error(`The job took more than ${limit}.`))
   const timers = [
-    setTimeout(late, cpu_ms * wallFactor),
+    setTimeout(late, cpu_ms * wallFactor, `${cpu_ms * wallFactor} ms`),
     // A thread that has ended has no usage, and a result or an error.
     setInterval(() => worker.cpuUsage().then(endAbove, () => {}), look_ms),
   ]
   function endAbove({ user, system }: NodeJS.CpuUsage): void {
-    if ((user + system) / 1000 > cpu_ms) late()
+    if ((user + system) / 1000 > cpu_ms) late(`${cpu_ms} ms of CPU time`)
   }
   worker.once('message', resolve)
   worker.once('error', reject)
