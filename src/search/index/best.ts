@@ -20,9 +20,10 @@ export function takeBest(
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
     if (worst && key < worst.key) continue
-    const { id, tie = '' } = describe(slot)
+    const described = describe(slot)
+    if (worst && key === worst.key && compareTies(described, worst) >= 0) continue
+    const { id, tie = '' } = described
     const scored = { slot, key, tie, id }
-    if (worst && !comesBefore(scored, worst)) continue
     if (after && orders.relevance(scored, after) <= 0) continue
     insert(best, scored)
     if (best.length > limit) best.pop()

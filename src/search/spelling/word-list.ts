@@ -99,8 +99,10 @@ export class WordList {
     const count = this.#words.length
     for (let id = 0; id < count; id++) {
       const other = masks[id] || this.#read(id)
+      const differing = mask ^ other
+      if (bits(differing) > 2 * edits) continue
       if (Math.abs((lengths[id] as number) - written.length) > edits) continue
-      if (bits(mask & ~other) > edits || bits(other & ~mask) > edits) continue
+      if (bits(differing & mask) > edits || bits(differing & other) > edits) continue
       if (this.#counted[id] === 0) continue
       const word = this.#words[id] as string
       const cost = editCost(written, word, limit)

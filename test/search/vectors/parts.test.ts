@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { Highest } from '../../../src/search/vectors/memory/highest.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
-import { noBounds, writeQuery, writeRow } from '../../../src/search/vectors/memory/quantise.ts'
+import {
+  noBounds,
+  writeCoarseQuery,
+  writeQuery,
+  writeRow,
+} from '../../../src/search/vectors/memory/quantise.ts'
 import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
@@ -88,8 +93,8 @@ function measured(query: Float32Array, entries: readonly Float32Array[][]) {
     bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
     pool.views.shorts[list / 2 + row] = row
   })
-  const { fine, coarse } = writeQuery(pool.views, layout, query, bounds)
-  const { unit, margin, slack } = fine
+  const { unit, margin, slack } = writeQuery(pool.views, layout, query, bounds)
+  const coarse = writeCoarseQuery(pool.views, layout, query, bounds)
   const kernel = kernelOn(pool.memory, layout)
   kernel.measure(slab, list, entries.length, width, coarse.unit, coarse.base, coarse.margin, coarse.slack)
   const distances = slab + layout.slab.distances

@@ -89,7 +89,7 @@ export function writeQuery(
   layout: MemoryLayout,
   vector: Float32Array,
   bounds: ErrorBounds,
-): { readonly fine: Terms; readonly coarse: CoarseTerms } {
+): Terms {
   const { codeBytes, scratch } = layout
   const unit = scaleOf(highest(vector) / maxQueryCode)
   let error = 0
@@ -104,24 +104,15 @@ export function writeQuery(
     square += number ** 2
   }
   views.floats.set(vector, scratch.floats / 4)
-  const length = Math.sqrt(square)
-  const rounding = 1e-6 * Math.sqrt(codeBytes) * length
-  // The additions cover the kernel's own rounding: below 2^-24 of each number, and numbers too small for
-  // floats.
-  const fine = {
-    unit,
-    margin: length * bounds.spread * (1 + 1e-6),
-    slack: (Math.sqrt(error) + rounding) * bounds.longest + 2 ** -100,
-  }
-  return { fine, coarse: writeCoarseQuery(views, layout, vector, bounds, rounding) }
+  return termsOf(unit, square, bounds.spread, error, bounds, codeBytes)
 }
 
-function writeCoarseQuery(
+/** Writes it for the comparison with the high halves. */
+export function writeCoarseQuery(
   { bytes }: MemoryViews,
   { dimensions, codeBytes, scratch }: MemoryLayout,
   vector: Float32Array,
   bounds: ErrorBounds,
-  rounding: number,
 ): CoarseTerms {
   const scale = scaleOf(highest(vector) / maxCoarseCode)
   let sum = 0
@@ -138,11 +129,28 @@ function writeCoarseQuery(
   // In few dimensions this is more than what the errors can be at all.
   const share = Math.min(1, deviations / Math.sqrt(dimensions))
   const unit = 16 * scale
+  const terms = termsOf(unit, square, share * bounds.lows, share ** 2 * error, bounds, codeBytes)
+  return { ...terms, base: -unit * halfOffset * sum }
+}
+
+/**
+ * The terms of a query of this squared length, rounded by a vector of the squared length `error`, against rows whose
+ * rounding is as long as `spread`. The additions cover the kernel's own rounding: below 2^-24 of each number, and
+ * numbers too small for floats.
+ */
+function termsOf(
+  unit: number,
+  square: number,
+  spread: number,
+  error: number,
+  { longest }: ErrorBounds,
+  codeBytes: number,
+): Terms {
+  const length = Math.sqrt(square)
   return {
     unit,
-    margin: share * Math.sqrt(square) * bounds.lows * (1 + 1e-6),
-    base: -unit * halfOffset * sum,
-    slack: (share * Math.sqrt(error) + rounding) * bounds.longest + 2 ** -100,
+    margin: length * spread * (1 + 1e-6),
+    slack: (Math.sqrt(error) + 1e-6 * Math.sqrt(codeBytes) * length) * longest + 2 ** -100,
   }
 }
 

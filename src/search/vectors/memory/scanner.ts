@@ -1,7 +1,7 @@
 import { Highest } from './highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
 import { distances, type MemoryLayout, slabRows } from './layout.ts'
-import { type CoarseTerms, type ErrorBounds, type Terms, writeQuery } from './quantise.ts'
+import { type CoarseTerms, type ErrorBounds, type Terms, writeCoarseQuery, writeQuery } from './quantise.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
 /** A search over rows that are listed in their slabs. It can be sent to another thread. */
@@ -43,7 +43,8 @@ export class Scanner {
   }
 
   search({ plan, vector, limit, bounds }: Scan): ScanResult {
-    const coarse = this.load(vector, bounds)
+    this.load(vector, bounds)
+    const coarse = writeCoarseQuery(this.#views, this.#layout, vector, bounds)
     const furthest = this.#furthest(plan, Math.max(limit, leastCoarse), coarse)
     const candidates = new Candidates()
     const lowers = new Highest(limit)
@@ -57,11 +58,9 @@ export class Scanner {
   }
 
   /** Sets the vector that `similarity` compares with. */
-  load(vector: Float32Array, bounds: ErrorBounds): CoarseTerms {
+  load(vector: Float32Array, bounds: ErrorBounds): void {
     if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
-    const { fine, coarse } = writeQuery(this.#views, this.#layout, vector, bounds)
-    this.#terms = fine
-    return coarse
+    this.#terms = writeQuery(this.#views, this.#layout, vector, bounds)
   }
 
   /** Similarity of the loaded vector and the entry with this first row, by its floats. Sets `capability`. */
