@@ -30,11 +30,6 @@ vectorStoreContract(
   { runs: 15 * rounds, share: 1 },
 )
 vectorStoreContract(
-  'memory, chosen by sketches',
-  async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
-  { runs: 50 * rounds, share: 1 },
-)
-vectorStoreContract(
   'lance, with an index',
   async (dimensions) => {
     const folder = await mkdtemp(join(root, 'store-'))

@@ -64,8 +64,10 @@ export class AgentGroups {
     const dropped = new Set<number>()
     this.#regroup()
     for (const group of this.#groups) {
+      let count = 0
+      for (const slot of group) if (board.scores[slot]) count++
+      if (count < 2) continue
       const present = [...group].filter((slot) => board.scores[slot])
-      if (present.length < 2) continue
       const score = (slot: number) => board.scores[slot] ?? 0
       const [best = 0, ...others] = present.toSorted((left, right) => {
         const [first, second] = [describe(left), describe(right)]

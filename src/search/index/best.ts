@@ -1,10 +1,12 @@
 import type { Position } from '../search-index.ts'
+import { Highest } from '../vectors/memory/highest.ts'
+import { takeFirst } from '../vectors/take-first.ts'
 import { compareTies, orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
- * The `limit` best scores after a position, best first. Holds at most `limit` scores at a time; a score below the
- * lowest of them costs one comparison.
+ * The `limit` best scores after a position, best first. A score below the lowest of them costs two comparisons of
+ * numbers: only the slots of the others are described.
  */
 export function takeBest(
   board: Scoreboard,
@@ -13,42 +15,24 @@ export function takeBest(
   limit: number,
   after: Position | undefined,
 ): PositionedSlot[] {
-  const best: Scored[] = []
   const { slots, size } = board
-  let worst: Scored | undefined
+  const end = after ? Number(after.key) : Number.POSITIVE_INFINITY
+  const isLater = (slot: number, key: number) =>
+    key < end || (after !== undefined && key === end && compareTies(describe(slot), after) > 0)
+  const highest = new Highest(limit)
   for (let index = 0; index < size; index++) {
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
-    if (worst && key < worst.key) continue
+    if (isLater(slot, key)) highest.offer(key)
+  }
+  const { least } = highest
+  const best: PositionedSlot[] = []
+  for (let index = 0; index < size; index++) {
+    const slot = slots[index] ?? 0
+    const key = scores[slot] ?? 0
+    if (key < least || !isLater(slot, key)) continue
     const { id, tie = '' } = describe(slot)
-    const scored = { slot, key, tie, id }
-    if (worst && !comesBefore(scored, worst)) continue
-    if (after && orders.relevance(scored, after) <= 0) continue
-    insert(best, scored)
-    if (best.length > limit) best.pop()
-    if (best.length === limit) worst = best[limit - 1]
+    best.push({ slot, position: { key, tie, id } })
   }
-  return best.map(({ slot, key, tie, id }) => ({ slot, position: { key, tie, id } }))
-}
-
-/** A position whose key is a number, so that comparing costs no conversion. */
-interface Scored {
-  readonly slot: number
-  readonly key: number
-  readonly tie: string
-  readonly id: string
-}
-
-/** The order `relevance`, over numbers. */
-function comesBefore(left: Scored, right: Scored): boolean {
-  return left.key === right.key ? compareTies(left, right) < 0 : left.key > right.key
-}
-
-function insert(sorted: Scored[], scored: Scored): void {
-  let index = sorted.push(scored) - 1
-  for (let before = sorted[index - 1]; before; before = sorted[index - 1]) {
-    if (comesBefore(before, scored)) break
-    sorted[index--] = before
-  }
-  sorted[index] = scored
+  return takeFirst(best, limit, (left, right) => orders.relevance(left.position, right.position))
 }

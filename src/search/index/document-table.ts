@@ -36,11 +36,11 @@ export class DocumentTable {
   ordered = this.#order()
   readonly #documents: (StoredDocument | undefined)[] = []
   readonly #slots = new Map<string, number>()
-  /** Factors of scores by slot; slots with the factor 1 are absent. */
-  readonly weights = new Map<number, number>()
+  /** Factors of scores by slot. */
+  readonly weights: number[] = []
   readonly groups = new AgentGroups()
   /** The names of the listed entries. */
-  readonly names = new NameIndex((slot) => this.weights.get(slot) ?? 1)
+  readonly names = new NameIndex((slot) => this.weights[slot] ?? 1)
   readonly #free: number[] = []
 
   /** Restores what `save` returned. Throws for other content. */
@@ -110,7 +110,6 @@ export class DocumentTable {
     this.names.remove(slot)
     this.#documents[slot] = undefined
     this.#slots.delete(id)
-    this.weights.delete(slot)
     this.groups.remove(slot)
     this.#free.push(slot)
   }
@@ -119,14 +118,9 @@ export class DocumentTable {
     this.#documents[slot] = document
     this.#slots.set(document.id, slot)
     this.attributes.add(slot, document)
-    this.#weigh(slot, document)
+    this.weights[slot] = weightOf(document)
     this.groups.add(slot, { source: document.source, keys: document.agent_keys })
     if (document.state === 'ACTIVE') this.names.add(slot, document)
-  }
-
-  #weigh(slot: number, status: WeighedStatus): void {
-    const weight = weightOf(status)
-    if (weight < 1) this.weights.set(slot, weight)
   }
 
   #order(newest?: Uint32Array, name?: Uint32Array) {

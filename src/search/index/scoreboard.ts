@@ -38,11 +38,13 @@ export class Scoreboard {
     }
   }
 
-  /** Multiplies the scores of these slots, each by its own factor above zero. */
-  weigh(factors: ReadonlyMap<number, number>): void {
-    const { scores } = this
-    const slots = factors.size < this.size ? factors.keys() : this.slots.subarray(0, this.size)
-    for (const slot of slots) scores[slot] = (scores[slot] ?? 0) * (factors.get(slot) ?? 1)
+  /** Multiplies the score of each slot by its own factor above zero. */
+  weigh(factors: readonly number[]): void {
+    const { slots, scores } = this
+    for (let index = 0; index < this.size; index++) {
+      const slot = slots[index] ?? 0
+      scores[slot] = (scores[slot] ?? 0) * (factors[slot] ?? 1)
+    }
   }
 
   /** Keeps the slots with at least this score; clears the others. */

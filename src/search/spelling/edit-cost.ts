@@ -54,11 +54,14 @@ export function editCost(written: string, meant: string, limit: number): number 
   const [height, length] = [written.length, meant.length]
   if (Math.abs(height - length) > maxEdits) return Number.POSITIVE_INFINITY
   for (let column = 0; column <= length; column++) table[column] = column === 0 ? 0 : column + costs.first
+  let beforeLeast = 0
+  let least = 0
   for (let row = 1; row <= height; row++) {
     const letter = written.charCodeAt(row - 1)
     const before = written.charCodeAt(row - 2)
     const start = row * width
-    let least = row + costs.first
+    beforeLeast = least
+    least = row + costs.first
     const [from, to] = [Math.max(1, row - maxEdits), Math.min(length, row + maxEdits)]
     table[start + from - 1] = from > 1 ? Number.POSITIVE_INFINITY : row + costs.first
     table[start + to + 1] = Number.POSITIVE_INFINITY
@@ -81,8 +84,8 @@ export function editCost(written: string, meant: string, limit: number): number 
       table[place] = cost
       if (cost < least) least = cost
     }
-    // A swap reaches over one row.
-    if (least > limit + costs.other) return Number.POSITIVE_INFINITY
+    // Every further cost comes from this row, or by a swap from the one before.
+    if (least > limit && beforeLeast + costs.swap > limit) return Number.POSITIVE_INFINITY
   }
   const cost = table[height * width + length] as number
   return cost <= limit ? cost : Number.POSITIVE_INFINITY

@@ -31,9 +31,9 @@ export class WordList {
   readonly #uses: number[] = []
   readonly #counted: number[] = []
   readonly #free: number[] = []
-  /** The letters of each word as bits; 0 until a search needs them. */
+  /** The letters of each word as bits; valid where there is a length. */
   #masks = new Uint32Array(1024)
-  /** The number of letters of each word; valid where there is a mask. */
+  /** The number of letters of each word; 0 until a search needs it. */
   #lengths = new Uint8Array(1024)
 
   /** Restores what `save` returned. */
@@ -76,7 +76,7 @@ export class WordList {
     if (left > 0) return
     this.#ids.delete(this.#words[id] ?? '')
     this.#words[id] = ''
-    this.#masks[id] = 0
+    this.#lengths[id] = 0
     this.#free.push(id)
   }
 
@@ -94,12 +94,14 @@ export class WordList {
     const found: NearWord[] = []
     const mask = maskOf(written)
     const edits = Math.min(maxEdits, Math.ceil(limit))
+    const [shortest, longest] = [written.length - edits, written.length + edits]
     const masks = this.#masks
     const lengths = this.#lengths
     const count = this.#words.length
     for (let id = 0; id < count; id++) {
-      const other = masks[id] || this.#read(id)
-      if (Math.abs((lengths[id] as number) - written.length) > edits) continue
+      const length = lengths[id] || this.#read(id)
+      if (length < shortest || length > longest) continue
+      const other = masks[id] as number
       if (bits(mask & ~other) > edits || bits(other & ~mask) > edits) continue
       if (this.#counted[id] === 0) continue
       const word = this.#words[id] as string
@@ -128,10 +130,9 @@ export class WordList {
 
   #read(id: number): number {
     const word = this.#words[id] as string
-    const mask = maskOf(word)
-    this.#masks[id] = mask
+    this.#masks[id] = maskOf(word)
     this.#lengths[id] = word.length
-    return mask
+    return word.length
   }
 }
 

@@ -2,12 +2,13 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
 import { createMemoryVectorStore } from '../../../src/search/vectors/memory/memory-vector-store.ts'
+import { noBounds } from '../../../src/search/vectors/memory/quantise.ts'
 import { ScanThread } from '../../../src/search/vectors/memory/scan-thread.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import type { Near } from '../../../src/search/vectors/vector-store.ts'
 import { vectorStoreContract } from './contract.ts'
 import { Pair } from './oracle.ts'
-import { clusteredVectors, idsOf, put, signal, unit } from './support.ts'
+import { clusteredVectors, expectExact, idsOf, put, randomNumbers, signal, unit } from './support.ts'
 
 const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.meta.url)
 const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
@@ -16,11 +17,6 @@ vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ di
   runs: 25,
   many: false,
 })
-vectorStoreContract(
-  'memory, chosen by sketches',
-  async (dimensions) => createMemoryVectorStore({ dimensions, exact_rows: 0 }),
-  { runs: 15, many: false },
-)
 
 describe('the vectors in memory', () => {
   it.each([0, -1, 1.5, Number.NaN, 1e6])('cannot have %d dimensions', (dimensions) => {
@@ -40,8 +36,8 @@ describe('the vectors in memory', () => {
     await using store = createMemoryVectorStore({ dimensions })
     const vector = new Float32Array(dimensions).fill(1 / 128)
     await store.apply([put('a', [vector])], 1)
-    // Each width takes a separate slab of some 26 MB.
-    const many = Array.from({ length: 170 }, (_, index) =>
+    // Each width takes a separate slab of some 25 MB.
+    const many = Array.from({ length: 180 }, (_, index) =>
       put(
         `${index}`,
         Array.from({ length: index + 2 }, () => vector),
@@ -216,8 +212,8 @@ describe('the thread that scans', () => {
         setInterval(() => Atomics.add(beats, 0, 1), 1)`)}`,
     )
     const thread = new ScanThread(entry, { memory, dimensions: 2 })
-    const scan = { plan: new Uint32Array(0), vector: unit(1, 0), limit: 1, sketched: null }
-    const search = thread.search({ ...scan, bounds: { spread: 0, longest: 0 } })
+    const scan = { plan: new Uint32Array(0), vector: unit(1, 0), limit: 1 }
+    const search = thread.search({ ...scan, bounds: noBounds })
     const beats = new Int32Array(memory.buffer)
     while (Atomics.load(beats, 0) < 3) await setTimeout(1)
     const rejection = expect(search).rejects.toMatchObject({ code: 'unavailable' })
@@ -229,45 +225,32 @@ describe('the thread that scans', () => {
   })
 })
 
-describe('sketches', () => {
-  it('miss almost none of the nearest entries in a large store, and never a filter', async () => {
-    const pair = new Pair(createMemoryVectorStore({ dimensions: 64, exact_rows: 5000 }))
-    await using _ = pair.store
-    const vectors = clusteredVectors(11, 64, 200)
-    await pair.apply(
-      Array.from({ length: 20_000 }, (_, index) =>
-        put(`${index}`, index % 10 === 0 ? [vectors(), vectors()] : [vectors()], {
-          state: index % 2 === 0 ? 'ACTIVE' : 'STAGE',
-        }),
-      ),
-    )
-    const replaced = Array.from({ length: 3000 }, (_, index) => `${index * 3}`)
-    await pair.apply(replaced.map((id, index) => (index % 2 ? { id, entry: null } : put(id, [vectors()]))))
-    let found = 0
-    for (let query = 0; query < 20; query++) {
-      const vector = vectors()
-      const near = await pair.store.nearest(vector, { state: 'ACTIVE' }, 10, signal)
-      expect(near).toHaveLength(10)
-      const expected = new Set(idsOf(pair.oracle.nearest(vector, { state: 'ACTIVE' }, 10)))
-      found += idsOf(near).filter((id) => expected.has(id)).length
-    }
-    expect(found / 200).toBeGreaterThan(0.95)
-  })
+describe('the high halves of integers', () => {
+  const dimensions = 256
+  const random = randomNumbers(7)
+  const numbers = (numberAt: () => number) => () => unit(...Array.from({ length: dimensions }, numberAt))
+  const axes = Array.from({ length: 8 }, numbers(random))
 
   it.each([
-    ['a hundredfold the limit', 1000, 'decoy-0'],
-    ['2 % of the store', 10_000, 'best'],
-  ])('choose %s', async (_, size, recall) => {
-    await using store = createMemoryVectorStore({ dimensions: 8, exact_rows: 0 })
-    const [query, best, decoy, far] = [
-      unit(1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
-      unit(1, -0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
-      unit(0.1, 1, 1, 1, 1, 1, 1, 1),
-      unit(-1, -1, -1, -1, -1, -1, -1, -1),
-    ]
-    const decoys = Array.from({ length: 100 }, (_, index) => put(`decoy-${index}`, [decoy]))
-    const rest = Array.from({ length: size - 101 }, (_, index) => put(`far-${index}`, [far]))
-    await store.apply([...decoys, put('best', [best]), ...rest], 1)
-    expect(idsOf(await store.nearest(query, {}, 1, signal))).toEqual([recall])
+    ['of texts', clusteredVectors(11, dimensions, 200)],
+    ['of one direction', clusteredVectors(12, dimensions, 1)],
+    ['with few numbers', numbers(() => (random() > 0.9 ? random() : 0))],
+    ['of signs', numbers(() => Math.sign(random()))],
+    ['without a negative number', numbers(() => Math.abs(random()))],
+    ['with one large number', () => unit(5 * random(), ...axes[0]!.subarray(1).map(random))],
+    ['in few dimensions of many', () => unit(...axes[0]!.map((_, at) => axes[at % 3]![at]! * random() ** 3))],
+  ])('choose all of the nearest entries among vectors %s', async (_, vectors) => {
+    const pair = new Pair(createMemoryVectorStore({ dimensions }))
+    await using _store = pair.store
+    await pair.apply(
+      Array.from({ length: 3000 }, (_, index) => {
+        const others = Array.from({ length: index % 10 === 0 ? index % 7 : 0 }, vectors)
+        return put(`${index}`, [vectors(), ...others], { state: index % 3 === 0 ? 'STAGE' : 'ACTIVE' })
+      }),
+    )
+    for (let query = 0; query < 12; query++) {
+      await expectExact(pair, vectors(), {}, query % 2 === 0 ? 1 : 32)
+      await expectExact(pair, vectors(), { state: 'ACTIVE' }, 10)
+    }
   })
 })

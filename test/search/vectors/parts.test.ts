@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { Highest } from '../../../src/search/vectors/memory/highest.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
-import { type ErrorBounds, writeQuery, writeRow } from '../../../src/search/vectors/memory/quantise.ts'
+import {
+  noBounds,
+  writeCoarseQuery,
+  writeQuery,
+  writeRow,
+} from '../../../src/search/vectors/memory/quantise.ts'
 import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
@@ -16,14 +21,15 @@ describe('the kernel', () => {
     fc.double({ min: -1, max: 1, noNaN: true }),
     fc.constantFrom(0, 1, -1, 1e-3, -1e-20, 1e-40),
   )
-  const vectorsOfOneSize = fc.integer({ min: 1, max: 70 }).chain((dimensions) =>
-    fc.tuple(
-      vectorOf(dimensions),
-      fc
-        .integer({ min: 1, max: 6 })
-        .chain((width) => fc.array(vectorsOf(dimensions, width), { maxLength: 6 })),
-    ),
-  )
+  const vectorsOfOneSize = (maxDimensions: number) =>
+    fc.integer({ min: 1, max: maxDimensions }).chain((dimensions) =>
+      fc.tuple(
+        vectorOf(dimensions),
+        fc
+          .integer({ min: 1, max: 6 })
+          .chain((width) => fc.array(vectorsOf(dimensions, width), { maxLength: 6 })),
+      ),
+    )
 
   function vectorOf(dimensions: number) {
     return fc
@@ -37,7 +43,7 @@ describe('the kernel', () => {
 
   it('never puts a similarity outside of its bounds', async () => {
     await fc.assert(
-      fc.property(vectorsOfOneSize, ([query, entries]) => {
+      fc.property(vectorsOfOneSize(300), ([query, entries]) => {
         const { bounds, similarity } = measured(query, entries)
         expect(bounds).toHaveLength(entries.length)
         for (const [entry, { upper, lower }] of bounds.entries()) {
@@ -49,13 +55,28 @@ describe('the kernel', () => {
     )
   })
 
+  it('measures no entry of few dimensions as further away than it is', async () => {
+    await fc.assert(
+      fc.property(vectorsOfOneSize(36), ([query, entries]) => {
+        const { most, similarity } = measured(query, entries)
+        for (const [entry, similar] of most.entries())
+          expect(similar).toBeGreaterThan(Math.min(1, Math.max(-1, similarity(entry))) - 1e-6)
+      }),
+      { numRuns: rounds(1000) },
+    )
+  })
+
   it('gives narrow bounds', () => {
     const vectors = clusteredVectors(1, 256)
-    const { bounds } = measured(
+    const { bounds, most, similarity } = measured(
       vectors(),
       Array.from({ length: 100 }, () => [vectors()]),
     )
     for (const { upper, lower } of bounds) expect(upper - lower).toBeLessThan(0.03)
+    for (const [entry, similar] of most.entries()) {
+      expect(similar).toBeGreaterThan(similarity(entry))
+      expect(similar - similarity(entry)).toBeLessThan(0.15)
+    }
   })
 })
 
@@ -67,17 +88,22 @@ function measured(query: Float32Array, entries: readonly Float32Array[][]) {
   const list = slab + layout.slab.list
   const width = entries[0]?.length ?? 1
   const rows = entries.flat()
-  let bounds: ErrorBounds = { spread: 0, longest: 0 }
+  let bounds = noBounds
   rows.forEach((vector, row) => {
     bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
     pool.views.shorts[list / 2 + row] = row
   })
   const { unit, margin, slack } = writeQuery(pool.views, layout, query, bounds)
+  const coarse = writeCoarseQuery(pool.views, layout, query, bounds)
   const kernel = kernelOn(pool.memory, layout)
+  kernel.measure(slab, list, entries.length, width, coarse.unit, coarse.base, coarse.margin, coarse.slack)
+  const distances = slab + layout.slab.distances
   kernel.estimate(slab, list, rows.length, unit, margin, slack)
   const chosen = kernel.choose(slab, list, entries.length, width, Number.NEGATIVE_INFINITY, margin, slack)
   const { floats } = pool.views
   return {
+    /** What is left of the similarities by the distances, rounded up. */
+    most: Array.from(entries, (_, entry) => 1 - pool.views.shorts[distances / 2 + entry]! / 1024),
     bounds: Array.from({ length: chosen }, (_, index) => {
       const at = layout.scratch.chosen / 4 + index * 3
       return { upper: floats[at + 1]!, lower: floats[at + 2]! }

@@ -19,6 +19,7 @@ export interface PieceIndex {
 
 const newline = 0x0a
 const sharp = 0x23
+const encoder = new TextEncoder()
 
 /**
  * An open hash table of the first `pieces` lines, over the vocabulary's own bytes. Without strings it is built in a
@@ -75,11 +76,14 @@ export function createPieceIndex(vocabulary: Uint8Array, pieces: number): PieceI
     repeated,
     sizes,
     idOf(piece) {
-      const bytes = new TextEncoder().encode(piece)
+      // No piece has fewer bytes than letters.
+      if (piece.length > maxSize + 2) return -1
+      const bytes = encoder.encode(piece)
       const kind = continues(bytes, 0) ? 1 : 0
-      const rest = bytes.subarray(2 * kind)
-      const hash = rest.reduce((before, byte) => hashOn(before, byte), kind)
-      return slots[find(hash, kind, rest, 0, rest.length)] as number
+      const from = 2 * kind
+      let hash = kind
+      for (let index = from; index < bytes.length; index++) hash = hashOn(hash, bytes[index] as number)
+      return slots[find(hash, kind, bytes, from, bytes.length - from)] as number
     },
     textOf(id) {
       const start = starts[id] as number

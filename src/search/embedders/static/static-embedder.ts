@@ -27,13 +27,20 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
 
   /** The reading of a text with words of other languages; undefined for an English text. */
   async function read(text: string): Promise<Foreign | undefined> {
-    if (languages === undefined || !mayBeForeign(text, table.pieces)) return undefined
     if (last?.text === text) return last.foreign
-    others ??= readLanguages(languages, table)
-    const otherLanguages = await others
-    const reading = otherLanguages.read(text.slice(0, maxCharacters))
-    last = { text, foreign: reading && { table: otherLanguages.table, reading } }
-    return last.foreign
+    const foreign =
+      languages !== undefined && mayBeForeign(text, table.pieces)
+        ? await readWith(languages, text)
+        : undefined
+    last = { text, foreign }
+    return foreign
+  }
+
+  async function readWith(folder: string, text: string): Promise<Foreign | undefined> {
+    others ??= readLanguages(folder, table)
+    const { table: rows, read } = await others
+    const reading = read(text.slice(0, maxCharacters))
+    return reading && { table: rows, reading }
   }
 
   return {

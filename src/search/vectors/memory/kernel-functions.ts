@@ -13,18 +13,27 @@ export interface Kernel {
     margin: number,
     slack: number,
   ): number
-  measure(slab: number, list: number, entries: number, width: number): void
+  measure(
+    slab: number,
+    list: number,
+    entries: number,
+    width: number,
+    unit: number,
+    base: number,
+    margin: number,
+    slack: number,
+  ): void
   narrow(slab: number, list: number, entries: number, width: number, furthest: number): number
-  similarity(slab: number, row: number, width: number): number
+  similarity(slab: number, row: number, width: number, unit: number, margin: number, slack: number): number
   readonly best: { readonly value: number }
 }
 
 export function kernelOn(memory: WebAssembly.Memory, layout: MemoryLayout): Kernel {
-  const { codeBytes, sketchBytes, slab, scratch } = layout
+  const { codeBytes, halfBytes, slab, scratch } = layout
   const module = new WebAssembly.Module(Buffer.from(kernel, 'base64'))
   const { exports } = new WebAssembly.Instance(module, {
     store: { memory },
-    layout: { codeBytes, sketchBytes },
+    layout: { codeBytes, halfBytes },
     slab,
     scratch,
   })

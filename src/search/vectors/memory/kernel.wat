@@ -4,20 +4,21 @@
 (module
   (import "store" "memory" (memory 1 65535 shared))
 
-  ;; Bytes of a vector as integers and as signs; its residuals take two bytes where an integer takes one.
+  ;; Bytes of a vector as integers and as halves of them; its residuals take two bytes where an integer takes one.
   (import "layout" "codeBytes" (global $code_bytes i32))
-  (import "layout" "sketchBytes" (global $sketch_bytes i32))
+  (import "layout" "halfBytes" (global $half_bytes i32))
   ;; Sections of a slab, from its beginning.
-  (import "slab" "codes" (global $codes i32))
+  (import "slab" "highs" (global $highs i32))
+  (import "slab" "lows" (global $lows i32))
   (import "slab" "scales" (global $scales i32))
   (import "slab" "centers" (global $centers i32))
   (import "slab" "distances" (global $distances i32))
-  (import "slab" "sketches" (global $sketches i32))
   (import "slab" "residuals" (global $residuals i32))
   ;; What one query needs.
   (import "scratch" "query" (global $query i32))
-  (import "scratch" "sketch" (global $query_sketch i32))
+  (import "scratch" "coarse" (global $coarse_query i32))
   (import "scratch" "floats" (global $query_floats i32))
+  (import "scratch" "codes" (global $codes i32))
   (import "scratch" "uppers" (global $uppers i32))
   (import "scratch" "chosen" (global $chosen i32))
   (import "scratch" "narrowed" (global $narrowed i32))
@@ -25,19 +26,17 @@
 
   ;; Place among its capabilities of the best one of the entry last given to $similarity, -1 without any.
   (global $best (export "best") (mut i32) (i32.const -1))
-  ;; Where to put what is read only to be near: what nobody uses might not be read.
-  (global $touched (mut i32) (i32.const 0))
 
   ;; For each row in the list, the most that its dot product with the query can be:
   ;;   scale * (unit * (dot of integers - center) + margin) + slack
-  ;; Four rows at a time, so that a piece of the query is loaded once for all of them, and the next four are
-  ;; touched; after the last row come up to seven that an older list left there. The query is 14 bits and not
+  ;; Four rows at a time, so that a piece of the query is loaded once for all of them; after the last row come
+  ;; up to three that an older list left there. The query is 14 bits and not
   ;; negative (its offset is what the centers take off again), in pieces of 16 high halves, then 16 low halves,
   ;; of 7 bits each: with the top bit clear, the relaxed dot product is exact on every processor.
-  (func (export "estimate")
+  (func $estimate (export "estimate")
     (param $slab i32) (param $list i32) (param $listed i32)
     (param $unit f32) (param $margin f32) (param $slack f32)
-    (local $rows i32) (local $scales i32) (local $centers i32) (local $uppers i32)
+    (local $scales i32) (local $centers i32) (local $uppers i32)
     (local $end i32) (local $piece i32) (local $row_end i32)
     (local $row0 i32) (local $row1 i32) (local $row2 i32) (local $row3 i32)
     (local $high v128) (local $low v128) (local $codes v128)
@@ -45,7 +44,6 @@
     (local $low0 v128) (local $low1 v128) (local $low2 v128) (local $low3 v128)
     (local $index0 i32) (local $index1 i32) (local $index2 i32) (local $index3 i32)
 
-    (local.set $rows (i32.add (local.get $slab) (global.get $codes)))
     (local.set $scales (i32.add (local.get $slab) (global.get $scales)))
     (local.set $centers (i32.add (local.get $slab) (global.get $centers)))
     (local.set $uppers (global.get $uppers))
@@ -57,11 +55,11 @@
       (local.set $index2 (i32.load16_u offset=4 (local.get $list)))
       (local.set $index3 (i32.load16_u offset=6 (local.get $list)))
       (local.set $list (i32.add (local.get $list) (i32.const 8)))
-      (local.set $row0 (i32.add (local.get $rows) (i32.mul (local.get $index0) (global.get $code_bytes))))
-      (local.set $row1 (i32.add (local.get $rows) (i32.mul (local.get $index1) (global.get $code_bytes))))
-      (local.set $row2 (i32.add (local.get $rows) (i32.mul (local.get $index2) (global.get $code_bytes))))
-      (local.set $row3 (i32.add (local.get $rows) (i32.mul (local.get $index3) (global.get $code_bytes))))
-      (call $touch (local.get $rows) (local.get $list))
+      (local.set $row0 (global.get $codes))
+      (local.set $row1 (call $unpack (local.get $slab) (local.get $index0) (local.get $row0)))
+      (local.set $row2 (call $unpack (local.get $slab) (local.get $index1) (local.get $row1)))
+      (local.set $row3 (call $unpack (local.get $slab) (local.get $index2) (local.get $row2)))
+      (drop (call $unpack (local.get $slab) (local.get $index3) (local.get $row3)))
       (local.set $row_end (i32.add (local.get $row0) (global.get $code_bytes)))
       (local.set $piece (global.get $query))
       (local.set $high0 (v128.const i32x4 0 0 0 0))
@@ -220,63 +218,233 @@
               (br $several))))))
     (i32.div_u (i32.sub (local.get $chosen) (global.get $chosen)) (i32.const 12)))
 
-  ;; The similarity of the entry with `width` rows from this index on, in double precision. Sets $best.
+  ;; The similarity of the entry with `width` rows from this index on, in double precision. Sets $best. Of several
+  ;; other rows, those whose upper bound is below the best of them are not compared.
   (func (export "similarity")
-    (param $slab i32) (param $index i32) (param $width i32) (result f64)
-    (local $own f64) (local $other f64) (local $highest f64) (local $place i32)
+    (param $slab i32) (param $index i32) (param $width i32)
+    (param $unit f32) (param $margin f32) (param $slack f32) (result f64)
+    (local $own f64) (local $other f64) (local $highest f64) (local $others i32) (local $place i32)
 
     (global.set $best (i32.const -1))
     (local.set $own (call $dot (local.get $slab) (local.get $index)))
     (if (i32.eq (local.get $width) (i32.const 1)) (then (return (local.get $own))))
-    (local.set $highest (f64.const -inf))
-    (loop $others
-      (local.set $index (i32.add (local.get $index) (i32.const 1)))
-      (local.set $other (call $dot (local.get $slab) (local.get $index)))
-      (if (f64.gt (local.get $other) (local.get $highest))
-        (then
-          (local.set $highest (local.get $other))
-          (global.set $best (local.get $place))))
-      (local.set $place (i32.add (local.get $place) (i32.const 1)))
-      (br_if $others
-        (i32.lt_u (i32.add (local.get $place) (i32.const 1)) (local.get $width))))
+    (local.set $index (i32.add (local.get $index) (i32.const 1)))
+    (local.set $others (i32.sub (local.get $width) (i32.const 1)))
+    (global.set $best (i32.const 0))
+    (if (i32.gt_u (local.get $others) (i32.const 1))
+      (then
+        (call $estimate_next (local.get $slab) (local.get $index) (local.get $others)
+          (local.get $unit) (local.get $margin) (local.get $slack))
+        (loop $uppers
+          (local.set $place (i32.add (local.get $place) (i32.const 1)))
+          (if (f32.gt (call $upper (local.get $place)) (call $upper (global.get $best)))
+            (then (global.set $best (local.get $place))))
+          (br_if $uppers (i32.lt_u (i32.add (local.get $place) (i32.const 1)) (local.get $others))))))
+    (local.set $highest (call $dot (local.get $slab) (i32.add (local.get $index) (global.get $best))))
+    (if (i32.gt_u (local.get $others) (i32.const 1))
+      (then
+        (local.set $place (i32.const 0))
+        (loop $rest
+          (if
+            (i32.and
+              (i32.ne (local.get $place) (global.get $best))
+              (f64.ge (f64.promote_f32 (call $upper (local.get $place))) (local.get $highest)))
+            (then
+              (local.set $other (call $dot (local.get $slab) (i32.add (local.get $index) (local.get $place))))
+              (if
+                (i32.or
+                  (f64.gt (local.get $other) (local.get $highest))
+                  (i32.and
+                    (f64.eq (local.get $other) (local.get $highest))
+                    (i32.lt_u (local.get $place) (global.get $best))))
+                (then
+                  (local.set $highest (local.get $other))
+                  (global.set $best (local.get $place))))))
+          (br_if $rest
+            (i32.lt_u (local.tee $place (i32.add (local.get $place) (i32.const 1))) (local.get $others))))))
     (f64.mul (f64.const 0.5) (f64.add (local.get $own) (local.get $highest))))
 
-  ;; Writes how far the listed entries' sketches are from the query's, and adds that to the histogram: twice the
-  ;; bits in which the only row differs, or the first row's bits and the nearest other's together.
+  ;; `estimate` for `rows` rows from this index on.
+  (func $estimate_next
+    (param $slab i32) (param $index i32) (param $rows i32)
+    (param $unit f32) (param $margin f32) (param $slack f32)
+    (local $list i32) (local $end i32)
+
+    (local.set $list (global.get $narrowed))
+    (local.set $end (i32.add (local.get $list) (i32.shl (local.get $rows) (i32.const 1))))
+    (loop $next
+      (i32.store16 (local.get $list) (local.get $index))
+      (local.set $index (i32.add (local.get $index) (i32.const 1)))
+      (br_if $next (i32.lt_u (local.tee $list (i32.add (local.get $list) (i32.const 2))) (local.get $end))))
+    (call $estimate (local.get $slab) (global.get $narrowed) (local.get $rows)
+      (local.get $unit) (local.get $margin) (local.get $slack)))
+
+  ;; What `estimate` found for the row with this number.
+  (func $upper (param $number i32) (result f32)
+    (f32.load (i32.add (global.get $uppers) (i32.shl (local.get $number) (i32.const 2)))))
+
+  ;; Writes how far the listed entries are from the query at the least, by the high halves of their integers,
+  ;; and adds how far they seem to be to the histogram. An entry has half the first row's similarity and half the
+  ;; best of the others', or the only row's. The distance of a similarity is 0 for 1 and more, 2047 for -1 and less.
   (func (export "measure")
     (param $slab i32) (param $list i32) (param $entries i32) (param $width i32)
-    (local $sketches i32) (local $distances i32) (local $end i32) (local $row_end i32)
-    (local $own i32) (local $nearest i32) (local $other i32) (local $bin i32)
+    (param $unit f32) (param $base f32) (param $margin f32) (param $slack f32)
+    (local $distances i32) (local $end i32) (local $row i32) (local $row_end i32) (local $bin i32)
+    (local $both v128) (local $others v128)
 
-    (local.set $sketches (i32.add (local.get $slab) (global.get $sketches)))
+    (call $estimate_high (local.get $slab) (local.get $list) (i32.mul (local.get $entries) (local.get $width))
+      (local.get $unit) (local.get $base) (local.get $margin) (local.get $slack))
     (local.set $distances (i32.add (local.get $slab) (global.get $distances)))
-    ;; In a slab the residuals follow the sketches.
-    (call $touch_all (local.get $sketches) (i32.add (local.get $slab) (global.get $residuals)))
     (local.set $end (i32.add (local.get $distances) (i32.shl (local.get $entries) (i32.const 1))))
+    (local.set $row (global.get $uppers))
     (loop $next
       (br_if 1 (i32.ge_u (local.get $distances) (local.get $end)))
-      (local.set $row_end (i32.add (local.get $list) (i32.shl (local.get $width) (i32.const 1))))
-      (local.set $own
-        (call $differing (local.get $sketches) (local.get $list)))
-      (local.set $list (i32.add (local.get $list) (i32.const 2)))
-      (local.set $nearest
-        (select (local.get $own) (i32.const 0xffff) (i32.eq (local.get $width) (i32.const 1))))
-      (block $done
-        (loop $others
-          (br_if $done (i32.ge_u (local.get $list) (local.get $row_end)))
-          (local.set $other
-            (call $differing (local.get $sketches) (local.get $list)))
-          (local.set $nearest
-            (select
-              (local.get $other) (local.get $nearest) (i32.lt_u (local.get $other) (local.get $nearest))))
-          (local.set $list (i32.add (local.get $list) (i32.const 2)))
-          (br $others)))
-      (local.set $own (i32.add (local.get $own) (local.get $nearest)))
-      (i32.store16 (local.get $distances) (local.get $own))
-      (local.set $bin (i32.add (global.get $histogram) (i32.shl (local.get $own) (i32.const 2))))
+      (local.set $row_end (i32.add (local.get $row) (i32.shl (local.get $width) (i32.const 3))))
+      (local.set $both (v128.load64_zero (local.get $row)))
+      (local.set $row (i32.add (local.get $row) (i32.const 8)))
+      (if (i32.lt_u (local.get $row) (local.get $row_end))
+        (then
+          (local.set $others (v128.load64_zero (local.get $row)))
+          (loop $several
+            (local.set $others (f32x4.pmax (local.get $others) (v128.load64_zero (local.get $row))))
+            (br_if $several
+              (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 8))) (local.get $row_end))))
+          (local.set $both
+            (f32x4.mul (v128.const f32x4 0.5 0.5 0.5 0.5) (f32x4.add (local.get $both) (local.get $others))))))
+      (local.set $both
+        (i32x4.min_s
+          (i32x4.max_s
+            (i32x4.trunc_sat_f32x4_s
+              (f32x4.mul
+                (f32x4.sub (v128.const f32x4 1 1 1 1) (local.get $both))
+                (v128.const f32x4 1024 1024 1024 1024)))
+            (v128.const i32x4 0 0 0 0))
+          (v128.const i32x4 2047 2047 2047 2047)))
+      (i32.store16 (local.get $distances) (i32x4.extract_lane 0 (local.get $both)))
+      (local.set $bin
+        (i32.add
+          (global.get $histogram)
+          (i32.shl (i32x4.extract_lane 1 (local.get $both)) (i32.const 2))))
       (i32.store (local.get $bin) (i32.add (i32.load (local.get $bin)) (i32.const 1)))
       (local.set $distances (i32.add (local.get $distances) (i32.const 2)))
       (br $next)))
+
+  ;; For each row in the list, what its dot product with the query hardly exceeds and what it seems to be, by the
+  ;; high halves of its integers: scale * (unit * dot of halves + base), and that + scale * margin + slack before it.
+  ;; Four rows at a time, as above. The halves are not
+  ;; negative (`base` takes the offset off again), those of 32 numbers in 16 bytes: the first 16 are in the low bits.
+  ;; The query has 8 bits; the sums of 128 numbers fit into 16.
+  (func $estimate_high
+    (param $slab i32) (param $list i32) (param $listed i32)
+    (param $unit f32) (param $base f32) (param $margin f32) (param $slack f32)
+    (local $rows i32) (local $scales i32) (local $uppers i32)
+    (local $end i32) (local $piece i32) (local $row_end i32) (local $block_end i32)
+    (local $row0 i32) (local $row1 i32) (local $row2 i32) (local $row3 i32)
+    (local $first v128) (local $second v128) (local $halves v128) (local $mask v128)
+    (local $near0 v128) (local $near1 v128) (local $near2 v128) (local $near3 v128)
+    (local $sum0 v128) (local $sum1 v128) (local $sum2 v128) (local $sum3 v128)
+    (local $scale v128) (local $seeming v128) (local $most v128)
+    (local $index0 i32) (local $index1 i32) (local $index2 i32) (local $index3 i32)
+
+    (local.set $mask (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f))
+    (local.set $rows (i32.add (local.get $slab) (global.get $highs)))
+    (local.set $scales (i32.add (local.get $slab) (global.get $scales)))
+    (local.set $uppers (global.get $uppers))
+    (local.set $end (i32.add (local.get $list) (i32.shl (local.get $listed) (i32.const 1))))
+    (loop $groups
+      (br_if 1 (i32.ge_u (local.get $list) (local.get $end)))
+      (local.set $index0 (i32.load16_u (local.get $list)))
+      (local.set $index1 (i32.load16_u offset=2 (local.get $list)))
+      (local.set $index2 (i32.load16_u offset=4 (local.get $list)))
+      (local.set $index3 (i32.load16_u offset=6 (local.get $list)))
+      (local.set $list (i32.add (local.get $list) (i32.const 8)))
+      (local.set $row0 (i32.add (local.get $rows) (i32.mul (local.get $index0) (global.get $half_bytes))))
+      (local.set $row1 (i32.add (local.get $rows) (i32.mul (local.get $index1) (global.get $half_bytes))))
+      (local.set $row2 (i32.add (local.get $rows) (i32.mul (local.get $index2) (global.get $half_bytes))))
+      (local.set $row3 (i32.add (local.get $rows) (i32.mul (local.get $index3) (global.get $half_bytes))))
+      (local.set $row_end (i32.add (local.get $row0) (global.get $half_bytes)))
+      (local.set $piece (global.get $coarse_query))
+      (local.set $sum0 (v128.const i32x4 0 0 0 0))
+      (local.set $sum1 (v128.const i32x4 0 0 0 0))
+      (local.set $sum2 (v128.const i32x4 0 0 0 0))
+      (local.set $sum3 (v128.const i32x4 0 0 0 0))
+      (loop $blocks
+        (local.set $block_end (i32.add (local.get $row0) (i32.const 64)))
+        (local.set $near0 (v128.const i32x4 0 0 0 0))
+        (local.set $near1 (v128.const i32x4 0 0 0 0))
+        (local.set $near2 (v128.const i32x4 0 0 0 0))
+        (local.set $near3 (v128.const i32x4 0 0 0 0))
+        (loop $pieces
+          (local.set $first (v128.load (local.get $piece)))
+          (local.set $second (v128.load offset=16 (local.get $piece)))
+          (local.set $halves (v128.load (local.get $row0)))
+          (local.set $near0
+            (i16x8.add
+              (local.get $near0)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (v128.and (local.get $halves) (local.get $mask)))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second)
+                  (v128.and (i16x8.shr_u (local.get $halves) (i32.const 4)) (local.get $mask))))))
+          (local.set $halves (v128.load (local.get $row1)))
+          (local.set $near1
+            (i16x8.add
+              (local.get $near1)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (v128.and (local.get $halves) (local.get $mask)))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second)
+                  (v128.and (i16x8.shr_u (local.get $halves) (i32.const 4)) (local.get $mask))))))
+          (local.set $halves (v128.load (local.get $row2)))
+          (local.set $near2
+            (i16x8.add
+              (local.get $near2)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (v128.and (local.get $halves) (local.get $mask)))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second)
+                  (v128.and (i16x8.shr_u (local.get $halves) (i32.const 4)) (local.get $mask))))))
+          (local.set $halves (v128.load (local.get $row3)))
+          (local.set $near3
+            (i16x8.add
+              (local.get $near3)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (v128.and (local.get $halves) (local.get $mask)))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second)
+                  (v128.and (i16x8.shr_u (local.get $halves) (i32.const 4)) (local.get $mask))))))
+          (local.set $piece (i32.add (local.get $piece) (i32.const 32)))
+          (local.set $row1 (i32.add (local.get $row1) (i32.const 16)))
+          (local.set $row2 (i32.add (local.get $row2) (i32.const 16)))
+          (local.set $row3 (i32.add (local.get $row3) (i32.const 16)))
+          (br_if $pieces
+            (i32.lt_u (local.tee $row0 (i32.add (local.get $row0) (i32.const 16))) (local.get $block_end))))
+        (local.set $sum0 (i32x4.add (local.get $sum0) (i32x4.extadd_pairwise_i16x8_s (local.get $near0))))
+        (local.set $sum1 (i32x4.add (local.get $sum1) (i32x4.extadd_pairwise_i16x8_s (local.get $near1))))
+        (local.set $sum2 (i32x4.add (local.get $sum2) (i32x4.extadd_pairwise_i16x8_s (local.get $near2))))
+        (local.set $sum3 (i32x4.add (local.get $sum3) (i32x4.extadd_pairwise_i16x8_s (local.get $near3))))
+        (br_if $blocks (i32.lt_u (local.get $row0) (local.get $row_end))))
+
+      (local.set $scale
+        (call $gather (local.get $scales)
+          (local.get $index0) (local.get $index1) (local.get $index2) (local.get $index3)))
+      (local.set $seeming
+        (f32x4.mul
+          (local.get $scale)
+          (f32x4.add
+            (f32x4.mul
+              (f32x4.splat (local.get $unit))
+              (f32x4.convert_i32x4_s
+                (call $sums (local.get $sum0) (local.get $sum1) (local.get $sum2) (local.get $sum3))))
+            (f32x4.splat (local.get $base)))))
+      (local.set $most
+        (f32x4.add
+          (local.get $seeming)
+          (f32x4.add
+            (f32x4.mul (local.get $scale) (f32x4.splat (local.get $margin)))
+            (f32x4.splat (local.get $slack)))))
+      (v128.store (local.get $uppers)
+        (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23 (local.get $most) (local.get $seeming)))
+      (v128.store offset=16 (local.get $uppers)
+        (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31 (local.get $most) (local.get $seeming)))
+      (local.set $uppers (i32.add (local.get $uppers) (i32.const 32)))
+      (br $groups)))
 
   ;; Lists in the scratch the rows of those listed entries that were measured to be no further away than this;
   ;; returns how many entries they are. Most entries are further away, so it looks at eight at once.
@@ -329,14 +497,13 @@
     (local $row i32) (local $residual i32) (local $query i32) (local $end i32)
     (local $a v128) (local $b v128) (local $left v128) (local $right v128)
 
-    (local.set $row (i32.mul (local.get $index) (global.get $code_bytes)))
     (local.set $residual
       (i32.add
         (i32.add (local.get $slab) (global.get $residuals))
-        (i32.shl (local.get $row) (i32.const 1))))
-    (local.set $row (i32.add (i32.add (local.get $slab) (global.get $codes)) (local.get $row)))
+        (i32.shl (i32.mul (local.get $index) (global.get $code_bytes)) (i32.const 1))))
+    (local.set $row (global.get $codes))
+    (local.set $end (call $unpack (local.get $slab) (local.get $index) (local.get $row)))
     (local.set $query (global.get $query_floats))
-    (local.set $end (i32.add (local.get $row) (global.get $code_bytes)))
     (loop $lanes
       (local.set $left
         (i32x4.add
@@ -374,67 +541,38 @@
               (i32.shl (local.get $index) (i32.const 2)))))
         (f64.const 65534))))
 
-  ;; Number of bits in which the sketch of the row listed here differs from the query's.
-  (func $differing (param $sketches i32) (param $list i32) (result i32)
-    (local $query i32) (local $row i32) (local $end i32) (local $bits i64)
+  ;; Writes the integers of this row there, from the halves of them; returns the end. A byte of both halves is 136 more
+  ;; than the integer.
+  (func $unpack (param $slab i32) (param $index i32) (param $target i32) (result i32)
+    (local $high i32) (local $low i32) (local $end i32) (local $highs v128) (local $lows v128) (local $mask v128)
 
-    (local.set $query (global.get $query_sketch))
-    (local.set $row
-      (i32.add (local.get $sketches) (i32.mul (i32.load16_u (local.get $list)) (global.get $sketch_bytes))))
-    (local.set $end (i32.add (local.get $row) (global.get $sketch_bytes)))
+    (local.set $mask (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f))
+    (local.set $high
+      (i32.add
+        (i32.add (local.get $slab) (global.get $highs))
+        (i32.mul (local.get $index) (global.get $half_bytes))))
+    (local.set $low (i32.add (local.get $high) (i32.sub (global.get $lows) (global.get $highs))))
+    (local.set $end (i32.add (local.get $high) (global.get $half_bytes)))
     (loop $pieces
-      (local.set $bits
-        (i64.add
-          (local.get $bits)
-          (i64.add
-            (i64.add
-              (i64.popcnt (i64.xor (i64.load (local.get $row)) (i64.load (local.get $query))))
-              (i64.popcnt (i64.xor (i64.load offset=8 (local.get $row)) (i64.load offset=8 (local.get $query)))))
-            (i64.add
-              (i64.popcnt
-                (i64.xor (i64.load offset=16 (local.get $row)) (i64.load offset=16 (local.get $query))))
-              (i64.popcnt
-                (i64.xor (i64.load offset=24 (local.get $row)) (i64.load offset=24 (local.get $query))))))))
-      (local.set $query (i32.add (local.get $query) (i32.const 32)))
+      (local.set $highs (v128.load (local.get $high)))
+      (local.set $lows (v128.load (local.get $low)))
+      (v128.store (local.get $target)
+        (i8x16.sub
+          (v128.or
+            (v128.andnot (i16x8.shl (local.get $highs) (i32.const 4)) (local.get $mask))
+            (v128.and (local.get $lows) (local.get $mask)))
+          (v128.const i32x4 0x88888888 0x88888888 0x88888888 0x88888888)))
+      (v128.store offset=16 (local.get $target)
+        (i8x16.sub
+          (v128.or
+            (v128.andnot (local.get $highs) (local.get $mask))
+            (v128.and (i16x8.shr_u (local.get $lows) (i32.const 4)) (local.get $mask)))
+          (v128.const i32x4 0x88888888 0x88888888 0x88888888 0x88888888)))
+      (local.set $target (i32.add (local.get $target) (i32.const 32)))
+      (local.set $low (i32.add (local.get $low) (i32.const 16)))
       (br_if $pieces
-        (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 32))) (local.get $end))))
-    (i32.wrap_i64 (local.get $bits)))
-
-  ;; Reads a byte of every line of the cache of the next four rows listed, so that they come all at once while
-  ;; the four before them are worked on.
-  (func $touch (param $rows i32) (param $list i32)
-    (local $row0 i32) (local $row1 i32) (local $row2 i32) (local $row3 i32) (local $line i32) (local $sum i32)
-
-    (local.set $row0
-      (i32.add (local.get $rows) (i32.mul (i32.load16_u (local.get $list)) (global.get $code_bytes))))
-    (local.set $row1
-      (i32.add (local.get $rows) (i32.mul (i32.load16_u offset=2 (local.get $list)) (global.get $code_bytes))))
-    (local.set $row2
-      (i32.add (local.get $rows) (i32.mul (i32.load16_u offset=4 (local.get $list)) (global.get $code_bytes))))
-    (local.set $row3
-      (i32.add (local.get $rows) (i32.mul (i32.load16_u offset=6 (local.get $list)) (global.get $code_bytes))))
-    (loop $lines
-      (local.set $sum
-        (i32.add
-          (i32.add
-            (i32.add (local.get $sum) (i32.load8_u (i32.add (local.get $row0) (local.get $line))))
-            (i32.load8_u (i32.add (local.get $row1) (local.get $line))))
-          (i32.add
-            (i32.load8_u (i32.add (local.get $row2) (local.get $line)))
-            (i32.load8_u (i32.add (local.get $row3) (local.get $line))))))
-      (br_if $lines
-        (i32.lt_u (local.tee $line (i32.add (local.get $line) (i32.const 64))) (global.get $code_bytes))))
-    (global.set $touched (local.get $sum)))
-
-  ;; Reads a byte of every line of the cache from here to there, for the same reason.
-  (func $touch_all (param $line i32) (param $end i32)
-    (local $sum i32)
-
-    (loop $lines
-      (local.set $sum (i32.add (local.get $sum) (i32.load8_u (local.get $line))))
-      (br_if $lines
-        (i32.lt_u (local.tee $line (i32.add (local.get $line) (i32.const 64))) (local.get $end))))
-    (global.set $touched (local.get $sum)))
+        (i32.lt_u (local.tee $high (i32.add (local.get $high) (i32.const 16))) (local.get $end))))
+    (local.get $target))
 
   ;; How far the bounds of the listed row lie apart.
   (func $doubt

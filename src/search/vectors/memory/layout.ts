@@ -2,6 +2,8 @@
 export const slabRows = 512
 
 const maxDimensions = 16_384
+/** Number of distances that the kernel tells apart. */
+export const distances = 2048
 
 /**
  * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of one query. The slabs follow,
@@ -11,10 +13,12 @@ export interface MemoryLayout {
   readonly dimensions: number
   /** Bytes of a vector as integers of 8 bits; their residuals have 16 bits. */
   readonly codeBytes: number
-  /** Bytes of a vector as the signs of its numbers. */
-  readonly sketchBytes: number
-  readonly scratch: Sections<'query' | 'floats' | 'sketch' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'>
-  readonly slab: Sections<'list' | 'distances' | 'codes' | 'scales' | 'centers' | 'sketches' | 'residuals'>
+  /** Bytes of a vector as the high or the low halves of these integers. */
+  readonly halfBytes: number
+  readonly scratch: Sections<
+    'query' | 'coarse' | 'floats' | 'codes' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'
+  >
+  readonly slab: Sections<'list' | 'distances' | 'highs' | 'lows' | 'scales' | 'centers' | 'residuals'>
 }
 
 /** The start of each section, and the total bytes. */
@@ -24,31 +28,32 @@ type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
 export function layoutOf(dimensions: number): MemoryLayout {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > maxDimensions)
     throw new RangeError(`Vectors have 1 to ${maxDimensions} dimensions, not ${dimensions}.`)
-  const codeBytes = roundUp(dimensions, 32)
-  const sketchBytes = roundUp(dimensions, 256) / 8
+  const codeBytes = roundUp(dimensions, 128)
+  const halfBytes = codeBytes / 2
   // The kernel reads lists four items at a time, beyond their end.
   const listBytes = (slabRows + 4) * 2
   return {
     dimensions,
     codeBytes,
-    sketchBytes,
+    halfBytes,
     scratch: sections({
       query: codeBytes * 2,
+      coarse: codeBytes,
       floats: codeBytes * 4,
-      sketch: sketchBytes,
-      uppers: slabRows * 4,
+      codes: codeBytes * 4,
+      uppers: slabRows * 8,
       chosen: slabRows * 12,
       narrowed: listBytes,
-      histogram: (dimensions * 2 + 1) * 4,
+      histogram: distances * 4,
     }),
-    // What scans write comes first: the rest, from `codes` on, is what a snapshot holds.
+    // What scans write comes first: the rest, from `highs` on, is what a snapshot holds.
     slab: sections({
       list: listBytes,
       distances: slabRows * 2,
-      codes: slabRows * codeBytes,
+      highs: slabRows * halfBytes,
+      lows: slabRows * halfBytes,
       scales: slabRows * 4,
       centers: slabRows * 4,
-      sketches: slabRows * sketchBytes,
       residuals: slabRows * codeBytes * 2,
     }),
   }

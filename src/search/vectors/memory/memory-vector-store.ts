@@ -20,8 +20,6 @@ export interface MemoryVectorStoreOptions {
   readonly worker?: URL
   /** Scans of this many rows run in that thread; by default scans of some 10 ms. */
   readonly worker_rows?: number
-  /** Above this number of rows, sketches choose the rows to scan, and results are no longer exact. */
-  readonly exact_rows?: number
 }
 
 export interface MemoryVectorStore extends VectorStore {
@@ -29,19 +27,12 @@ export interface MemoryVectorStore extends VectorStore {
   save(write: (pieces: Pieces) => Promise<void>): Promise<void>
 }
 
-/** Bytes of integers that a scan on slow memory reads in some 10 ms. */
-const quickBytes = 64 * 2 ** 20
-const exactRows = 400_000
-/** Share of the entries that sketches choose in a store too large for a whole scan. */
-const sketchedShare = 0.02
-/** Minimum number of entries that sketches choose, as a multiple of the limit. */
-const sketchedDepth = 100
-/** Number of sketches that are compared in the time of one row. */
-const sketchSpeed = 3
+/** Bytes of halves that a scan on slow memory reads in some 5 ms. */
+const quickBytes = 32 * 2 ** 20
 
 /**
- * Vectors in memory, compared one by one: results are exact, up to the rounding of floats, below `exact_rows`. Calls
- * run one after another, so none sees half a change.
+ * Vectors in memory, compared one by one: results are exact, up to the rounding of floats. Calls run
+ *  one after another, so none sees half a change.
  */
 export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
   return new VectorsInMemory(options)
@@ -61,7 +52,6 @@ class VectorsInMemory implements MemoryVectorStore {
   applied_revision: number
   readonly #layout: MemoryLayout
   readonly #worker_rows: number
-  readonly #exact_rows: number
   readonly #turns = new SerialQueue()
   /** Changes and snapshots, which are long: searches run between their turns. */
   readonly #changes = new SerialQueue()
@@ -69,13 +59,12 @@ class VectorsInMemory implements MemoryVectorStore {
   #open: { readonly table: VectorTable; readonly scanner: Scanner } | undefined
 
   constructor(
-    { dimensions, worker, worker_rows, exact_rows = exactRows }: MemoryVectorStoreOptions,
+    { dimensions, worker, worker_rows }: MemoryVectorStoreOptions,
     table = new VectorTable(layoutOf(dimensions)),
     revision = 0,
   ) {
     this.#layout = layoutOf(dimensions)
-    this.#worker_rows = worker_rows ?? quickBytes / this.#layout.codeBytes
-    this.#exact_rows = exact_rows
+    this.#worker_rows = worker_rows ?? quickBytes / this.#layout.halfBytes
     this.applied_revision = revision
     const { memory } = table.pool
     this.#open = { table, scanner: new Scanner(memory, this.#layout) }
@@ -153,16 +142,13 @@ class VectorsInMemory implements MemoryVectorStore {
   }
 
   #search(
-    { numbers, rows, entries }: ScanPlan,
+    { numbers, rows }: ScanPlan,
     vector: Float32Array,
     limit: number,
   ): ScanResult | Promise<ScanResult> {
     const { table, scanner } = this.#opened()
-    const isExact = rows <= this.#exact_rows
-    const sketched = isExact ? null : Math.max(Math.ceil(entries * sketchedShare), limit * sketchedDepth)
-    const scan = { plan: numbers, vector, limit, bounds: table.bounds, sketched }
-    const effort = isExact ? rows : rows / sketchSpeed
-    if (!this.#thread || effort < this.#worker_rows) return scanner.search(scan)
+    const scan = { plan: numbers, vector, limit, bounds: table.bounds }
+    if (!this.#thread || rows < this.#worker_rows) return scanner.search(scan)
     return this.#thread.search(scan)
   }
 

@@ -7,7 +7,11 @@ export interface ErrorBounds {
   readonly spread: number
   /** Length of a vector, rounded or not. */
   readonly longest: number
+  /** Length of the low halves of a row's integers. */
+  readonly lows: number
 }
+
+export const noBounds: ErrorBounds = { spread: 0, longest: 0, lows: 0 }
 
 /** A query in the form that the kernel takes: dot product = scale * (unit * integers ± margin) ± slack. */
 export interface Terms {
@@ -16,7 +20,15 @@ export interface Terms {
   readonly slack: number
 }
 
-const maxCode = 127
+/** An integer is 16 * its high half + its low half, both of 4 bits with a sign. */
+const maxCode = 119
+const halfOffset = 8
+/**
+ * What the low halves add to a dot product, in standard deviations, is less than this: they are as good as independent of
+ * the query. Fewer than one search in a million misses one of its results by it.
+ */
+const deviations = 5
+const maxCoarseCode = 127
 /** The query's integers have 14 bits, so that its rounding error is negligible. */
 const maxQueryCode = 8191
 const queryOffset = 8192
@@ -24,7 +36,12 @@ const leastScale = 2 ** -126
 /** A residual of 1 is the scale divided by this: half a step of the integers is the greatest one of 16 bits. */
 const residualSteps = 65_534
 
-/** Writes a vector as a row of the slab at this address, in every form. The padding stays zero. */
+/** A query in the form that compares it with the high halves alone: dot product = scale * (unit * halves + base ± margin) ± slack. */
+export interface CoarseTerms extends Terms {
+  readonly base: number
+}
+
+/** Writes a vector as a row of the slab at this address, in every form. */
 export function writeRow(
   views: MemoryViews,
   layout: MemoryLayout,
@@ -32,18 +49,26 @@ export function writeRow(
   row: number,
   vector: Float32Array,
 ): ErrorBounds {
-  const { codes, floats, residuals } = views
-  const { codeBytes, slab: sections } = layout
-  const start = slab + sections.codes + row * codeBytes
+  const { bytes, floats, residuals } = views
+  const { codeBytes, halfBytes, slab: sections } = layout
+  const [highs, lows] = [slab + sections.highs + row * halfBytes, slab + sections.lows + row * halfBytes]
   const residualStart = (slab + sections.residuals) / 2 + row * codeBytes
   const scale = scaleOf(highest(vector) / maxCode)
   let sum = 0
   let error = 0
   let square = 0
-  for (let index = 0; index < vector.length; index++) {
+  let lowSquare = 0
+  for (let index = 0; index < codeBytes; index++) {
     const number = vector[index] ?? 0
     const code = scale === 0 ? 0 : Math.round(number / scale)
-    codes[start + index] = code
+    const high = (code + halfOffset) >> 4
+    const low = code - 16 * high
+    // 16 bytes hold the halves of 32 numbers, those of the first 16 in their low bits.
+    const place = (index >> 5) * 16 + (index & 15)
+    const shift = (index & 16) >> 2
+    bytes[highs + place] = ((high + halfOffset) << shift) | (shift === 0 ? 0 : (bytes[highs + place] ?? 0))
+    bytes[lows + place] = ((low + halfOffset) << shift) | (shift === 0 ? 0 : (bytes[lows + place] ?? 0))
+    lowSquare += low * low
     residuals[residualStart + index] = scale === 0 ? 0 : Math.round((number / scale - code) * residualSteps)
     sum += code
     error += (number - code * scale) ** 2
@@ -51,10 +76,10 @@ export function writeRow(
   }
   floats[(slab + sections.scales) / 4 + row] = scale
   floats[(slab + sections.centers) / 4 + row] = sum * queryOffset
-  writeSketch(views, slab + sections.sketches + row * layout.sketchBytes, layout.sketchBytes, vector)
   return {
     spread: scale === 0 ? 0 : Math.sqrt(error) / scale,
     longest: Math.sqrt(square) + Math.sqrt(error),
+    lows: Math.sqrt(lowSquare),
   }
 }
 
@@ -65,7 +90,7 @@ export function writeQuery(
   vector: Float32Array,
   bounds: ErrorBounds,
 ): Terms {
-  const { codeBytes, sketchBytes, scratch } = layout
+  const { codeBytes, scratch } = layout
   const unit = scaleOf(highest(vector) / maxQueryCode)
   let error = 0
   let square = 0
@@ -78,15 +103,54 @@ export function writeQuery(
     error += (number - code * unit) ** 2
     square += number ** 2
   }
-  writeSketch(views, scratch.sketch, sketchBytes, vector)
   views.floats.set(vector, scratch.floats / 4)
+  return termsOf(unit, square, bounds.spread, error, bounds, codeBytes)
+}
+
+/** Writes it for the comparison with the high halves. */
+export function writeCoarseQuery(
+  { bytes }: MemoryViews,
+  { dimensions, codeBytes, scratch }: MemoryLayout,
+  vector: Float32Array,
+  bounds: ErrorBounds,
+): CoarseTerms {
+  const scale = scaleOf(highest(vector) / maxCoarseCode)
+  let sum = 0
+  let error = 0
+  let square = 0
+  for (let index = 0; index < codeBytes; index++) {
+    const number = vector[index] ?? 0
+    const code = scale === 0 ? 0 : Math.round(number / scale)
+    bytes[scratch.coarse + index] = code
+    sum += code
+    error += (number - code * scale) ** 2
+    square += number ** 2
+  }
+  // In few dimensions this is more than what the errors can be at all.
+  const share = Math.min(1, deviations / Math.sqrt(dimensions))
+  const unit = 16 * scale
+  const terms = termsOf(unit, square, share * bounds.lows, share ** 2 * error, bounds, codeBytes)
+  return { ...terms, base: -unit * halfOffset * sum }
+}
+
+/**
+ * The terms of a query of this squared length, rounded by a vector of the squared length `error`, against rows whose
+ * rounding is as long as `spread`. The additions cover the kernel's own rounding: below 2^-24 of each number, and
+ * numbers too small for floats.
+ */
+function termsOf(
+  unit: number,
+  square: number,
+  spread: number,
+  error: number,
+  { longest }: ErrorBounds,
+  codeBytes: number,
+): Terms {
   const length = Math.sqrt(square)
-  // The additions cover the kernel's own rounding: below 2^-24 of each number, and numbers too small for
-  // floats.
   return {
     unit,
-    margin: length * bounds.spread * (1 + 1e-6),
-    slack: (Math.sqrt(error) + 1e-6 * Math.sqrt(codeBytes) * length) * bounds.longest + 2 ** -100,
+    margin: length * spread * (1 + 1e-6),
+    slack: (Math.sqrt(error) + 1e-6 * Math.sqrt(codeBytes) * length) * longest + 2 ** -100,
   }
 }
 
@@ -102,12 +166,4 @@ function highest(vector: Float32Array): number {
     if (size > highest) highest = size
   }
   return highest
-}
-
-function writeSketch({ bytes }: MemoryViews, address: number, length: number, vector: Float32Array): void {
-  for (let index = 0; index < length; index++) {
-    let signs = 0
-    for (let bit = 0; bit < 8; bit++) if ((vector[index * 8 + bit] ?? 0) < 0) signs |= 1 << bit
-    bytes[address + index] = signs
-  }
 }

@@ -1,5 +1,5 @@
 import { type MemoryLayout, slabRows } from './layout.ts'
-import { type ErrorBounds, writeRow } from './quantise.ts'
+import { type ErrorBounds, noBounds, writeRow } from './quantise.ts'
 import type { Slabs } from './slabs.ts'
 
 export interface Slab {
@@ -74,7 +74,7 @@ export class RowGroup {
 
   write(position: number, vectors: readonly Float32Array[]): ErrorBounds {
     const { slab, row } = this.at(position)
-    let bounds: ErrorBounds = { spread: 0, longest: 0 }
+    let bounds: ErrorBounds = noBounds
     vectors.forEach((vector, number) => {
       const written = writeRow(this.#pool.views, this.#layout, slab.address, row + number, vector)
       bounds = widest(bounds, written)
@@ -94,18 +94,18 @@ export class RowGroup {
   }
 
   #move(from: number, to: number): number {
-    const { codes, scales, centers, sketches, residuals } = this.#layout.slab
-    const { codeBytes, sketchBytes } = this.#layout
+    const { highs, lows, scales, centers, residuals } = this.#layout.slab
+    const { codeBytes, halfBytes } = this.#layout
     const [source, target] = [this.at(from), this.at(to)]
     const copy = (section: number, rowBytes: number) => {
       const start = source.slab.address + section + source.row * rowBytes
       const targetStart = target.slab.address + section + target.row * rowBytes
       this.#pool.views.bytes.copyWithin(targetStart, start, start + this.width * rowBytes)
     }
-    copy(codes, codeBytes)
+    copy(highs, halfBytes)
+    copy(lows, halfBytes)
     copy(scales, 4)
     copy(centers, 4)
-    copy(sketches, sketchBytes)
     copy(residuals, codeBytes * 2)
     const slot = source.slab.slots[source.index] ?? 0
     target.slab.slots[target.index] = slot
@@ -117,5 +117,6 @@ export function widest(left: ErrorBounds, right: ErrorBounds): ErrorBounds {
   return {
     spread: Math.max(left.spread, right.spread),
     longest: Math.max(left.longest, right.longest),
+    lows: Math.max(left.lows, right.lows),
   }
 }

@@ -1,7 +1,7 @@
 import { Highest } from './highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
-import { type MemoryLayout, slabRows } from './layout.ts'
-import { type ErrorBounds, type Terms, writeQuery } from './quantise.ts'
+import { distances, type MemoryLayout, slabRows } from './layout.ts'
+import { type CoarseTerms, type ErrorBounds, type Terms, writeCoarseQuery, writeQuery } from './quantise.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
 /** A search over rows that are listed in their slabs. It can be sent to another thread. */
@@ -11,8 +11,6 @@ export interface Scan {
   readonly vector: Float32Array
   readonly limit: number
   readonly bounds: ErrorBounds
-  /** Number of entries that the sketches choose; null scans all entries, which is exact. */
-  readonly sketched: number | null
 }
 
 /** The `limit` most similar entries in no order, and all entries as similar as the last of them. */
@@ -24,6 +22,9 @@ export interface ScanResult {
   readonly capabilities: Int16Array
 }
 
+/** The high halves look for at least this many entries: the best of many that seem good seems better than it is. */
+const leastCoarse = 32
+
 /** Searches one memory, in any thread. Only one search runs at a time: the memory has space for one query. */
 export class Scanner {
   /** Index of the best capability of the entry last compared, the first of equals; -1 if the entry has none. */
@@ -32,7 +33,7 @@ export class Scanner {
   readonly #layout: MemoryLayout
   readonly #kernel: Kernel
   #views: MemoryViews
-  #isZero = false
+  #terms: Terms = { unit: 0, margin: 0, slack: 0 }
 
   constructor(memory: WebAssembly.Memory, layout: MemoryLayout) {
     this.#memory = memory
@@ -41,49 +42,50 @@ export class Scanner {
     this.#views = viewsOf(memory)
   }
 
-  search({ plan, vector, limit, bounds, sketched }: Scan): ScanResult {
-    const terms = this.load(vector, bounds)
-    const furthest = sketched === null ? null : this.#furthest(plan, sketched)
+  search({ plan, vector, limit, bounds }: Scan): ScanResult {
+    this.load(vector, bounds)
+    const coarse = writeCoarseQuery(this.#views, this.#layout, vector, bounds)
+    const furthest = this.#furthest(plan, Math.max(limit, leastCoarse), coarse)
     const candidates = new Candidates()
     const lowers = new Highest(limit)
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
       const width = plan[at + 1] ?? 0
       const listed = plan[at + 2] ?? 0
-      this.#choose(slab, width, listed, furthest, terms, (at / 3) * slabRows, candidates, lowers)
+      this.#choose(slab, width, listed, furthest, (at / 3) * slabRows, candidates, lowers)
     }
     return this.#best(plan, candidates, lowers.least, limit)
   }
 
   /** Sets the vector that `similarity` compares with. */
-  load(vector: Float32Array, bounds: ErrorBounds): Terms {
+  load(vector: Float32Array, bounds: ErrorBounds): void {
     if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
-    const terms = writeQuery(this.#views, this.#layout, vector, bounds)
-    this.#isZero = terms.unit === 0
-    return terms
+    this.#terms = writeQuery(this.#views, this.#layout, vector, bounds)
   }
 
   /** Similarity of the loaded vector and the entry with this first row, by its floats. Sets `capability`. */
   similarity(slab: number, row: number, width: number): number {
-    if (this.#isZero) {
+    const { unit, margin, slack } = this.#terms
+    if (unit === 0) {
       this.capability = width > 1 ? 0 : -1
       return 0
     }
-    const similarity = this.#kernel.similarity(slab, row, width)
+    const similarity = this.#kernel.similarity(slab, row, width, unit, margin, slack)
     this.capability = this.#kernel.best.value
     return similarity
   }
 
-  /** The sketch distance within which the nearest `entries` entries lie. */
-  #furthest(plan: Uint32Array, entries: number): number {
+  /** Measures all entries by the high halves; the distance within which the nearest `entries` of them seem to lie. */
+  #furthest(plan: Uint32Array, entries: number, { unit, base, margin, slack }: CoarseTerms): number {
     const { scratch, slab: sections } = this.#layout
     const start = scratch.histogram / 4
-    const end = start + this.#layout.dimensions * 2
+    const end = start + distances - 1
     const { words } = this.#views
     words.fill(0, start, end + 1)
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
-      this.#kernel.measure(slab, slab + sections.list, plan[at + 2] ?? 0, plan[at + 1] ?? 0)
+      const list = slab + sections.list
+      this.#kernel.measure(slab, list, plan[at + 2] ?? 0, plan[at + 1] ?? 0, unit, base, margin, slack)
     }
     let distance = start
     for (let near = words[start] ?? 0; near < entries && distance < end; ) near += words[++distance] ?? 0
@@ -95,18 +97,18 @@ export class Scanner {
     slab: number,
     width: number,
     listed: number,
-    furthest: number | null,
-    { unit, margin, slack }: Terms,
+    furthest: number,
     first: number,
     candidates: Candidates,
     lowers: Highest,
   ): void {
     const kernel = this.#kernel
+    const { unit, margin, slack } = this.#terms
     const { shorts, words, floats } = this.#views
     const { scratch, slab: sections } = this.#layout
-    const wide = slab + sections.list
-    const list = furthest === null ? wide : scratch.narrowed
-    const entries = furthest === null ? listed : kernel.narrow(slab, wide, listed, width, furthest)
+    const list = scratch.narrowed
+    const entries = kernel.narrow(slab, slab + sections.list, listed, width, furthest)
+    if (entries === 0) return
     kernel.estimate(slab, list, entries * width, unit, margin, slack)
     const chosen = kernel.choose(slab, list, entries, width, lowers.least, margin, slack)
     for (let at = scratch.chosen / 4, end = at + chosen * 3; at < end; at += 3) {

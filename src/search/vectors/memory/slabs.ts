@@ -18,7 +18,7 @@ export class Slabs {
 
   constructor({ scratch, slab }: MemoryLayout) {
     this.#slabBytes = slab.bytes
-    this.#contentStart = slab.codes
+    this.#contentStart = slab.highs
     this.#end = scratch.bytes
     this.memory = new WebAssembly.Memory({
       initial: Math.ceil(scratch.bytes / pageBytes),

@@ -13,7 +13,7 @@ import {
 import type { VectorEntry } from '../vector-store.ts'
 import type { MemoryLayout } from './layout.ts'
 import { listAgain, listRows, type ScanPlan } from './plan.ts'
-import type { ErrorBounds } from './quantise.ts'
+import { type ErrorBounds, noBounds } from './quantise.ts'
 import { RowGroup, type Slab, widest } from './row-group.ts'
 import { Slabs } from './slabs.ts'
 
@@ -43,7 +43,7 @@ interface Rows {
 
 /** The live entries, each in its own slot, with their vectors and attributes. */
 export class VectorTable {
-  bounds: ErrorBounds = { spread: 0, longest: 0 }
+  bounds = noBounds
   readonly pool: Slabs
   readonly #layout: MemoryLayout
   readonly #entries: (Stored | undefined)[] = []

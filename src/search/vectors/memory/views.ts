@@ -1,6 +1,5 @@
 /** Views of a memory by type of number. */
 export interface MemoryViews {
-  readonly codes: Int8Array
   readonly bytes: Uint8Array
   readonly shorts: Uint16Array
   readonly residuals: Int16Array
@@ -10,7 +9,6 @@ export interface MemoryViews {
 
 export function viewsOf({ buffer }: WebAssembly.Memory): MemoryViews {
   return {
-    codes: new Int8Array(buffer),
     bytes: new Uint8Array(buffer),
     shorts: new Uint16Array(buffer),
     residuals: new Int16Array(buffer),
