@@ -17,6 +17,7 @@ import { movesToLocalPerson } from './local-person.ts'
 import { openPlain, type PostgresHome } from './postgres-database.ts'
 import { invalidationContract } from './postgres-invalidations.ts'
 import { outageContract } from './postgres-outage.ts'
+import { transactionContract } from './postgres-transactions.ts'
 import { retentionContract } from './retention-contract.ts'
 import { serverContract } from './server-contract.ts'
 import { sessionContract } from './session-contract.ts'
@@ -97,6 +98,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   signInContract('PostgreSQL', openHome)
   invalidationContract(() => postgres, openHome)
   outageContract(() => postgres, openHome)
+  transactionContract(() => postgres, openHome)
 
   test('four processes may open a fresh database at once', async () => {
     const url = await postgres.createDatabase()

@@ -78,6 +78,8 @@ export class Editor {
         reads.claims(namespacesOver(package_name)),
         reads.entry({ package_name }),
         reads.lookalikes(package_name),
+        // `flagsOf` needs them: so they share the round trip of the others.
+        reads.verifiedNamesakes(facts.name),
       ])
       assertMayCreate(principal, package_name, claims)
       assertFree(taken, package_name, principal, claims)

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { QuotaNumbers } from '../../../schemas/quota.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { type EntryTable, maxRowsPerStatement, type OwnerUsageTable, type Tables } from '../sql/tables.ts'
-import type { Transact } from '../sql/transaction.ts'
+import type { Statement, Transact } from '../sql/transaction.ts'
 import type { AccountUsage, StoredEntry, UsageStore } from '../store.ts'
 import { actorKey } from './audit.ts'
 
@@ -59,13 +59,22 @@ export async function addUsage(
   deltas: readonly UsageDelta[],
   at: string,
 ): Promise<void> {
+  for (const statement of usageStatements(transaction, deltas, at)) await statement.execute()
+}
+
+/** The statements of `addUsage`. */
+export function usageStatements(
+  transaction: Kysely<Tables>,
+  deltas: readonly UsageDelta[],
+  at: string,
+): Statement[] {
   const rows = summed(deltas).map(
     ({ account, numbers: { versions_per_day, ...counts } }): OwnerUsageTable => {
       return { account, ...counts, versions: versions_per_day, versions_on: dayOf(at), limits: '{}' }
     },
   )
-  for (const chunk of chunksOf(rows, maxRowsPerStatement)) {
-    await transaction
+  return Array.from(chunksOf(rows, maxRowsPerStatement), (chunk) =>
+    transaction
       .insertInto('owner_usage')
       .values(chunk)
       .onConflict((conflict) =>
@@ -77,9 +86,8 @@ export async function addUsage(
             + case when owner_usage.versions_on = excluded.versions_on then owner_usage.versions else 0 end`,
           versions_on: row.ref('excluded.versions_on'),
         })),
-      )
-      .execute()
-  }
+      ),
+  )
 }
 
 /** What accounts use at a time; an account without a row uses nothing. */

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { findMirror, mirrored, putMirror, putMirrored } from '../records/mirrors.ts'
 import type { Tables } from '../sql/tables.ts'
+import type { Finish } from '../sql/transaction.ts'
 import type { AuditAction, StoredEntry, Writer } from '../store.ts'
 import { actorKey } from './audit.ts'
 import { displayKey } from './display-names.ts'
@@ -13,6 +14,7 @@ const byGateway: AuditAction = { actor: null, action: 'write' }
 /** The writer of one transaction, in either dialect; `commit` assigns the revisions and logs the changes. */
 export function createWriter(
   transaction: Kysely<Tables>,
+  finish: Finish,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {
   const puts = new Map<string, Put>()
@@ -21,7 +23,7 @@ export function createWriter(
 
   async function put(entry: StoredEntry, audit: AuditAction = byGateway): Promise<void> {
     const before = puts.get(entry.id)?.before ?? (await previous(entry.id))
-    await upsert(transaction, [toRow(entry)])
+    await upsert(transaction, [toRow(entry)]).execute()
     puts.set(entry.id, { before, entry, audit })
   }
 
@@ -71,7 +73,8 @@ export function createWriter(
     writer,
     async commit() {
       const at = new Date(clock()).toISOString()
-      return (await commitPuts(transaction, [...puts.values()], actions, at, { inserted: true })).revision
+      const options = { inserted: true }
+      return (await commitPuts(transaction, finish, [...puts.values()], actions, at, options)).revision
     },
   }
 }

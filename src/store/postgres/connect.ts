@@ -1,6 +1,13 @@
-import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely'
+import {
+  Kysely,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely'
 import pg from 'pg'
 import { retryFor } from '../../common/retry.ts'
+import type { Tables } from '../sql/tables.ts'
 import { isUnreachable, retries, storeFailure } from './faults.ts'
 
 /** Milliseconds; 0 is no limit. */
@@ -39,15 +46,17 @@ export function clientOptions(url: string, { statement, lock }: Limits): pg.Clie
 
 /**
  * At most `max` connections. A failed connection is retried for a second. Errors are thrown as `storeFailure`
- * translates them; `onError` is called for idle connections that break.
+ * translates them; `onError` is called for idle connections that break. With `pipeline`, a connection sends its
+ * statements at once, before earlier ones are answered.
  */
 export function createPool(
   url: string,
   max: number,
   limits: Limits,
   onError: (fault: unknown) => void,
+  options: Pick<pg.ClientConfig, 'pipeline'> = {},
 ): PostgresPool {
-  const pool = new pg.Pool({ ...clientOptions(url, limits), max, idleTimeoutMillis: 60_000 })
+  const pool = new pg.Pool({ ...clientOptions(url, limits), ...options, max, idleTimeoutMillis: 60_000 })
   pool.on('error', (fault) => onError(storeFailure(fault)))
   // The pool listens to errors of idle connections alone; a connection that breaks in use fails its query.
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -64,6 +73,11 @@ export function createPool(
       }
     },
   }
+}
+
+/** Kysely over the connections of a pool. */
+export function over(pool: PostgresPool): Kysely<Tables> {
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
 /** A connection that the pool drops after its first connection error. */

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { CompiledQuery, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { retryFor } from '../../common/retry.ts'
 import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
@@ -11,7 +11,7 @@ import type { CounterTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
-import { createPool } from './connect.ts'
+import { createPool, over } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import { isUnreachable, refusalOf, retries, storeFailure } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
@@ -59,21 +59,22 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 
   await using stack = new AsyncDisposableStack()
   const reader = stack.use(over(createPool(url, readers, readLimits, onError)))
-  const writer = stack.use(over(createPool(url, writers, writeLimits, onError)))
+  const writing = createPool(url, writers, writeLimits, onError, { pipeline: true })
+  const writer = stack.use(over(writing))
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
   stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))
 
-  const execute = createTransact(writer)
+  const execute = createTransact(writing)
   const transact = (realm: Realm, telling?: boolean) =>
     observeWrites(execute(realm, telling), observer, refusalOf)
   const commit = (realm: Realm): Transact => {
     const transactRealm = transact(realm, true)
     return async (work) => {
-      const done = await transactRealm(async (transaction) => {
-        const result = await work(transaction)
+      const done = await transactRealm(async (transaction, finish) => {
+        const result = await work(transaction, finish)
         if (realm === 'identity') await countIdentity(transaction)
         return result
       })
@@ -129,10 +130,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     wake: (signal) => wakeOn(() => invalidations.version(), commits, signal),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
-}
-
-function over(pool: PostgresPool): Kysely<Tables> {
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
 /** Commits of entries have a revision. All other commits that processes wait for increment this counter. */

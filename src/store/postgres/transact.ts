@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import { retryFor } from '../../common/retry.ts'
-import type { Tables } from '../sql/tables.ts'
-import type { Realm, Transact } from '../sql/transaction.ts'
+import type { Realm, Statement, Transact } from '../sql/transaction.ts'
+import { over } from './connect.ts'
 import { isConflict, isUnreachable, retries } from './faults.ts'
 import { channel } from './listener.ts'
 
@@ -23,23 +23,41 @@ const retryMilliseconds = 1000
 /**
  * Transactions of one realm follow one another in all processes, as in SQLite: each holds the realm's lock from its
  * beginning, so its reads stay valid until it commits. Within this process, waiting transactions hold no connection.
+ * Processes wait for each other's round trips, so the lock, the statements that need no answers of others, and the
+ * last statements with the commit each take one. The connections of the pool must pipeline.
  */
-export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?: boolean) => Transact {
+export function createTransact(pool: PostgresPool): (realm: Realm, telling?: boolean) => Transact {
   return (realm, telling = false) => {
-    const lock = sql`pg_advisory_xact_lock(${lockClass}::int, ${locks[realm]}::int)`
+    const lock = `pg_advisory_xact_lock(${lockClass}, ${locks[realm]})`
     // PostgreSQL delivers a notification at the commit, so the first statement may send it.
-    const first = telling ? sql`select ${lock}, pg_notify(${channel}, '')` : sql`select ${lock}`
+    const begin = `begin; select ${lock}${telling ? `, pg_notify('${channel}', '')` : ''}`
     let last: Promise<unknown> = Promise.resolve()
 
     const once: Transact = async (work) => {
       let hasBegun = false
-      const attempt = () =>
-        writer.transaction().execute(async (transaction) => {
-          await first.execute(transaction)
-          hasBegun = true
-          return await work(transaction)
-        })
-      // Once `work` has begun, a lost connection may hide a successful commit.
+      const attempt = async () => {
+        const client = await pool.connect()
+        const open = openTransaction(client, pool)
+        let isClean = true
+        try {
+          const locked = client.query(begin, []).then(() => {
+            hasBegun = true
+          })
+          // Its first reads follow the lock in the same round trip; they fail if the lock does.
+          const working = (async () => await work(open.transaction, open.finish))()
+          const [begun, worked] = await Promise.allSettled([locked, working])
+          if (begun.status === 'rejected') throw begun.reason
+          if (worked.status === 'rejected') throw worked.reason
+          await open.commit()
+          return worked.value
+        } catch (fault) {
+          isClean = await open.rollback()
+          throw fault
+        } finally {
+          client.release(!isClean)
+        }
+      }
+      // Once the lock is held, a lost connection may hide a successful commit.
       const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
       return await retryFor(attempt, again, { ...retries, within_ms: retryMilliseconds })
     }
@@ -49,5 +67,36 @@ export function createTransact(writer: Kysely<Tables>): (realm: Realm, telling?:
       last = done.catch(() => {})
       return done
     }
+  }
+}
+
+/** A transaction on a connection; its statements are refused after its end. */
+function openTransaction(client: PostgresPoolClient, { options }: PostgresPool) {
+  const last: Statement[] = []
+  let isOpen = true
+  const query = async (text: string, parameters: readonly unknown[]) => {
+    if (!isOpen) throw new Error('The transaction has ended.')
+    return await client.query(text, parameters)
+  }
+  const connection = { query, release() {} } as PostgresPoolClient
+  return {
+    transaction: over({ connect: async () => connection, end: async () => {}, options }),
+    finish: (statements: readonly Statement[]) => void last.push(...statements),
+    async commit(): Promise<void> {
+      isOpen = false
+      const compiled = last.map((statement) => statement.compile())
+      const sent = compiled.map(({ sql, parameters }) => client.query(sql, parameters))
+      const [{ command }] = await Promise.all([client.query('commit', []), ...sent])
+      // The answer to a commit after a failed statement.
+      if (command === 'ROLLBACK') throw new Error('A statement of the transaction has failed.')
+    },
+    /** False if the connection cannot be used any more. */
+    async rollback(): Promise<boolean> {
+      isOpen = false
+      return await client.query('rollback', []).then(
+        () => true,
+        () => false,
+      )
+    },
   }
 }

@@ -67,11 +67,11 @@ export function createRetentionStore(
     },
 
     async purge(entry, hashes, action) {
-      await transact(async (db) => {
+      await transact(async (db, finish) => {
         const at = new Date(clock()).toISOString()
         await eraseEntries(db, [entry.id], hashes, at)
         await removeMentions(db, [entry.id, entry.package_name])
-        await commitPuts(db, [], [{ entry_id: entry.id, audit: action }], at)
+        await commitPuts(db, finish, [], [{ entry_id: entry.id, audit: action }], at)
       })
       await vacuum()
     },

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
+import type { Statement } from './transaction.ts'
 
 /**
  * Increments a counter by `count` and returns its value. Call it as late as possible in a transaction: it locks the
@@ -15,20 +16,28 @@ export async function nextCounterValues(db: Kysely<Tables>, name: string, count:
   return counter.value
 }
 
-/** Increments several counters in one statement. */
-export async function nextCounters<Name extends string>(
+/** Locks counters until the commit, and returns their values. */
+export async function lockCounters<Name extends string>(
   db: Kysely<Tables>,
-  counts: Readonly<Record<Name, number>>,
+  names: readonly Name[],
 ): Promise<Record<Name, number>> {
-  const names = Object.keys(counts) as Name[]
-  const cases = names.map((name) => sql`when ${name} then cast(${counts[name]} as bigint)`)
+  // Both dialects lock what they update.
   const rows = await db
     .updateTable('counter')
-    .set({ value: sql`value + case name ${sql.join(cases, sql` `)} end` })
+    .set((row) => ({ value: row.ref('value') }))
     .where('name', 'in', names)
     .returning(['name', 'value'])
     .execute()
   return Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Record<Name, number>
+}
+
+/** Increments several counters in one statement. */
+export function addToCounters(db: Kysely<Tables>, counts: Readonly<Record<string, number>>): Statement {
+  const cases = Object.entries(counts).map(([name, count]) => sql`when ${name} then cast(${count} as bigint)`)
+  return db
+    .updateTable('counter')
+    .set({ value: sql`value + case name ${sql.join(cases, sql` `)} end` })
+    .where('name', 'in', Object.keys(counts))
 }
 
 /** The last committed revision; 0 for an empty store. */

@@ -77,8 +77,8 @@ export function createSqlStore({
     personalData: createPersonalDataStore(reader, commitEntries, clock, forgetDeleted),
     usage: createUsageStore(reader, transact('entries'), clock),
     write: (work) =>
-      commitEntries(async (transaction) => {
-        const { writer: port, commit: number } = createWriter(transaction, clock)
+      commitEntries(async (transaction, finish) => {
+        const { writer: port, commit: number } = createWriter(transaction, finish, clock)
         const result = await work(port)
         return { result, revision: await number() }
       }),

@@ -7,7 +7,7 @@ import { migrate } from '../migrate.ts'
 import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
 import type { Tables } from '../sql/tables.ts'
-import type { Transact } from '../sql/transaction.ts'
+import type { Statement, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
 import { watchDataVersion } from './data-version.ts'
@@ -38,7 +38,13 @@ export async function openSqliteStore(
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
 
-  const execute: Transact = (work) => writer.transaction().execute(work)
+  const execute: Transact = (work) =>
+    writer.transaction().execute(async (transaction) => {
+      const last: Statement[] = []
+      const result = await work(transaction, (statements) => last.push(...statements))
+      for (const statement of last) await statement.execute()
+      return result
+    })
   const observed = observeWrites(execute, observer, refusalOf)
   const transact: Transact = async (work) => {
     try {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { chunksOf } from '../../../common/chunks.ts'
-import { currentRevision, nextCounters } from '../../sql/counter.ts'
+import { addToCounters, currentRevision, lockCounters } from '../../sql/counter.ts'
 import {
   type AuditTable,
   type ChangeTable,
@@ -9,12 +9,13 @@ import {
   type Tables,
   type VersionTable,
 } from '../../sql/tables.ts'
+import type { Finish, Statement } from '../../sql/transaction.ts'
 import type { AuditAction, StoredEntry } from '../../store.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { displayKey } from '../display-names.ts'
 import { listServers } from '../server-rows.ts'
-import { addUsage, type Counted, countedOf, deltasOf, type UsageDelta } from '../usage.ts'
+import { type Counted, countedOf, deltasOf, type UsageDelta, usageStatements } from '../usage.ts'
 import { contentDigest, isListed, versionRow } from '../version-content.ts'
 
 /** The entry before a change, if it existed and can be read, whether it was public, and what was counted for it. */
@@ -48,16 +49,29 @@ export interface RecordedAction {
 
 type Event = Omit<AuditTable, 'id' | 'at'>
 
-/**
- * Writes entries, each once, with the next revisions, and logs them. The counters are incremented as late as possible,
- * because their lock is held until the commit. `inserted`: the rows are written already, without their revisions.
- */
+/** The counters that a commit of entries increments. */
+type Counters = Record<'revision' | 'audit', number>
+
+/** Locks the counters until the commit: whoever has them writes the next changes of the log. */
+export function lockLog(transaction: Kysely<Tables>): Promise<Counters> {
+  return lockCounters(transaction, ['revision', 'audit'])
+}
+
+interface CommitOptions {
+  /** The rows are written already, without their revisions. */
+  readonly inserted?: boolean
+  /** The locked counters; by default they are locked as late as possible. */
+  readonly counters?: Counters
+}
+
+/** Writes entries, each once, with the next revisions, and logs them. It ends the transaction. */
 export async function commitPuts(
   transaction: Kysely<Tables>,
+  finish: Finish,
   puts: readonly Put[],
   done: readonly RecordedAction[],
   at: string,
-  { inserted = false } = {},
+  { inserted = false, counters }: CommitOptions = {},
 ): Promise<Committed> {
   const isVersion = await Promise.all(puts.map((put) => put.is_version ?? isNewVersion(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
@@ -66,15 +80,12 @@ export async function commitPuts(
   )
   const audited = events.length + changed.filter((fields) => fields !== undefined).length
   if (puts.length + audited === 0) return { revision: await currentRevision(transaction), rows: [] }
-  const { revision: last, audit: lastAudit } = await nextCounters(transaction, {
-    revision: puts.length,
-    audit: audited,
-  })
+  const last = counters ?? (await lockLog(transaction))
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
   const versions: VersionTable[] = []
   const deltas: UsageDelta[] = []
-  let revision = last - puts.length
+  let { revision } = last
   for (const [index, { before, entry, audit }] of puts.entries()) {
     revision += 1
     const row = toRow({ ...entry, revision })
@@ -87,24 +98,28 @@ export async function commitPuts(
     const fields = changed[index]
     if (fields) events.push(toEvent(entry.id, audit, revision, fields))
   }
-  for (const chunk of chunksOf(entries, maxRowsPerStatement))
-    await upsert(transaction, chunk, inserted ? revisionColumns : columns)
-  for (const chunk of chunksOf(changes, maxRowsPerStatement))
-    await transaction.insertInto('change').values(chunk).execute()
-  for (const chunk of chunksOf(versions, maxRowsPerStatement))
-    await transaction.insertInto('version').values(chunk).execute()
-  const audits = events.map((event, index) => ({ ...event, id: lastAudit - audited + index + 1, at }))
-  for (const chunk of chunksOf(audits, maxRowsPerStatement))
-    await transaction.insertInto('audit').values(chunk).execute()
-  await addUsage(transaction, deltas, at)
   const written = puts.map(({ before, entry }, index) => ({
     before,
     entry,
-    revision: last - puts.length + index + 1,
+    revision: last.revision + index + 1,
     is_version: isVersion[index] ?? false,
   }))
   await listServers(transaction, written, at)
-  return { revision: last, rows: entries }
+  const audits = events.map((event, index) => ({ ...event, id: last.audit + index + 1, at }))
+  const replaced = inserted ? revisionColumns : columns
+  finish([
+    addToCounters(transaction, { revision: puts.length, audit: audited }),
+    ...inChunks(entries, (rows) => upsert(transaction, rows, replaced)),
+    ...inChunks(changes, (rows) => transaction.insertInto('change').values(rows)),
+    ...inChunks(versions, (rows) => transaction.insertInto('version').values(rows)),
+    ...inChunks(audits, (rows) => transaction.insertInto('audit').values(rows)),
+    ...usageStatements(transaction, deltas, at),
+  ])
+  return { revision, rows: entries }
+}
+
+function inChunks<Row>(rows: readonly Row[], toStatement: (rows: readonly Row[]) => Statement): Statement[] {
+  return Array.from(chunksOf(rows, maxRowsPerStatement), toStatement)
 }
 
 /** True if the change creates a new public version. */
@@ -163,13 +178,13 @@ const columns = [
 /** The columns of a written row that its revision changes. */
 const revisionColumns = ['revision', 'document'] as const
 
-/** Inserts, or replaces these columns by id. */
-export async function upsert(
+/** Inserts rows, or replaces these columns by id. */
+export function upsert(
   transaction: Kysely<Tables>,
   rows: readonly EntryTable[],
   replaced: readonly (typeof columns)[number][] = columns,
-): Promise<void> {
-  await transaction
+): Statement {
+  return transaction
     .insertInto('entry')
     .values(rows)
     .onConflict((conflict) =>
@@ -179,7 +194,6 @@ export async function upsert(
           Object.fromEntries(replaced.map((name) => [name, row.ref(`excluded.${name}`)])),
         ),
     )
-    .execute()
 }
 
 /** The row of an entry. */

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { EntryTable, Tables } from '../../sql/tables.ts'
-import type { Transact } from '../../sql/transaction.ts'
+import type { Finish, Transact } from '../../sql/transaction.ts'
 import { type AccountUsage, type Decision, type Store, UnreadableEntry } from '../../store.ts'
 import { deltasOf, plus, readUsage, type UsageDelta, uncounted } from '../usage.ts'
 import { isListed } from '../version-content.ts'
-import { commitPuts, isNewVersion, type Put, toRow } from './commit.ts'
+import { commitPuts, isNewVersion, lockLog, type Put, toRow } from './commit.ts'
 import { createDecisionReads } from './decision-reads.ts'
 import { createReadSet, type WriteSet, writeSetOf } from './read-set.ts'
 
@@ -63,18 +63,14 @@ export function createGroupCommit(
 
   /** Commits what can be committed; changes with a conflict stay pending. */
   async function attempt(batch: readonly PendingChange[]): Promise<void> {
-    let isDecided = false
     try {
-      const { outcomes, rows } = await commit(async (transaction) => {
-        isDecided = false
-        const decided = await commitAll(transaction, batch, new Date(clock()).toISOString())
-        isDecided = true
-        return decided
-      })
+      const { outcomes, rows } = await commit((transaction, finish) =>
+        commitAll(transaction, finish, batch, new Date(clock()).toISOString()),
+      )
       onWritten?.(rows)
       for (const [index, change] of batch.entries()) settle(change, outcomes[index])
     } catch (fault) {
-      const isOfAll = isDecided || (fault instanceof Failure && storeCodes.has(fault.code))
+      const isOfAll = fault instanceof Failure && storeCodes.has(fault.code)
       if (batch.length > 1 && !isOfAll) {
         // Writes nothing of the failed batch: a single change caused its failure, so each change is tried
         // alone.
@@ -114,17 +110,20 @@ function nextBatch(pending: ReadonlyMap<PendingChange, string | undefined>): Pen
 
 async function commitAll(
   transaction: Kysely<Tables>,
+  finish: Finish,
   batch: readonly PendingChange[],
   at: string,
 ): Promise<{ outcomes: Outcome[]; rows: readonly EntryTable[] }> {
   const reads = createDecisionReads(transaction, { cached: true })
-  const decisions = await Promise.all(
-    batch.map(async ({ decide }) => {
+  // One round trip has the counters and the first reads of all decisions.
+  const [counters, ...decisions] = await Promise.all([
+    lockLog(transaction),
+    ...batch.map(async ({ decide }) => {
       const readSet = createReadSet(reads)
       const [decision] = await Promise.allSettled([decide(readSet)])
       return { readSet, decision }
     }),
-  )
+  ])
   for (const { readSet } of decisions) if (readSet.fault !== undefined) throw readSet.fault
   const proposals = await Promise.all(
     decisions.map(async ({ readSet, decision }) => {
@@ -152,7 +151,9 @@ async function commitAll(
     },
   )
   const { revision: last, rows } =
-    puts.length > 0 ? await commitPuts(transaction, puts, [], at) : { revision: 0, rows: [] }
+    puts.length > 0
+      ? await commitPuts(transaction, finish, puts, [], at, { counters })
+      : { revision: 0, rows: [] }
   const outcomes = results.map((result) => {
     if ('conflict' in result || 'refused' in result) return result
     return { entry: result.put.entry, revision: last - puts.length + result.position }
