@@ -5,7 +5,7 @@ import { compareTies, orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
- * The `limit` best scores after a position, best first. A score below the lowest of them costs two comparisons of
+ * The `limit` best scores after a position, best first. A score below the lowest of them costs one comparison of
  * numbers: only the slots of the others are described.
  */
 export function takeBest(
@@ -20,17 +20,18 @@ export function takeBest(
   const isLater = (slot: number, key: number) =>
     key < end || (after !== undefined && key === end && compareTies(describe(slot), after) > 0)
   const highest = new Highest(limit)
+  const candidates: number[] = []
   for (let index = 0; index < size; index++) {
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
-    if (isLater(slot, key)) highest.offer(key)
+    if (key < highest.least || !isLater(slot, key)) continue
+    highest.offer(key)
+    candidates.push(slot)
   }
-  const { least } = highest
   const best: PositionedSlot[] = []
-  for (let index = 0; index < size; index++) {
-    const slot = slots[index] ?? 0
+  for (const slot of candidates) {
     const key = scores[slot] ?? 0
-    if (key < least || !isLater(slot, key)) continue
+    if (key < highest.least) continue
     const { id, tie = '' } = describe(slot)
     best.push({ slot, position: { key, tie, id } })
   }
