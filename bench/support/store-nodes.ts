@@ -52,16 +52,16 @@ export async function publishers(database: string, another: string): Promise<Row
   }
   await rate([first, second])
   await rate([single])
-  const [two, one]: [number[], number[]] = [[], []]
+  const [two, baseline]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round++) {
     two.push(await rate([first, second]))
-    one.push(await rate([single]))
+    baseline.push(await rate([single]))
   }
   return {
     name: `two nodes on PostgreSQL (one): publishes by ${callers} callers`,
     value: Math.round(median(two)),
     unit: '1/s',
-    baseline: Math.round(median(one)),
-    ratio: Number(median(two.map((rate, at) => rate / (one[at] ?? rate))).toPrecision(3)),
+    baseline: Math.round(median(baseline)),
+    ratio: Number(median(two.map((rate, at) => rate / (baseline[at] ?? rate))).toPrecision(3)),
   }
 }
