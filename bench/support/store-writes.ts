@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { readConfig } from '../../src/app/config.ts'
 import { openGateway } from '../../src/app/gateway.ts'
-import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { openDatabase } from '../../src/store/sqlite/open.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { temporaryFolder } from '../../test/support/command.ts'
@@ -15,6 +14,7 @@ import {
   type Write,
 } from './bare-publishes.ts'
 import { median, type Row } from './measure.ts'
+import { publication, publishTo, writeAll } from './publications.ts'
 
 const callers = 6
 const publishes = 300
@@ -35,13 +35,7 @@ export async function writes(name: string, database?: string, same?: string): Pr
   })
   await using gateway = await openGateway(config, { log: createLogger('silent') })
   await gateway.ready
-  const { signal } = new AbortController()
-  const publish: Write = (number) =>
-    gateway.dispatch(
-      { to: 'svc.registry', action: 'publish', params: publication(number) },
-      { principal: localPrincipal, client: 'local', signal },
-    )
-
+  const publish = publishTo(gateway)
   let published = 0
   const rate = async (count: number, write: Write) => {
     const first = published
@@ -88,27 +82,9 @@ async function sameOnPostgres(url: string, same: string): Promise<BareWriter> {
   return await barePublishesOnPostgres(same, callers, rows)
 }
 
-function publication(number: number) {
-  return {
-    package_name: `com.bench.agent-${number}`,
-    name: `Agent ${number}`,
-    description: `Forecasts the weather of place ${number}, and tells whether umbrellas are needed there.`,
-    capabilities: [{ name: 'forecast', description: 'The weather of tomorrow.' }],
-    tags: ['weather'],
-  }
-}
-
 async function perSecond(first: number, count: number, write: Write): Promise<number> {
-  let next = first
-  const work = async () => {
-    while (next < first + count) {
-      const number = next
-      next += 1
-      await write(number)
-    }
-  }
   const started = performance.now()
-  await Promise.all(Array.from({ length: callers }, work))
+  await writeAll(first, count, callers, write)
   return count / ((performance.now() - started) / 1000)
 }
 
