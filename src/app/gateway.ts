@@ -59,6 +59,8 @@ export interface Gateway extends AsyncDisposable {
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
+  /** Resolves once searches see everything that is committed, or cannot because a part of the search fails. */
+  settled(): Promise<void>
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
@@ -210,6 +212,15 @@ async function assemble(
     store,
     follower,
     ready,
+    async settled() {
+      await ready
+      const revision = await store.read.latest()
+      const { vectors } = search
+      const isBehind = () =>
+        (follower.applied_revision < revision && !follower.is_failing) ||
+        (vectors.progress().applied_revision < revision && !vectors.is_failing)
+      while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+    },
     vectors: search.vectors,
     verification,
     liveness,

@@ -1,5 +1,5 @@
 import type { Position } from '../search-index.ts'
-import { compareTies, orders, type PositionedSlot } from './order.ts'
+import { compareTies, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /**
@@ -20,28 +20,42 @@ export function takeBest(
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
     if (worst && key < worst.key) continue
-    const { id, tie = '' } = describe(slot)
-    const scored = { slot, key, tie, id }
+    const scored = new Scored(slot, key, describe)
     if (worst && !comesBefore(scored, worst)) continue
-    if (after && orders.relevance(scored, after) <= 0) continue
+    if (after && !isBehind(scored, after)) continue
     insert(best, scored)
     if (best.length > limit) best.pop()
     if (best.length === limit) worst = best[limit - 1]
   }
-  return best.map(({ slot, key, tie, id }) => ({ slot, position: { key, tie, id } }))
+  return best.map(({ slot, key, described: { id, tie = '' } }) => ({ slot, position: { key, tie, id } }))
 }
 
-/** A position whose key is a number, so that comparing costs no conversion. */
-interface Scored {
+/** What orders equal scores is read only where scores are equal. */
+class Scored {
   readonly slot: number
   readonly key: number
-  readonly tie: string
-  readonly id: string
+  readonly #describe: (slot: number) => Omit<Position, 'key'>
+  #described: Omit<Position, 'key'> | undefined
+
+  constructor(slot: number, key: number, describe: (slot: number) => Omit<Position, 'key'>) {
+    this.slot = slot
+    this.key = key
+    this.#describe = describe
+  }
+
+  get described(): Omit<Position, 'key'> {
+    this.#described ??= this.#describe(this.slot)
+    return this.#described
+  }
 }
 
-/** The order `relevance`, over numbers. */
+/** The order `relevance`, over numbers, so that comparing costs no conversion. */
 function comesBefore(left: Scored, right: Scored): boolean {
-  return left.key === right.key ? compareTies(left, right) < 0 : left.key > right.key
+  return left.key === right.key ? compareTies(left.described, right.described) < 0 : left.key > right.key
+}
+
+function isBehind(scored: Scored, after: Position): boolean {
+  return scored.key === after.key ? compareTies(scored.described, after) > 0 : scored.key < Number(after.key)
 }
 
 function insert(sorted: Scored[], scored: Scored): void {
