@@ -344,6 +344,8 @@ export interface StoreObserver {
   readonly onWrite?: (refusal: WriteRefusal | undefined) => void
   /** After an unclean end: the damage that the check found, an empty list if there is none. */
   readonly onCheck?: (damage: readonly string[]) => void
+  /** The entry of the thread for that check; without it, nothing is checked. */
+  readonly check_worker?: URL
   /** When the database has answered, about once a second. */
   readonly onAnswer?: () => void
   /** After an upgrade: the migrations that it ran. */
