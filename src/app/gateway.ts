@@ -102,6 +102,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   }
 }
 
+/** Milliseconds that a start waits for its own agents in the index. A large index is still read then. */
+const hostedWait = 100
+
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
   stack: AsyncDisposableStack,
@@ -188,7 +191,8 @@ async function assemble(
   }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
-  await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
+  const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
+  await follower.caughtUp(listedAt, hostedWait)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
   const router = await openRouter(runtime, {

@@ -278,8 +278,8 @@ export interface Embeddings {
   find(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>
   /** Stores vectors; existing ones stay. */
   keep(model: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>
-  /** The number of stored vectors of a model. */
-  count(model: string): Promise<number>
+  /** True if there are more vectors of a model than that. */
+  exceed(model: string, count: number): Promise<boolean>
 }
 
 /** Settings that a gateway stores from one start to the next. */

@@ -29,13 +29,13 @@ export class DocumentTable {
   )
   readonly #free: number[] = []
 
-  /** Restores what `save` returned. Throws for other content. */
-  static async load(sections: Sections): Promise<DocumentTable> {
+  /** Restores what `save` returned. Throws for other content; ends early, with a part of it, when the signal aborts. */
+  static async load(sections: Sections, signal: AbortSignal): Promise<DocumentTable> {
     const table = new DocumentTable()
     table.texts = await TextIndex.load(sections)
     const documents = await StoredDocuments.load(sections, 'documents')
     table.#documents = documents
-    await inSlices(slotsBelow(documents.length), (slot) => {
+    await inSlices(slotsBelow(documents.length, signal), (slot) => {
       const document = documents.find(slot)
       if (document) table.#index(slot, document)
       else table.#free.push(slot)
@@ -131,8 +131,8 @@ function groupedOf({ source, agent_keys: keys }: StoredDocument): Grouped {
   return { source, keys }
 }
 
-function* slotsBelow(end: number): Generator<number> {
-  for (let slot = 0; slot < end; slot++) yield slot
+function* slotsBelow(end: number, signal: AbortSignal): Generator<number> {
+  for (let slot = 0; slot < end && !signal.aborted; slot++) yield slot
 }
 
 function factsOf(document: SearchDocument): DocumentFacts {

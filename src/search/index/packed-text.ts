@@ -52,10 +52,44 @@ export function packText({ length, counts, terms, names, words, capabilities }: 
 }
 
 /** What `packText` packed; of an empty slot, a text without anything. */
-export function unpackText({ buffer, byteOffset, byteLength }: Uint32Array): IndexedText {
+export function unpackText(packed: Uint32Array): IndexedText {
+  const take = numbersOf(packed)
+  const { length, counts, terms, words, pairs, names } = takeHead(take)
+  const takeAscending = (size: number) => {
+    const numbers = new Uint32Array(size)
+    let last = 0
+    for (let at = 0; at < size; at++) {
+      last += take()
+      numbers[at] = last
+    }
+    return numbers
+  }
+  const text = { length, counts, names, terms: takeAscending(terms), words: takeAscending(words) }
+  const capabilities = new Uint32Array(pairs)
+  let last = 0
+  for (let at = 0; at < pairs; at += 2) {
+    last += take()
+    capabilities[at] = last
+    capabilities[at + 1] = take()
+  }
+  return { ...text, capabilities }
+}
+
+/** The names alone, which are at the beginning. */
+export function unpackNames(packed: Uint32Array): Uint32Array {
+  return takeHead(numbersOf(packed)).names
+}
+
+function takeHead(take: () => number) {
+  const [length, counts, terms, names, words, pairs] = [take(), take(), take(), take(), take(), take()]
+  return { length, counts: counts === 1, terms, words, pairs, names: new Uint32Array(names).map(take) }
+}
+
+/** Takes one number after another. */
+function numbersOf({ buffer, byteOffset, byteLength }: Uint32Array): () => number {
   const bytes = new Uint8Array(buffer, byteOffset, byteLength)
   let next = 0
-  const take = () => {
+  return () => {
     let number = 0
     for (let factor = 1; ; factor *= maxByte) {
       const byte = bytes[next++] ?? 0
@@ -63,23 +97,4 @@ export function unpackText({ buffer, byteOffset, byteLength }: Uint32Array): Ind
       number += (byte - maxByte) * factor
     }
   }
-  const takeAscending = (size: number) => {
-    const numbers = new Uint32Array(size)
-    for (let at = 0, last = 0; at < size; at++) numbers[at] = last += take()
-    return numbers
-  }
-  const [length, counts, terms, names, words, pairs] = [take(), take(), take(), take(), take(), take()]
-  const text = {
-    length,
-    counts: counts === 1,
-    names: new Uint32Array(names).map(take),
-    terms: takeAscending(terms),
-    words: takeAscending(words),
-    capabilities: new Uint32Array(pairs),
-  }
-  for (let at = 0, last = 0; at < pairs; at += 2) {
-    text.capabilities[at] = last += take()
-    text.capabilities[at + 1] = take()
-  }
-  return text
 }

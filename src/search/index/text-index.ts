@@ -1,6 +1,7 @@
 import { IntegerLists } from '../../common/integer-lists.ts'
 import { PostingList, Postings } from '../../common/postings.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
+import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { directionsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
@@ -10,7 +11,7 @@ import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
 import { ExactNames, hashOf, type NameHash } from './exact-names.ts'
-import { type IndexedText, packText, unpackText } from './packed-text.ts'
+import { type IndexedText, packText, unpackNames, unpackText } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** Factors of a score by what the query excludes and by the direction that it asks for. */
@@ -65,7 +66,7 @@ export class TextIndex {
     index.#terms = await Postings.load(sections, 'terms')
     index.words = await WordList.load(sections)
     index.#texts = await IntegerLists.load(sections, 'texts')
-    for (let slot = 0; slot < index.#texts.length; slot++) index.#addNames(slot)
+    await inSlices(index.#lengths.keys(), (slot) => index.#addNames(slot))
     index.#lengths = Array.from(await sections.integers('lengths'))
     const [totalLength = 0, documents = 0] = await sections.doubles('totals')
     index.#totalLength = totalLength
@@ -187,14 +188,14 @@ export class TextIndex {
   }
 
   #hasName(slot: number, [first, second]: NameHash): boolean {
-    const { names } = this.#textOf(slot)
+    const names = unpackNames(this.#texts.at(slot))
     for (let at = 0; at < names.length; at += 2)
       if (names[at] === first && names[at + 1] === second) return true
     return false
   }
 
   #addNames(slot: number): void {
-    const { names } = this.#textOf(slot)
+    const names = unpackNames(this.#texts.at(slot))
     for (let at = 0; at < names.length; at += 2) this.#names.add(names[at] ?? 0, slot)
   }
 

@@ -68,8 +68,11 @@ export class VectorTable {
     this.pool = new Slabs(layout)
   }
 
-  /** Restores what `save` returned for the same layout. Throws for other content. */
-  static async load(layout: MemoryLayout, sections: Sections): Promise<VectorTable> {
+  /**
+   * Restores what `save` returned for the same layout. Throws for other content; ends early, with a part of it, when the
+   * signal aborts.
+   */
+  static async load(layout: MemoryLayout, sections: Sections, signal: AbortSignal): Promise<VectorTable> {
     const table = new VectorTable(layout)
     const { bounds, groups }: SavedGroups = JSON.parse(await sections.text('groups'))
     table.bounds = bounds
@@ -82,8 +85,9 @@ export class VectorTable {
       start += group.size
       table.#groups.set(group.width, group)
     }
-    await sections.fill('memory', table.#contents())
+    await sections.fill('memory', until(signal, table.#contents()))
     for await (const entries of jsonArrays<SavedEntry | null>(sections, 'entries')) {
+      if (signal.aborted) break
       for (const entry of entries) table.#restore(entry)
     }
     return table
@@ -240,5 +244,12 @@ export class VectorTable {
   /** The group of this width, or a new empty one that is not stored yet. */
   #groupOf(width: number): RowGroup {
     return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
+  }
+}
+
+function* until<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
+  for (const item of items) {
+    if (signal.aborted) return
+    yield item
   }
 }
