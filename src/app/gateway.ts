@@ -103,7 +103,7 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
 }
 
 /** Milliseconds that a start waits for its own agents in the index. A large index is still read then. */
-const hostedWait = 100
+const hostedWait = 50
 
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(

@@ -130,7 +130,7 @@ describe('a start over a broken file says which file it is, what is wrong and wh
 })
 
 /** How long a test waits for what happens beside it. */
-const patience = { timeout: 20_000 }
+const checkWait = { timeout: 20_000 }
 
 describe('after an unclean end', () => {
   /** The files of a gateway as a power failure leaves them. */
@@ -152,7 +152,7 @@ describe('after an unclean end', () => {
     await using other = await startGateway({ DRAGOMAN_DATA: folder.path }, { log: first.log })
     expect((await other.request('GET', '/readyz')).json).toMatchObject({ status: 'ready', reasons: [] })
     const checked = () => first.lines.filter((line) => line.includes('its check found no damage'))
-    await expect.poll(checked, patience).toHaveLength(1)
+    await expect.poll(checked, checkWait).toHaveLength(1)
     await gateway[Symbol.asyncDispose]()
     expect(checked()).toHaveLength(1)
   })
@@ -175,7 +175,7 @@ describe('after an unclean end', () => {
     const { lines, log } = startLog()
     await using home = await startGateway({ DRAGOMAN_DATA: damaged.path }, { log })
     // The check runs beside the gateway.
-    await expect.poll(() => lines.join(''), patience).toMatch(/"damage":\[.*registry\.sqlite is damaged/)
+    await expect.poll(() => lines.join(''), checkWait).toMatch(/"damage":\[.*registry\.sqlite is damaged/)
     expect(await home.request('GET', '/readyz')).toMatchObject({
       status: 200,
       json: { status: 'degraded', reasons: ['store_damaged'] },
