@@ -57,14 +57,19 @@ const vocabulary = 4000
  * fifth of the servers, as "query a postgres database" does in real lists.
  */
 export function entryLines(count: number): string[] {
+  return [...eachEntryLine(count)]
+}
+
+/** The same one at a time: a million of them are longer than one text may be. */
+export function* eachEntryLine(count: number): Generator<string> {
   const random = numbers(42)
-  return Array.from({ length: count }, (_, at) => {
+  for (let at = 0; at < count; at++) {
     const verb = pick(verbs, at)
     const thing = pick(things, at * 7 + 3)
     const filler = Array.from({ length: 8 + Math.floor(random() * 30) }, () =>
       word(Math.floor(vocabulary ** random()) - 1),
     )
-    return JSON.stringify({
+    yield JSON.stringify({
       packageName: `${verb}-${thing.replaceAll(' ', '-')}-${at}`,
       name: `${thing} ${verb}er ${at}`,
       description: `A server that can ${verb} any ${thing} ${pick(objects, at)}: ${filler.join(' ')}.`,
@@ -76,7 +81,7 @@ export function entryLines(count: number): string[] {
         description: `Can ${verb} one ${word(at * 3 + tool)} of a ${thing}.`,
       })),
     })
-  })
+  }
 }
 
 /** Some 1,500 different intents that consist of words of the entries. */

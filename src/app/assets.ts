@@ -11,6 +11,9 @@ export const extractWorker = new URL(`../../agents/reader/worker.${extension}`, 
 /** Entry of the worker that draws an icon anew. */
 export const iconWorker = new URL(`../registry/publisher/icon-worker.${extension}`, import.meta.url)
 
+/** Entry of the worker that checks the file of a database. */
+export const integrityWorker = new URL(`../store/sqlite/integrity-worker.${extension}`, import.meta.url)
+
 /** Entry of the worker that scans many vectors. */
 export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extension}`, import.meta.url)
 

@@ -59,6 +59,8 @@ export interface Gateway extends AsyncDisposable {
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
+  /** Resolves once searches see everything that is committed, or cannot because a part of the search fails. */
+  settled(): Promise<void>
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
@@ -99,6 +101,9 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
     throw failure
   }
 }
+
+/** Milliseconds that a start waits for its own agents in the index. A large index is still read then. */
+const hostedWait = 50
 
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
@@ -186,7 +191,8 @@ async function assemble(
   }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
-  await follower.caughtUp(await listHosted({ store, clock, createId, domain }, hosted, { version, license }))
+  const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
+  await follower.caughtUp(listedAt, hostedWait)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
   const router = await openRouter(runtime, {
@@ -210,6 +216,15 @@ async function assemble(
     store,
     follower,
     ready,
+    async settled() {
+      await ready
+      const revision = await store.read.latest()
+      const { vectors } = search
+      const isBehind = () =>
+        (follower.applied_revision < revision && !follower.is_failing) ||
+        (vectors.progress().applied_revision < revision && !vectors.is_failing)
+      while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+    },
     vectors: search.vectors,
     verification,
     liveness,

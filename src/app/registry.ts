@@ -4,7 +4,7 @@ import { type CapabilityRefresh, createCapabilityRefresh } from '../registry/cap
 import { createManifestReader } from '../registry/cards/fetch-card.ts'
 import { readProtectedName } from '../registry/entry/imitation.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
-import { changesWorthKeeping } from '../registry/indexing/vector-index.ts'
+import { changesWorthKeeping, changesWorthStopping } from '../registry/indexing/vector-index.ts'
 import { createIconDrawer } from '../registry/publisher/icon-drawer.ts'
 import { createPublisherFiles } from '../registry/publisher/publisher-files.ts'
 import type { UnmetQueries } from '../registry/queries/unmet-queries.ts'
@@ -88,7 +88,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
   const follower = stack.use(
     new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
   )
-  stack.defer(() => saveSnapshot(1))
+  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
   )

@@ -6,17 +6,17 @@ import { listedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
-import { createKeep, createSnapshot, type Keep, restored, storeAt } from '../registry/indexing/snapshot.ts'
+import { createKeep, createSnapshot, type Keep, restoreFrom, storeAt } from '../registry/indexing/snapshot.ts'
 import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import { engineLocation } from '../search/elasticsearch/client.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
-import { createMemoryIndex, restoreMemoryIndex } from '../search/index/memory-index.ts'
+import { createMemoryIndex } from '../search/index/memory-index.ts'
 import type { RankerOptions } from '../search/index/ranker.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { openVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
+import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { VectorStore } from '../search/vectors/vector-store.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -77,7 +77,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const elsewhere = await openEngine(config, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/12 ${listedFields}`,
+    `${version}/13 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),
@@ -99,19 +99,15 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
       saveSnapshot: async () => {},
     }
   }
-  const index = stack.use(
-    await restored(
-      saved,
-      (sections) => (sections ? restoreMemoryIndex(sections, options) : createMemoryIndex(options)),
-      onError,
-    ),
-  )
+  const index = stack.use(createMemoryIndex(options))
+  // The port opens meanwhile: an index of 100,000 entries takes two seconds to read.
+  const restoring = restoreFrom(saved, index, onError)
   return {
     index,
     listed: watchListed(index),
     vectors,
-    tailing,
-    saveSnapshot: createKeep(snapshot, index),
+    tailing: { ...tailing, restoring },
+    saveSnapshot: createKeep(snapshot, index, restoring),
   }
 }
 
@@ -184,12 +180,10 @@ function openVectors(
     const format = `${version}/6 ${listedFields} ${model}`
     const onLater = () => runtime.health.add('store_behind_index')
     const snapshot = createSnapshot(path, format, store, onError, onLater)
-    const vectors = await restored(
-      await snapshot.read(),
-      (saved) => openVectorsInMemory(saved, { dimensions, worker: vectorsWorker }),
-      onError,
-    )
-    return createVectorIndex(store, embedder, vectors, onError, createKeep(snapshot, vectors))
+    const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
+    const restoring = restoreFrom(await snapshot.read(), vectors, onError)
+    const keep = createKeep(snapshot, vectors, restoring)
+    return createVectorIndex(store, embedder, vectors, onError, keep, { restoring })
   }
 
   /** LanceDB is loaded only here. */
@@ -221,12 +215,12 @@ function openVectors(
   return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
 }
 
-/** With `auto`, an index of more vectors than this is on disk: in memory they take 0.8 KB each. */
-const maxInMemory = 1_500_000
+/** With `auto`, an index of more vectors than this is on disk: in memory they take 1 KB each, and 4 GB at most. */
+const maxInMemory = 3_000_000
 
 async function isOnDisk({ config, log }: Runtime, store: Store, model: string): Promise<boolean> {
   if (config.DRAGOMAN_VECTORS !== 'auto') return config.DRAGOMAN_VECTORS === 'lance'
-  if ((await store.embeddings.count(model)) <= maxInMemory) return false
+  if (!(await store.embeddings.exceed(model, maxInMemory))) return false
   if (placeOf('lance', extrasFolder(config)) !== undefined) return true
   log.warn('more vectors than fit well in memory: dragoman extras add lance, and start again')
   return false

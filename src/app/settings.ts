@@ -327,7 +327,7 @@ export const settings = {
   ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 1,500,000 vectors, and Elasticsearch where the index is.',
+    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 3,000,000 vectors, and Elasticsearch where the index is.',
   ],
   DRAGOMAN_WIKI_URL: [
     z

@@ -1,4 +1,5 @@
 import type { Store, StoreObserver, WriteRefusal } from '../store/store.ts'
+import { integrityWorker } from './assets.ts'
 import { type Config, storeLocation } from './config.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -25,6 +26,8 @@ export class HealthObserver implements StoreObserver {
   watch(store: Pick<Store, 'settings'>): void {
     this.#store = store
   }
+
+  readonly check_worker = integrityWorker
 
   readonly onCheck = (damage: readonly string[]): void => {
     const { log, health } = this.#runtime

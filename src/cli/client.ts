@@ -10,6 +10,8 @@ export interface Client extends AsyncDisposable {
   send(envelope: Envelope): Promise<Json>
   /** The body of a stream of events; undefined where a gateway offers none. Absent for the data folder. */
   stream?(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** Resolves once searches see what is committed, or cannot for now. Absent for a running gateway. */
+  settled?(): Promise<void>
 }
 
 /**
@@ -38,6 +40,7 @@ async function local(config: Config, as?: Principal | null, log?: Logger): Promi
   return {
     send: async (envelope) =>
       (await gateway.dispatch(envelope, { principal, client: 'local', signal })).output,
+    settled: gateway.settled,
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
 }

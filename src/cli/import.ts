@@ -45,6 +45,8 @@ function assertLine(line: string, file: string): void {
 async function importAgents(file: string, first: string, rest: AsyncIterable<string>): Promise<Report> {
   await using client = await openClient()
   const total: Report = { created: 0, updated: 0, unchanged: 0, rejected: [] }
+  // Each batch waits for the index, a little: an index that must be derived first would slow down every one.
+  await client.settled?.()
   using progress = await showProgress(file)
   for await (const { first_line, lines } of batches(first, rest)) {
     const params = { lines, first_line }
@@ -56,6 +58,8 @@ async function importAgents(file: string, first: string, rest: AsyncIterable<str
     }
     progress.add(lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0))
   }
+  // The index that is saved now has all of it, so that the next start derives nothing.
+  await client.settled?.()
   return total
 }
 

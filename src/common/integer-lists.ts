@@ -52,6 +52,11 @@ export class IntegerLists {
     if (end > 0) yield [part, page.subarray(0, end)]
   }
 
+  /** One more than the highest slot that was ever used. */
+  get length(): number {
+    return this.#lengths.length
+  }
+
   /** A view of the list, valid until the next change; empty for a slot without one. */
   at(slot: number): Uint32Array {
     const start = this.#starts[slot] ?? 0

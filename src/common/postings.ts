@@ -4,8 +4,10 @@ import type { Pieces, Sections } from './sections.ts'
 /** The slots and weights of many lists, in one array each. */
 interface SavedLists {
   readonly slots: Uint32Array
-  readonly weights: Uint32Array
+  readonly weights: Uint16Array
 }
+
+const maxWeight = 0xffff
 
 /**
  * The slots that share one term or value, ascending, each with a weight. Most lists have one slot, for which two arrays
@@ -19,7 +21,7 @@ export class PostingList {
   /** Slots that count in statistics; maintained by the owner of the list. */
   counted = 0
   #slots: Uint32Array | undefined
-  #weights: Uint32Array | undefined
+  #weights: Uint16Array | undefined
   /** Without arrays: the only slot and its weight, or the start of the saved part. */
   #saved: SavedLists | undefined
   #first: number
@@ -43,8 +45,8 @@ export class PostingList {
     return this.#slots ?? this.#view()?.slots ?? Uint32Array.of(this.#first)
   }
 
-  get weights(): Uint32Array {
-    return this.#weights ?? this.#view()?.weights ?? Uint32Array.of(this.#weight)
+  get weights(): Uint16Array {
+    return this.#weights ?? this.#view()?.weights ?? Uint16Array.of(this.#weight)
   }
 
   /** Needs no array, unlike `slots`. */
@@ -64,14 +66,14 @@ export class PostingList {
     return index < this.size && this.slots[index] === slot
   }
 
-  /** The list must not contain the slot. */
+  /** The list must not contain the slot. A weight above 65,535 counts as that. */
   add(slot: number, weight: number): void {
     if (this.size === 0) {
       this.#slots = undefined
       this.#weights = undefined
       this.#saved = undefined
       this.#first = slot
-      this.#weight = weight
+      this.#weight = Math.min(weight, maxWeight)
       this.size = 1
       return
     }
@@ -82,7 +84,7 @@ export class PostingList {
       weights.copyWithin(index + 1, index, this.size)
     }
     slots[index] = slot
-    weights[index] = weight
+    weights[index] = Math.min(weight, maxWeight)
     this.size++
   }
 
@@ -122,7 +124,7 @@ export class PostingList {
     const { slots, weights } = this
     if (this.size < slots.length) return { slots, weights }
     const length = Math.max(4, Math.ceil(this.size * growth))
-    const grown = { slots: new Uint32Array(length), weights: new Uint32Array(length) }
+    const grown = { slots: new Uint32Array(length), weights: new Uint16Array(length) }
     grown.slots.set(slots)
     grown.weights.set(weights)
     this.#slots = grown.slots
@@ -149,7 +151,7 @@ export class Postings {
     const sizes = await sections.integers(`${prefix}.sizes`)
     const saved = {
       slots: await sections.integers(`${prefix}.slots`),
-      weights: await sections.integers(`${prefix}.weights`),
+      weights: Uint16Array.from(await sections.integers(`${prefix}.weights`)),
     }
     let number = 0
     let start = 0

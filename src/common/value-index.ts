@@ -17,14 +17,20 @@ export type AttributeCondition<Name extends string> = readonly [
   value: string | readonly string[],
 ]
 
+/** A selection that follows changes: another object after each change that concerns it. */
+interface Selected<Name extends string> {
+  readonly conditions: readonly AttributeCondition<Name>[]
+  selection: Selection
+}
+
 const maxCachedSelections = 16
 
 /** Slots by their values: exact filters. */
 export class ValueIndex<Name extends string> {
   readonly #postings: Readonly<Record<Name, Postings>>
   #slots = 0
-  /** Callers repeat the same conditions. */
-  readonly #selections = new LRUCache<string, Selection>({ max: maxCachedSelections })
+  /** Callers repeat the same conditions, also after changes: marking every slot anew takes milliseconds. */
+  readonly #selections = new LRUCache<string, Selected<Name>>({ max: maxCachedSelections })
 
   constructor(attributes: readonly Name[]) {
     const postings = attributes.map((attribute) => [attribute, new Postings()])
@@ -32,39 +38,45 @@ export class ValueIndex<Name extends string> {
   }
 
   /** The index must not contain the slot. */
-  add(slot: number, values: Iterable<AttributeValue<Name>>): void {
+  add(slot: number, values: readonly AttributeValue<Name>[]): void {
     for (const [attribute, value] of values) this.#postings[attribute].add(value, slot)
     this.#slots++
-    this.#clearCache()
+    for (const selected of this.#selections.values()) {
+      const { marks, mark, total } = selected.selection
+      const grown = withSlot(marks, slot)
+      const isMet = selected.conditions.every((condition) => meets(values, condition))
+      if (isMet) grown[slot] = mark
+      if (isMet || grown !== marks) selected.selection = { marks: grown, mark, total: total + Number(isMet) }
+    }
   }
 
   /** `values` must equal those of `add`. */
-  remove(slot: number, values: Iterable<AttributeValue<Name>>): void {
+  remove(slot: number, values: readonly AttributeValue<Name>[]): void {
     for (const [attribute, value] of values) {
       const list = this.#postings[attribute].get(value)
       if (list) this.#postings[attribute].remove(list, slot)
     }
     this.#slots--
-    this.#clearCache()
+    for (const selected of this.#selections.values()) {
+      const { marks, mark, total } = selected.selection
+      if (marks[slot] === mark) selected.selection = { marks, mark, total: total - 1 }
+      marks[slot] = 0
+    }
   }
 
   /** The slots below `capacity` that meet every condition. */
   select(conditions: readonly AttributeCondition<Name>[], capacity: number): Selection {
     const key = JSON.stringify(conditions)
     const cached = this.#selections.get(key)
-    if (cached) return cached
+    if (cached) return cached.selection
     const selection = this.#mark(conditions, capacity)
-    this.#selections.set(key, selection)
+    this.#selections.set(key, { conditions, selection })
     return selection
   }
 
   /** The slots of each value of an attribute. */
   lists(attribute: Name): Iterable<PostingList> {
     return this.#postings[attribute].lists()
-  }
-
-  #clearCache(): void {
-    if (this.#selections.size > 0) this.#selections.clear()
   }
 
   #mark(conditions: readonly AttributeCondition<Name>[], capacity: number): Selection {
@@ -78,6 +90,23 @@ export class ValueIndex<Name extends string> {
     const total = choices.reduce((_, lists, passed) => narrowToAny(marks, lists, passed), this.#slots)
     return { marks, mark: choices.length, total }
   }
+}
+
+function meets<Name extends string>(
+  values: readonly AttributeValue<Name>[],
+  [attribute, sought]: AttributeCondition<Name>,
+): boolean {
+  return values.some(([name, value]) => {
+    return name === attribute && (typeof sought === 'string' ? value === sought : sought.includes(value))
+  })
+}
+
+/** The marks, with space for the slot and some more after it. */
+function withSlot(marks: Uint16Array, slot: number): Uint16Array {
+  if (slot < marks.length) return marks
+  const grown = new Uint16Array(Math.ceil(slot * 1.1) + 1)
+  grown.set(marks)
+  return grown
 }
 
 function sizeOf(lists: readonly PostingList[]): number {

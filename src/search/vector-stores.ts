@@ -5,21 +5,20 @@ import {
   createMemoryVectorStore,
   type MemoryVectorStore,
   type MemoryVectorStoreOptions,
-  restoreMemoryVectorStore,
 } from './vectors/memory/memory-vector-store.ts'
 import type { VectorStore } from './vectors/vector-store.ts'
 import { VectorStoreError } from './vectors/vector-store-error.ts'
 
-/** The vector store in memory, restored from `saved` if there is one. It throws Failure instead of the VectorStoreError of the engine. */
-export async function openVectorsInMemory(
-  saved: Sections | undefined,
-  options: MemoryVectorStoreOptions,
-): Promise<MemoryVectorStore> {
-  const store = saved ? await restoreMemoryVectorStore(saved, options) : createMemoryVectorStore(options)
-  return withFailures(store, { save: (write: (pieces: Pieces) => Promise<void>) => store.save(write) })
+/** The vector store in memory. It throws Failure instead of the VectorStoreError of the engine. */
+export function createVectorsInMemory(options: MemoryVectorStoreOptions): MemoryVectorStore {
+  const store = createMemoryVectorStore(options)
+  return withFailures(store, {
+    save: (write: (pieces: Pieces) => Promise<void>) => store.save(write),
+    restore: (saved: Sections) => store.restore(saved),
+  })
 }
 
-/** The vector store on disk, with the errors of `openVectorsInMemory`. LanceDB is loaded only here. */
+/** The vector store on disk, with the errors of `createVectorsInMemory`. LanceDB is loaded only here. */
 export async function openVectorsOnDisk(options: LanceVectorStoreOptions): Promise<VectorStore> {
   const { openLanceVectorStore } = await import('./vectors/lance/lance-vector-store.ts')
   return withFailures(await openLanceVectorStore(options).catch(rethrow), {})

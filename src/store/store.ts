@@ -278,8 +278,8 @@ export interface Embeddings {
   find(model: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Float32Array>>
   /** Stores vectors; existing ones stay. */
   keep(model: string, vectors: ReadonlyMap<string, Float32Array>): Promise<void>
-  /** The number of stored vectors of a model. */
-  count(model: string): Promise<number>
+  /** True if there are more vectors of a model than that. */
+  exceed(model: string, count: number): Promise<boolean>
 }
 
 /** Settings that a gateway stores from one start to the next. */
@@ -344,6 +344,8 @@ export interface StoreObserver {
   readonly onWrite?: (refusal: WriteRefusal | undefined) => void
   /** After an unclean end: the damage that the check found, an empty list if there is none. */
   readonly onCheck?: (damage: readonly string[]) => void
+  /** The entry of the thread for that check; without it, nothing is checked. */
+  readonly check_worker?: URL
   /** When the database has answered, about once a second. */
   readonly onAnswer?: () => void
   /** After an upgrade: the migrations that it ran. */

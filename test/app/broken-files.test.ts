@@ -129,6 +129,9 @@ describe('a start over a broken file says which file it is, what is wrong and wh
   })
 })
 
+/** How long a test waits for what happens beside it. */
+const checkWait = { timeout: 20_000 }
+
 describe('after an unclean end', () => {
   /** The files of a gateway as a power failure leaves them. */
   async function abandonedFolder() {
@@ -148,8 +151,10 @@ describe('after an unclean end', () => {
     const gateway = await startGateway({ DRAGOMAN_DATA: folder.path }, { log: first.log })
     await using other = await startGateway({ DRAGOMAN_DATA: folder.path }, { log: first.log })
     expect((await other.request('GET', '/readyz')).json).toMatchObject({ status: 'ready', reasons: [] })
+    const checked = () => first.lines.filter((line) => line.includes('its check found no damage'))
+    await expect.poll(checked, checkWait).toHaveLength(1)
     await gateway[Symbol.asyncDispose]()
-    expect(first.lines.filter((line) => line.includes('its check found no damage'))).toHaveLength(1)
+    expect(checked()).toHaveLength(1)
   })
 
   test('damage is an error in the log, and the gateway is degraded', async () => {
@@ -169,7 +174,8 @@ describe('after an unclean end', () => {
     await overwrite(join(damaged.path, database), (Number(page) - 1) * Number(page_size), 100)
     const { lines, log } = startLog()
     await using home = await startGateway({ DRAGOMAN_DATA: damaged.path }, { log })
-    expect(lines.join('')).toMatch(/"damage":\[.*registry\.sqlite is damaged/)
+    // The check runs beside the gateway.
+    await expect.poll(() => lines.join(''), checkWait).toMatch(/"damage":\[.*registry\.sqlite is damaged/)
     expect(await home.request('GET', '/readyz')).toMatchObject({
       status: 200,
       json: { status: 'degraded', reasons: ['store_damaged'] },

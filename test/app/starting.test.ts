@@ -1,5 +1,6 @@
+import { type FileHandle, open } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { languagesModel, staticModel } from '../../src/app/assets.ts'
 import { readConfig } from '../../src/app/config.ts'
@@ -12,6 +13,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
+import { publication } from '../support/registry.ts'
 
 /** A start that opens something, and fails so many times after that. */
 function failing(times: number, fault: Error) {
@@ -97,3 +99,62 @@ test('while the index is built, reads are served, searches say what is missing, 
   expect((await ask()).json).not.toHaveProperty('degraded')
   expect(await home.request('GET', '/readyz')).toMatchObject({ status: 200 })
 })
+
+test('while the index is read from its snapshot, reads by name and writes are served, and searches say so', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  const first = await startGateway(environment)
+  const token = await first.token('owner')
+  await first.request('POST', '/api/agents/publish', { body: publication('com.example.one'), token })
+  await first.request('POST', '/api/agents/com.example.one/go-live', { token })
+  await first[Symbol.asyncDispose]()
+  // A gateway that stops meanwhile leaves the snapshot as it is.
+  {
+    await using reads = await holdReads()
+    const stopped = await startGateway(environment, { start_wait_ms: 0 })
+    const stopping = stopped[Symbol.asyncDispose]()
+    reads.release()
+    await stopping
+  }
+  await using reads = await holdReads()
+  await using home = await startGateway(environment, { start_wait_ms: 0 })
+  using _released = { [Symbol.dispose]: reads.release }
+  expect(await home.request('GET', '/readyz')).toMatchObject({ status: 503 })
+  expect(await home.request('GET', '/public/agents/com.example.one')).toMatchObject({ status: 200 })
+  const ask = () => home.request('GET', '/public/agents?q=com.example.one')
+  expect(await ask()).toMatchObject({
+    status: 200,
+    json: { degraded: expect.stringContaining('is starting') },
+  })
+  expect(await home.request('GET', '/public/agents')).toMatchObject({ status: 503 })
+  const other = publication('com.example.two')
+  const written = await home.request('POST', '/api/agents/publish', { body: other, token })
+  expect(written).toMatchObject({ status: 201 })
+  reads.release()
+  await home.gateway.ready
+  expect(await home.request('GET', '/readyz')).toMatchObject({ status: 200 })
+  const found = await ask()
+  expect(found.json).not.toHaveProperty('degraded')
+  expect(found.json.agents[0].package_name).toBe('com.example.one')
+})
+
+/** Holds all reads of files in this process but those at the beginning of a file, where a snapshot says what it is of. */
+async function holdReads() {
+  const handle = await open(import.meta.filename)
+  const files: FileHandle = Object.getPrototypeOf(handle)
+  await handle.close()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const read = files.read as (...parameters: unknown[]) => Promise<unknown>
+  const spy = vi.spyOn(files, 'read').mockImplementation(async function (
+    this: FileHandle,
+    ...parameters: unknown[]
+  ) {
+    if (parameters[3] !== 0) await promise
+    return (await read.apply(this, parameters)) as never
+  } as FileHandle['read'])
+  const release = () => {
+    spy.mockRestore()
+    resolve()
+  }
+  return { release, [Symbol.asyncDispose]: async () => release() }
+}

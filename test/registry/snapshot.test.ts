@@ -2,7 +2,7 @@ import { readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/prom
 import { basename, dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSections, type Pieces, type Sections, writeSections } from '../../src/common/sections.ts'
-import { createKeep, createSnapshot, restored } from '../../src/registry/indexing/snapshot.ts'
+import { createKeep, createSnapshot, restoreFrom } from '../../src/registry/indexing/snapshot.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -43,13 +43,19 @@ async function openHome() {
 
 /** Every part, as one that needs them reads them; undefined where any of it is damaged. */
 async function everything({ snapshot, faults }: Awaited<ReturnType<typeof openHome>>) {
-  const read = async (sections: Sections | undefined) =>
-    sections && [
-      await sections.text('words'),
-      await sections.integers('numbers'),
-      await sections.doubles('revision'),
-    ]
-  return restored(await snapshot().read(), read, (fault) => void faults.push(fault))
+  let parts: unknown[] | undefined
+  const derived = {
+    applied_revision: 0,
+    async restore(sections: Sections) {
+      parts = [
+        await sections.text('words'),
+        await sections.integers('numbers'),
+        await sections.doubles('revision'),
+      ]
+    },
+  }
+  await restoreFrom(await snapshot().read(), derived, (fault) => void faults.push(fault))
+  return parts
 }
 
 test('content is read as it was written', async () => {

@@ -20,7 +20,7 @@ function slowStore() {
       if (state.failing) throw new Error('The disk is asleep.')
       for (const [hash, added] of vectors) stored.set(hash, added)
     },
-    count: async () => stored.size,
+    exceed: async (_, count) => stored.size > count,
   }
   return { embeddings, stored, state }
 }

@@ -29,10 +29,11 @@ test('groups that follow changes are those of the same documents at once', async
   })
   await fc.assert(
     fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
-      const groups = new AgentGroups()
       const documents = new Map<number, Grouped>()
+      const groupedOf = (slot: number) => documents.get(slot) ?? {}
+      const groups = new AgentGroups(groupedOf)
       for (const { slot, document: next, isSearched } of changes) {
-        groups.remove(slot)
+        groups.remove(slot, groupedOf(slot))
         documents.delete(slot)
         if (next) {
           groups.add(slot, next)
@@ -40,7 +41,7 @@ test('groups that follow changes are those of the same documents at once', async
         }
         if (isSearched) hits(groups, documents.keys())
       }
-      const fresh = new AgentGroups()
+      const fresh = new AgentGroups(groupedOf)
       for (const [slot, value] of documents) fresh.add(slot, value)
       expect(hits(groups, documents.keys())).toEqual(hits(fresh, documents.keys()))
     }),

@@ -1,14 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NameIndex } from '../../src/search/index/name-index.ts'
+import type { SearchDocument } from '../../src/search/search-index.ts'
 import { rounds } from '../support/rounds.ts'
 
+type Named = Pick<SearchDocument, 'name' | 'package_name' | 'verification_level'>
+
 function indexOf(names: readonly (readonly [name: string, packageName?: string])[]): NameIndex {
-  const index = new NameIndex()
-  for (const [slot, [name, package_name = `p${slot}`]] of names.entries())
-    index.add(slot, { name, package_name })
+  return indexOfNamed(
+    names.map(([name, package_name], slot) => ({ name, package_name: package_name ?? `p${slot}` })),
+  )
+}
+
+function indexOfNamed(named: readonly Named[], weightOf?: (slot: number) => number): NameIndex {
+  const index = new NameIndex((slot) => named[slot] ?? unnamed, weightOf)
+  for (const slot of named.keys()) index.add(slot)
   return index
 }
+
+const unnamed = { name: '', package_name: '' }
 
 describe('the completion of a name', () => {
   it('prefers the start of a name, then of a word of it, then of the package name, then what is inside', async () => {
@@ -37,10 +47,14 @@ describe('the completion of a name', () => {
   })
 
   it('puts agents that a search ranks lower, and unproved publishers, behind the others', async () => {
-    const index = new NameIndex((slot) => (slot === 0 ? 0.5 : 1))
-    index.add(0, { name: 'Sky', package_name: 'a' })
-    index.add(1, { name: 'Sky weather', package_name: 'b' })
-    index.add(2, { name: 'Sky weather of all', package_name: 'c', verification_level: 'domain_verified' })
+    const index = indexOfNamed(
+      [
+        { name: 'Sky', package_name: 'a' },
+        { name: 'Sky weather', package_name: 'b' },
+        { name: 'Sky weather of all', package_name: 'c', verification_level: 'domain_verified' },
+      ],
+      (slot) => (slot === 0 ? 0.5 : 1),
+    )
     expect(await index.complete('sky', 10)).toEqual([2, 1, 0])
   })
 
@@ -57,13 +71,13 @@ describe('the completion of a name', () => {
         fc.array(change, { maxLength: 40 }),
         fc.array(text, { maxLength: 3 }),
         async (changes, queries) => {
-          const index = new NameIndex()
           const names = new Map<number, { name: string; package_name: string }>()
+          const index = new NameIndex((slot) => names.get(slot) ?? unnamed)
           for (const [at, { slot, name, package_name, isGone }] of changes.entries()) {
             if (names.delete(slot)) index.remove(slot)
             if (!isGone) {
               names.set(slot, { name, package_name })
-              index.add(slot, { name, package_name })
+              index.add(slot)
             }
             if (at % 7 === 0) await index.complete('a', 1)
           }

@@ -97,6 +97,9 @@ describe('a restored snapshot', () => {
 
   it('is refused where parts are missing', async () => {
     const index = createMemoryIndex()
+    const [document] = fc.sample(someDocument, 1)
+    if (!document) throw new Error('There is no sample.')
+    await index.apply([{ id: document.id, document }], 1)
     const without = function* (pieces: Pieces): Pieces {
       for (const [part, piece] of pieces) if (part !== 'documents') yield [part, piece]
     }

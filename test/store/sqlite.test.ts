@@ -77,6 +77,16 @@ retentionContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
 signInContract('SQLite', openHome)
 
+test('a pass of many queries over SQLite lets other work run', async () => {
+  await using home = await openHome()
+  let hasRun = false
+  setTimeout(() => {
+    hasRun = true
+  })
+  for (let query = 0; query < 50_000 && !hasRun; query++) await home.store.settings.get('none')
+  expect(hasRun).toBe(true)
+})
+
 describe('SQLite', () => {
   test('migration 0019 counts what the entries of owners use, but not rows that it cannot read', async () => {
     await using home = await openHome()

@@ -3,6 +3,7 @@ import { publisherIn } from '../../../schemas/ard.ts'
 import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { type Liveness, unseen } from '../../../schemas/liveness.ts'
+import { abortable } from '../../common/abort.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
 import { SerialQueue } from '../../common/serial-queue.ts'
@@ -31,6 +32,8 @@ export interface IndexTailerOptions {
   readonly applied_anew?: readonly string[]
   /** Maximum time for which a write waits until this index has applied it, in milliseconds; 2000 when absent. */
   readonly write_wait_ms?: number
+  /** Changes are applied once it settles: until then the index is restored from a snapshot. */
+  readonly restoring?: Promise<unknown>
   /** Changes that are applied together; 50 when absent. */
   readonly page_size?: number
   /** Whether a fault ends the waiting for this index, since it may last: for an index that another server holds. */
@@ -90,13 +93,13 @@ export class IndexTailer implements AsyncDisposable {
   }
 
   /** Resolves once this revision is applied, or after `write_wait_ms`: the write itself is committed either way. */
-  async caughtUp(revision: number): Promise<void> {
+  async caughtUp(revision: number, wait_ms = this.#options.write_wait_ms ?? defaultWriteWait): Promise<void> {
     if (this.#index.applied_revision >= revision) return
     const isPatient = this.#options.waits !== 'without fault'
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { revision, resolve }
     this.#waiting.add(waiter)
-    const timer = setTimeout(resolve, this.#options.write_wait_ms ?? defaultWriteWait)
+    const timer = setTimeout(resolve, wait_ms)
     // If this pass fails, the tail retries and resolves the waiter.
     this.#pass().catch((fault) => {
       this.#onError(fault)
@@ -158,6 +161,7 @@ export class IndexTailer implements AsyncDisposable {
 
   async #applyAll(): Promise<void> {
     const { livenessCache, page_size: pageSize = defaultPageSize } = this.#options
+    await this.#restored()
     while (this.#index.applied_revision < (await this.#store.read.revision())) {
       const changes = await this.#store.changes(this.#index.applied_revision, pageSize)
       const last = changes.at(-1)
@@ -172,6 +176,11 @@ export class IndexTailer implements AsyncDisposable {
       if (changes.length < pageSize) return
       await setImmediate()
     }
+  }
+
+  async #restored(): Promise<void> {
+    const { restoring } = this.#options
+    if (restoring !== undefined) await abortable(restoring, this.#stop.signal)
   }
 
   async #apply(changes: readonly EntryChange[], revision: number): Promise<void> {

@@ -19,20 +19,19 @@ export async function storeAt(store: Store, format: string, revision: number): P
   return JSON.stringify([format, revision, change ?? null])
 }
 
-/** Makes a value from a snapshot, and closes it. If that fails, reports the fault and makes an empty value. */
-export async function restored<T>(
+/** Restores derived data from a snapshot, and closes it. Returns its revision; a fault is only reported. */
+export async function restoreFrom(
   saved: Sections | undefined,
-  make: (saved: Sections | undefined) => T | Promise<T>,
+  derived: Pick<Savable, 'applied_revision' | 'restore'>,
   onError: (fault: unknown) => void,
-): Promise<T> {
-  if (!saved) return await make(undefined)
+): Promise<number> {
   try {
     await using sections = saved
-    return await make(sections)
+    if (sections) await derived.restore(sections)
   } catch (fault) {
     onError(fault)
   }
-  return await make(undefined)
+  return derived.applied_revision
 }
 
 /** Writes a snapshot if at least `min` changes were applied since the last one. */
@@ -41,15 +40,28 @@ export type Keep = (min: number) => Promise<void>
 interface Savable {
   readonly applied_revision: number
   save(write: (pieces: Pieces) => Promise<void>): Promise<void>
+  restore(saved: Sections): Promise<void>
 }
 
-/** Snapshots are written one after another. */
-export function createKeep(snapshot: Snapshot, derived: Savable): Keep {
+/**
+ * Snapshots are written one after another. `restoring` resolves with the revision of the last one, once it is restored;
+ * until then there is nothing to write.
+ */
+export function createKeep(
+  snapshot: Snapshot,
+  derived: Pick<Savable, 'applied_revision' | 'save'>,
+  restoring: Promise<number> = Promise.resolve(derived.applied_revision),
+): Keep {
   const turns = new SerialQueue()
-  let savedRevision = derived.applied_revision
+  let savedRevision: number | undefined
+  void restoring.then((revision) => {
+    savedRevision = revision
+  })
   return (min) =>
     turns.take(async () => {
-      if (derived.applied_revision - savedRevision < min) return
+      // What was purged must leave the files.
+      if (min === 0) await restoring
+      if (savedRevision === undefined || derived.applied_revision - savedRevision < min) return
       await derived.save((pieces) => {
         savedRevision = derived.applied_revision
         return snapshot.write(savedRevision, pieces)

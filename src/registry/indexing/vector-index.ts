@@ -28,6 +28,14 @@ const write_wait_ms = 1000
 /** From this number of changes on, a snapshot saves more time than writing it costs. */
 export const changesWorthKeeping = 500
 
+/**
+ * From this number of changes on, a stop writes a snapshot: writing a large index takes longer than the next start takes
+ * to apply a few changes again, beside the open port.
+ */
+export function changesWorthStopping(revision: number): number {
+  return Math.max(1, Math.min(5000, Math.floor(revision / 100)))
+}
+
 /** Owns the embedder and the vectors: disposing the index disposes them. */
 export function createVectorIndex(
   store: Store,
@@ -62,7 +70,7 @@ export function createVectorIndex(
       stop.abort()
       await follower[Symbol.asyncDispose]()
       await feed[Symbol.asyncDispose]()
-      await keep(1).catch(onError)
+      await keep(changesWorthStopping(vectors.applied_revision)).catch(onError)
       await vectors[Symbol.asyncDispose]()
       await embedder[Symbol.asyncDispose]()
     },

@@ -18,15 +18,11 @@ interface Described {
 /** Members of groups that a search has folded into one hit, by the slot of the hit; the best one comes first. */
 export type Folded = ReadonlyMap<number, readonly number[]>
 
-interface Member {
-  readonly source: string
-  readonly keys: readonly string[]
-}
-
 /** Groups of slots whose documents come from different sources and describe one agent. */
 export class AgentGroups {
-  readonly #members = new Map<number, Member>()
-  readonly #byKey = new Map<string, Set<number>>()
+  readonly #groupedOf: (slot: number) => Grouped
+  /** The slot of each key, or its slots: most keys have one, for which a set would take ten times the memory. */
+  readonly #byKey = new Map<string, number | Set<number>>()
   /** Keys of more than one slot. */
   readonly #shared = new Set<string>()
   readonly #groupOf = new Map<number, ReadonlySet<number>>()
@@ -34,24 +30,29 @@ export class AgentGroups {
   /** Keys whose slots have changed since the groups were made. */
   readonly #changed = new Set<string>()
 
-  add(slot: number, { source, keys = [] }: Grouped): void {
-    if (source === undefined || keys.length === 0) return
-    this.#members.set(slot, { source, keys })
-    for (const key of keys) {
-      const slots = this.#byKey.get(key) ?? new Set()
-      this.#byKey.set(key, slots.add(slot))
-      if (slots.size > 1) this.#change(key)
+  /** `groupedOf` reads the document of a slot again, from its addition to its removal. */
+  constructor(groupedOf: (slot: number) => Grouped) {
+    this.#groupedOf = groupedOf
+  }
+
+  add(slot: number, grouped: Grouped): void {
+    for (const key of joiningKeys(grouped)) {
+      const before = this.#byKey.get(key)
+      if (before === undefined) this.#byKey.set(key, slot)
+      else {
+        this.#byKey.set(key, typeof before === 'number' ? new Set([before, slot]) : before.add(slot))
+        this.#change(key)
+      }
     }
   }
 
-  remove(slot: number): void {
-    for (const key of this.#members.get(slot)?.keys ?? []) {
+  remove(slot: number, grouped: Grouped): void {
+    for (const key of joiningKeys(grouped)) {
       const slots = this.#byKey.get(key)
-      slots?.delete(slot)
-      if (slots?.size === 0) this.#byKey.delete(key)
+      if (typeof slots === 'object') slots.delete(slot)
+      if (slots === slot || this.#slotsOf(key).length === 0) this.#byKey.delete(key)
       if (this.#shared.has(key)) this.#change(key)
     }
-    this.#members.delete(slot)
     this.#ungroup(slot)
   }
 
@@ -85,8 +86,13 @@ export class AgentGroups {
 
   #change(key: string): void {
     this.#changed.add(key)
-    if ((this.#byKey.get(key)?.size ?? 0) > 1) this.#shared.add(key)
+    if (this.#slotsOf(key).length > 1) this.#shared.add(key)
     else this.#shared.delete(key)
+  }
+
+  #slotsOf(key: string): number[] {
+    const slots = this.#byKey.get(key) ?? []
+    return typeof slots === 'number' ? [slots] : [...slots]
   }
 
   /**
@@ -97,7 +103,7 @@ export class AgentGroups {
     if (this.#changed.size === 0) return
     const groupOf = new Map<number, Set<number>>()
     for (const key of this.#connected().sort()) {
-      const slots = [...(this.#byKey.get(key) ?? [])]
+      const slots = this.#slotsOf(key)
       for (const slot of slots) if (!groupOf.has(slot)) this.#ungroup(slot)
       if (!this.#areOfDifferentSources(slots)) continue
       const joined = new Set(slots.flatMap((slot) => [...(groupOf.get(slot) ?? [slot])]))
@@ -115,8 +121,8 @@ export class AgentGroups {
   #connected(): string[] {
     const found = new Set([...this.#changed])
     for (const key of found) {
-      for (const slot of this.#byKey.get(key) ?? []) {
-        for (const next of this.#members.get(slot)?.keys ?? []) if (this.#shared.has(next)) found.add(next)
+      for (const slot of this.#slotsOf(key)) {
+        for (const next of joiningKeys(this.#groupedOf(slot))) if (this.#shared.has(next)) found.add(next)
       }
     }
     return [...found].filter((key) => this.#shared.has(key))
@@ -130,6 +136,10 @@ export class AgentGroups {
   }
 
   #areOfDifferentSources(slots: readonly number[]): boolean {
-    return new Set(slots.map((slot) => this.#members.get(slot)?.source)).size === slots.length
+    return new Set(slots.map((slot) => this.#groupedOf(slot).source)).size === slots.length
   }
+}
+
+function joiningKeys({ source, keys = [] }: Grouped): readonly string[] {
+  return source === undefined ? [] : keys
 }

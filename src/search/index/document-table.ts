@@ -1,62 +1,45 @@
 import { listedValues } from '../../../schemas/entry-fields.ts'
-import { jsonArrays, jsonPieces } from '../../common/pieces.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
+import { inSlices } from '../../common/time-slices.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
-import { AgentGroups } from './agent-groups.ts'
-import { AttributeIndex, type IndexedAttributes } from './attribute-index.ts'
+import { AgentGroups, type Grouped } from './agent-groups.ts'
+import { AttributeIndex } from './attribute-index.ts'
 import type { DocumentTerms } from './document-terms.ts'
 import { NameIndex } from './name-index.ts'
-import { orders, tieOf } from './order.ts'
+import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
-import { type WeighedStatus, weightOf } from './score-weights.ts'
+import { weightOf } from './score-weights.ts'
+import { type DocumentFacts, type StoredDocument, StoredDocuments } from './stored-documents.ts'
 import { TextIndex } from './text-index.ts'
-
-/** The stored part of a document, without its terms. */
-export interface StoredDocument extends IndexedAttributes, WeighedStatus {
-  readonly id: string
-  readonly name: string
-  readonly package_name: string
-  /** Orders it among equals. */
-  readonly tie: string
-  /** Milliseconds since the epoch. */
-  readonly created: number
-  /** The names of the capabilities. */
-  readonly capabilities: readonly string[]
-  readonly source?: string
-  readonly agent_keys?: readonly string[]
-}
-
-/** Documents in one piece of a snapshot. */
-const savedDocuments = 200
 
 /** The live entries, each in its own slot, with all data derived from them. */
 export class DocumentTable {
   texts = new TextIndex()
   readonly attributes = new AttributeIndex()
   ordered = this.#order()
-  readonly #documents: (StoredDocument | undefined)[] = []
+  #documents = new StoredDocuments()
   readonly #slots = new Map<string, number>()
   /** Factors of scores by slot. */
   readonly weights: number[] = []
-  readonly groups = new AgentGroups()
+  readonly groups = new AgentGroups((slot) => groupedOf(this.at(slot)))
   /** The names of the listed entries. */
-  readonly names = new NameIndex((slot) => this.weights[slot] ?? 1)
+  readonly names = new NameIndex(
+    (slot) => this.at(slot),
+    (slot) => this.weights[slot] ?? 1,
+  )
   readonly #free: number[] = []
 
-  /** Restores what `save` returned. Throws for other content. */
-  static async load(sections: Sections): Promise<DocumentTable> {
+  /** Restores what `save` returned. Throws for other content; ends early, with a part of it, when the signal aborts. */
+  static async load(sections: Sections, signal: AbortSignal): Promise<DocumentTable> {
     const table = new DocumentTable()
     table.texts = await TextIndex.load(sections)
-    for await (const documents of jsonArrays<StoredDocument | null>(sections, 'documents')) {
-      for (const document of documents) {
-        const slot = table.#documents.length
-        if (document) table.#put(slot, document)
-        else {
-          table.#documents.push(undefined)
-          table.#free.push(slot)
-        }
-      }
-    }
+    const documents = await StoredDocuments.load(sections, 'documents')
+    table.#documents = documents
+    await inSlices(slotsBelow(documents.length, signal), (slot) => {
+      const document = documents.find(slot)
+      if (document) table.#index(slot, document)
+      else table.#free.push(slot)
+    })
     table.ordered = table.#order(
       await sections.integers('order.newest'),
       await sections.integers('order.name'),
@@ -66,11 +49,7 @@ export class DocumentTable {
 
   *save(): Pieces {
     yield* this.texts.save()
-    yield* jsonPieces(
-      'documents',
-      this.#documents.values().map((document) => document ?? null),
-      savedDocuments,
-    )
+    yield* this.#documents.save('documents')
     yield ['order.newest', this.ordered.newest.save()]
     yield ['order.name', this.ordered.name.save()]
   }
@@ -85,16 +64,15 @@ export class DocumentTable {
   }
 
   at(slot: number): StoredDocument {
-    const document = this.#documents[slot]
-    if (!document) throw new RangeError(`Slot ${slot} is empty.`)
-    return document
+    return this.#documents.at(slot)
   }
 
   /** `read` is what `readDocument` gave for the document, if that is at hand. */
   add(document: SearchDocument, read?: DocumentTerms): void {
     const slot = this.#free.pop() ?? this.#documents.length
     this.texts.add(slot, document, read)
-    this.#put(slot, toStored(document))
+    this.#documents.set(slot, factsOf(document))
+    this.#index(slot, this.at(slot))
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
   }
@@ -103,24 +81,24 @@ export class DocumentTable {
   remove(id: string): void {
     const slot = this.#slots.get(id)
     if (slot === undefined) return
+    const document = this.at(slot)
     this.ordered.newest.remove(slot)
     this.ordered.name.remove(slot)
-    this.attributes.remove(slot, this.at(slot))
+    this.attributes.remove(slot, document)
     this.texts.remove(slot)
     this.names.remove(slot)
-    this.#documents[slot] = undefined
+    this.groups.remove(slot, groupedOf(document))
+    this.#documents.delete(slot)
     this.#slots.delete(id)
-    this.groups.remove(slot)
     this.#free.push(slot)
   }
 
-  #put(slot: number, document: StoredDocument): void {
-    this.#documents[slot] = document
+  #index(slot: number, document: StoredDocument): void {
     this.#slots.set(document.id, slot)
     this.attributes.add(slot, document)
     this.weights[slot] = weightOf(document)
-    this.groups.add(slot, { source: document.source, keys: document.agent_keys })
-    if (document.state === 'ACTIVE') this.names.add(slot, document)
+    this.groups.add(slot, groupedOf(document))
+    if (document.state === 'ACTIVE') this.names.add(slot)
   }
 
   #order(newest?: Uint32Array, name?: Uint32Array) {
@@ -143,7 +121,15 @@ export class DocumentTable {
   }
 }
 
-function toStored(document: SearchDocument): StoredDocument {
+function groupedOf({ source, agent_keys: keys }: StoredDocument): Grouped {
+  return { source, keys }
+}
+
+function* slotsBelow(end: number, signal: AbortSignal): Generator<number> {
+  for (let slot = 0; slot < end && !signal.aborted; slot++) yield slot
+}
+
+function factsOf(document: SearchDocument): DocumentFacts {
   const { id, name, package_name, created_at, state, owner, capabilities } = document
   const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
   const { package_types = [], verification_level } = document
@@ -152,7 +138,6 @@ function toStored(document: SearchDocument): StoredDocument {
     id,
     name,
     package_name,
-    tie: tieOf(document),
     created: Date.parse(created_at),
     state,
     owner,

@@ -1,8 +1,8 @@
 import type { Match } from '../../../schemas/card.ts'
 import type { Near } from '../vectors/vector-store.ts'
 import { addWeight, type CapabilityTerms } from './capability-terms.ts'
-import type { StoredDocument } from './document-table.ts'
 import { weightsOf } from './score-weights.ts'
+import type { StoredDocument } from './stored-documents.ts'
 import type { Adjustment, WeighedTerm } from './text-index.ts'
 
 /** The explanation of a hit in a query without text. */

@@ -14,24 +14,36 @@ export function createMemoryIndex(options: RankerOptions = {}): MemoryIndex {
 
 /** Restores a saved index. Throws for other content. */
 export async function restoreMemoryIndex(saved: Sections, options: RankerOptions = {}): Promise<MemoryIndex> {
-  const table = await DocumentTable.load(saved)
-  const [revision = 0] = await saved.doubles('revision')
-  return new MemoryIndex(options, table, revision)
+  const index = new MemoryIndex(options)
+  await index.restore(saved)
+  return index
 }
 
 export class MemoryIndex implements SearchIndex {
-  applied_revision: number
-  #table: DocumentTable
-  /** Changes wait while it is saved. */
+  applied_revision = 0
+  #table = new DocumentTable()
+  readonly #ended = new AbortController()
+  /** Changes wait while it is saved or restored. */
   readonly #turns = new SerialQueue()
   /** Counts changes: scores computed at an earlier version are outdated. */
   #version = 0
   readonly #ranker: Ranker
 
-  constructor(options: RankerOptions, table = new DocumentTable(), revision = 0) {
-    this.#table = table
-    this.applied_revision = revision
+  constructor(options: RankerOptions) {
     this.#ranker = new Ranker(options)
+  }
+
+  /** Takes the saved content instead of its own, whole or not at all. Searches find nothing new until then. Throws for other content. */
+  restore(saved: Sections): Promise<void> {
+    const { signal } = this.#ended
+    return this.#turns.take(async () => {
+      const table = await DocumentTable.load(saved, signal)
+      const [revision = 0] = await saved.doubles('revision')
+      if (signal.aborted) return
+      this.#version++
+      this.#table = table
+      this.applied_revision = revision
+    })
   }
 
   lists(id: string): boolean {
@@ -90,6 +102,7 @@ export class MemoryIndex implements SearchIndex {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort()
     this.#table = new DocumentTable()
   }
 

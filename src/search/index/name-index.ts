@@ -38,22 +38,26 @@ const verifications: readonly VerificationLevel[] = ['domain_verified', 'unverif
  * wait until the next completion.
  */
 export class NameIndex {
+  readonly #namedOf: (slot: number) => Named
   /** The factor of an entry's score in a search. */
   readonly #weightOf: (slot: number) => number
   readonly #entries: (Entry | undefined)[] = []
-  readonly #pending = new Map<number, Named>()
+  /** Slots that are in no list yet; those that a completion has read have their entries. */
+  readonly #pending = new Map<number, Entry | undefined>()
   readonly #lists = new Map<number, RankedSlots>()
   readonly #compare = (left: number, right: number): number => {
     const [first, second] = [this.#entries[left], this.#entries[right]]
     return first && second ? compareEntries(first, second) || left - right : 0
   }
 
-  constructor(weightOf: (slot: number) => number = () => 1) {
+  /** `namedOf` reads the entry of a slot from its addition to its removal. */
+  constructor(namedOf: (slot: number) => Named, weightOf: (slot: number) => number = () => 1) {
+    this.#namedOf = namedOf
     this.#weightOf = weightOf
   }
 
-  add(slot: number, named: Named): void {
-    this.#pending.set(slot, named)
+  add(slot: number): void {
+    this.#pending.set(slot, undefined)
   }
 
   remove(slot: number): void {
@@ -103,17 +107,23 @@ export class NameIndex {
 
   /** Puts the changed entries into the lists, in their order, so that most go to the end of a list. */
   async #apply(): Promise<void> {
-    const ordered = Array.from(this.#pending, ([slot, named]) => {
-      return { slot, named, entry: foldedName(named, this.#weightOf(slot)) }
-    }).sort((left, right) => compareEntries(left.entry, right.entry) || left.slot - right.slot)
     let sliceEnd = performance.now() + sliceMilliseconds
-    for (const { slot, named, entry } of ordered) {
-      if (performance.now() > sliceEnd) {
-        await setImmediate()
-        sliceEnd = performance.now() + sliceMilliseconds
-      }
+    const yieldAtEnd = async () => {
+      if (performance.now() < sliceEnd) return
+      await setImmediate()
+      sliceEnd = performance.now() + sliceMilliseconds
+    }
+    for (const [slot, read] of this.#pending) {
+      if (!read) this.#pending.set(slot, foldedName(this.#namedOf(slot), this.#weightOf(slot)))
+      await yieldAtEnd()
+    }
+    const ordered = [...this.#pending]
+      .flatMap(([slot, entry]) => (entry ? { slot, entry } : []))
+      .sort((left, right) => compareEntries(left.entry, right.entry) || left.slot - right.slot)
+    for (const { slot, entry } of ordered) {
+      await yieldAtEnd()
       // The entry may have changed meanwhile, or another completion has applied it.
-      if (this.#pending.get(slot) !== named) continue
+      if (this.#pending.get(slot) !== entry) continue
       this.#pending.delete(slot)
       this.#entries[slot] = entry
       for (const key of keysOf(entry)) {

@@ -1,6 +1,7 @@
 import { IntegerLists } from '../../common/integer-lists.ts'
 import { PostingList, Postings } from '../../common/postings.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
+import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { directionsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
@@ -9,20 +10,9 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
+import { ExactNames, hashOf, type NameHash } from './exact-names.ts'
+import { type IndexedText, packText, unpackNames, unpackText } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
-
-/** The numbers of the lists that contain the terms of one document. */
-interface IndexedText {
-  readonly length: number
-  /** True if the document counts in the rarity of terms and the average length of texts. */
-  readonly counts: boolean
-  readonly terms: Uint32Array
-  readonly capabilities: CapabilityTerms
-  /** The exact names of the document. */
-  readonly names: Uint32Array
-  /** The numbers of its words in the word list. */
-  readonly words: Uint32Array
-}
 
 /** Factors of a score by what the query excludes and by the direction that it asks for. */
 export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction', number>>>
@@ -59,7 +49,7 @@ const unknown = new PostingList('', -1)
  */
 export class TextIndex {
   #terms = new Postings()
-  #names = new Postings()
+  readonly #names = new ExactNames()
   /** The words of the documents as they are written. */
   words = new WordList()
   /** The numbers of each document: see `packText`. */
@@ -74,9 +64,9 @@ export class TextIndex {
   static async load(sections: Sections): Promise<TextIndex> {
     const index = new TextIndex()
     index.#terms = await Postings.load(sections, 'terms')
-    index.#names = await Postings.load(sections, 'names')
     index.words = await WordList.load(sections)
     index.#texts = await IntegerLists.load(sections, 'texts')
+    await inSlices(index.#lengths.keys(), (slot) => index.#addNames(slot))
     index.#lengths = Array.from(await sections.integers('lengths'))
     const [totalLength = 0, documents = 0] = await sections.doubles('totals')
     index.#totalLength = totalLength
@@ -86,7 +76,6 @@ export class TextIndex {
 
   *save(): Pieces {
     yield* this.#terms.save('terms')
-    yield* this.#names.save('names')
     yield* this.words.save()
     yield* this.#texts.save('texts')
     yield ['lengths', Uint32Array.from(this.#lengths, (length) => length ?? 0)]
@@ -104,29 +93,32 @@ export class TextIndex {
     const text = {
       length,
       counts: document.state === 'ACTIVE',
-      terms,
+      terms: terms.sort(),
       capabilities: pairTerms(
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
-      names: Uint32Array.from(names, (name) => this.#names.add(name, slot).serial),
-      words: Uint32Array.from([...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])),
+      names: Uint32Array.from([...names].flatMap(hashOf)),
+      words: Uint32Array.from(
+        [...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? []),
+      ).sort(),
     }
     this.#count(text, 1)
     this.#texts.set(slot, packText(text))
+    this.#addNames(slot)
   }
 
   remove(slot: number): void {
-    const text = unpackText(this.#texts.at(slot))
+    const text = this.#textOf(slot)
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
-    for (const serial of text.names) this.#names.remove(this.#names.at(serial), slot)
+    for (let at = 0; at < text.names.length; at += 2) this.#names.remove(text.names[at] ?? 0, slot)
     for (const word of text.words) this.words.remove(word)
     this.#texts.delete(slot)
   }
 
   /** The terms of the capabilities of a document; valid until the next change. */
   capabilitiesOf(slot: number): CapabilityTerms {
-    return unpackText(this.#texts.at(slot)).capabilities
+    return this.#textOf(slot).capabilities
   }
 
   /** True if a document that counts has the term. */
@@ -137,7 +129,7 @@ export class TextIndex {
   /** True if the text is the exact name of a document that counts. */
   isName(text: string): boolean {
     const name = exactName(text)
-    return this.larger?.isName(name) ?? (this.#names.get(name)?.counted ?? 0) > 0
+    return this.larger?.isName(name) ?? this.#named(name).some((slot) => this.#textOf(slot).counts)
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
@@ -156,12 +148,9 @@ export class TextIndex {
     const { total_length = this.#totalLength, documents = this.#documents } = this.larger ?? {}
     const average = total_length / documents || 1
     for (const term of terms) this.#scoreTerm(term, average, board, among)
-    const named = this.#names.get(exactName(text))
-    if (!named) return
     const maxTotal = maxTotalOf(terms)
     const { marks, mark } = among
-    for (const slot of named.slots.subarray(0, named.size))
-      if (marks[slot] === mark) board.add(slot, maxTotal)
+    for (const slot of this.#named(exactName(text))) if (marks[slot] === mark) board.add(slot, maxTotal)
   }
 
   /**
@@ -189,7 +178,29 @@ export class TextIndex {
 
   /** True if a document is named exactly like the text. */
   isNamed(text: string, slot: number): boolean {
-    return this.#names.get(exactName(text))?.has(slot) ?? false
+    return this.#hasName(slot, hashOf(exactName(text)))
+  }
+
+  /** The slots of the documents with this exact name. */
+  #named(exactName: string): number[] {
+    const hash = hashOf(exactName)
+    return this.#names.at(hash[0]).filter((slot) => this.#hasName(slot, hash))
+  }
+
+  #hasName(slot: number, [first, second]: NameHash): boolean {
+    const names = unpackNames(this.#texts.at(slot))
+    for (let at = 0; at < names.length; at += 2)
+      if (names[at] === first && names[at + 1] === second) return true
+    return false
+  }
+
+  #addNames(slot: number): void {
+    const names = unpackNames(this.#texts.at(slot))
+    for (let at = 0; at < names.length; at += 2) this.#names.add(names[at] ?? 0, slot)
+  }
+
+  #textOf(slot: number): IndexedText {
+    return unpackText(this.#texts.at(slot))
   }
 
   #countOf(term: string): number {
@@ -210,10 +221,9 @@ export class TextIndex {
     }
   }
 
-  #count({ counts, terms, names, length, words }: IndexedText, by: 1 | -1): void {
+  #count({ counts, terms, length, words }: IndexedText, by: 1 | -1): void {
     if (!counts) return
     for (const word of words) this.words.count(word, by)
-    for (const serial of names) this.#names.at(serial).counted += by
     for (const serial of terms) this.#terms.at(serial).counted += by
     this.#totalLength += length * by
     this.#documents += by
@@ -223,25 +233,6 @@ export class TextIndex {
 /** The maximum score of an entry by the words of a query, reached if it has all of them. */
 export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
-}
-
-function packText({ length, counts, terms, names, words, capabilities }: IndexedText): number[] {
-  const head = [length, Number(counts), terms.length, names.length, words.length]
-  return [...head, ...terms, ...names, ...words, ...capabilities]
-}
-
-/** Views of what `packText` joined. */
-function unpackText(text: Uint32Array): IndexedText {
-  const [length = 0, counts = 0, terms = 0, names = 0, words = 0] = text
-  const starts = [5, 5 + terms, 5 + terms + names, 5 + terms + names + words]
-  return {
-    length,
-    counts: counts === 1,
-    terms: text.subarray(starts[0], starts[1]),
-    names: text.subarray(starts[1], starts[2]),
-    words: text.subarray(starts[2], starts[3]),
-    capabilities: text.subarray(starts[3]),
-  }
 }
 
 /** The form of a name in which it is compared with texts. */

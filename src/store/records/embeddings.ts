@@ -35,13 +35,16 @@ export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>)
           .execute()
       }
     },
-    async count(model) {
-      const { total } = await reader
+    async exceed(model, count) {
+      const next = await reader
         .selectFrom('embedding')
-        .select((row) => row.fn.countAll<number>().as('total'))
+        .select('content_hash')
         .where('model', '=', model)
-        .executeTakeFirstOrThrow()
-      return total
+        .orderBy('content_hash')
+        .limit(1)
+        .offset(count)
+        .executeTakeFirst()
+      return next !== undefined
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -28,11 +29,16 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+/** Milliseconds of one turn of the event loop after which a query waits for the next turn. */
+const maxTurn = 20
+
 class SqliteDriver implements Driver {
   readonly #database: DatabaseSync
   readonly #connection: SqliteConnection
   #queue: Promise<void> = Promise.resolve()
   #release: () => void = () => {}
+  /** When the first query of this turn began; undefined before it. */
+  #turn: number | undefined
 
   constructor(database: DatabaseSync) {
     this.#database = database
@@ -47,7 +53,18 @@ class SqliteDriver implements Driver {
     this.#queue = promise
     await before
     this.#release = resolve
+    await this.#yieldAtEnd()
     return this.#connection
+  }
+
+  /** Queries are synchronous: a pass over a large table would keep every request waiting until its end. */
+  async #yieldAtEnd(): Promise<void> {
+    if (this.#turn === undefined) {
+      this.#turn = performance.now()
+      globalThis.setImmediate(() => {
+        this.#turn = undefined
+      })
+    } else if (performance.now() - this.#turn > maxTurn) await setImmediate()
   }
 
   async releaseConnection(): Promise<void> {

@@ -13,7 +13,7 @@ import { wakeOn } from '../wake.ts'
 import { watchDataVersion } from './data-version.ts'
 import { sqliteDialect } from './dialect.ts'
 import { refusalOf, retryWhileBusy, storeFailure } from './faults.ts'
-import { checkAfterUncleanEnd } from './integrity.ts'
+import { checkInThread, endedUncleanly } from './integrity.ts'
 import { openDatabase } from './open.ts'
 import { createValidity } from './validity.ts'
 
@@ -23,8 +23,8 @@ export async function openSqliteStore(
   clock: () => number = Date.now,
   observer: StoreObserver = {},
 ): Promise<Store> {
-  const damage = observer.onCheck && checkAfterUncleanEnd(path)
-  if (damage) observer.onCheck?.(damage)
+  const { onCheck, check_worker } = observer
+  const isUnclean = onCheck && check_worker && endedUncleanly(path)
   // Of two processes that turn WAL on in a fresh file, one gets SQLITE_BUSY at once, without the busy time-out.
   const writing = await retryWhileBusy(async () => openDatabase(path))
   const writer = new Kysely<Tables>({ dialect: sqliteDialect(writing) })
@@ -68,6 +68,7 @@ export async function openSqliteStore(
     return done
   }
 
+  const check = isUnclean ? checkInThread(path, check_worker, onCheck) : undefined
   const validity = createValidity(cache, dataVersion.read, commits)
   // SQLite has one writer at a time, whatever the realm.
   const store = createSqlStore({
@@ -95,6 +96,7 @@ export async function openSqliteStore(
     // A caller woken by a commit must not read data from before it.
     wake: (signal) => wakeOn(validity.version, commits, signal),
     async [Symbol.asyncDispose]() {
+      await check?.[Symbol.asyncDispose]()
       await writer.destroy()
       await reader.destroy()
       dataVersion[Symbol.dispose]()

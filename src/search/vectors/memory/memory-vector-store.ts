@@ -2,10 +2,10 @@ import { abortable } from '../../../common/abort.ts'
 import { compareAscii } from '../../../common/compare.ts'
 import type { Pieces, Sections } from '../../../common/sections.ts'
 import { SerialQueue } from '../../../common/serial-queue.ts'
+import { inSlices } from '../../../common/time-slices.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
 import { takeFirst } from '../take-first.ts'
-import { inSlices } from '../time-slices.ts'
 import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
 import { layoutOf, type MemoryLayout } from './layout.ts'
@@ -25,6 +25,8 @@ export interface MemoryVectorStoreOptions {
 export interface MemoryVectorStore extends VectorStore {
   /** Passes the whole store to `write`, for a later restore. Changes wait until it is written; searches do not. */
   save(write: (pieces: Pieces) => Promise<void>): Promise<void>
+  /** Takes the saved content instead of its own, whole or not at all. Changes wait meanwhile. Throws for other content. */
+  restore(saved: Sections): Promise<void>
 }
 
 /** Bytes of halves that a scan on slow memory reads in some 5 ms. */
@@ -43,32 +45,48 @@ export async function restoreMemoryVectorStore(
   saved: Sections,
   options: MemoryVectorStoreOptions,
 ): Promise<MemoryVectorStore> {
-  const table = await VectorTable.load(layoutOf(options.dimensions), saved)
-  const [revision = 0] = await saved.doubles('revision')
-  return new VectorsInMemory(options, table, revision)
+  const store = new VectorsInMemory(options)
+  await store.restore(saved)
+  return store
+}
+
+/** The vectors, and what scans their memory. */
+interface Opened {
+  readonly table: VectorTable
+  readonly scanner: Scanner
+  readonly thread: ScanThread | undefined
 }
 
 class VectorsInMemory implements MemoryVectorStore {
-  applied_revision: number
+  applied_revision = 0
   readonly #layout: MemoryLayout
   readonly #worker_rows: number
   readonly #turns = new SerialQueue()
   /** Changes and snapshots, which are long: searches run between their turns. */
   readonly #changes = new SerialQueue()
-  readonly #thread: ScanThread | undefined
-  #open: { readonly table: VectorTable; readonly scanner: Scanner } | undefined
+  readonly #worker: URL | undefined
+  readonly #ended = new AbortController()
+  #open: Opened | undefined
 
-  constructor(
-    { dimensions, worker, worker_rows }: MemoryVectorStoreOptions,
-    table = new VectorTable(layoutOf(dimensions)),
-    revision = 0,
-  ) {
+  constructor({ dimensions, worker, worker_rows }: MemoryVectorStoreOptions) {
     this.#layout = layoutOf(dimensions)
     this.#worker_rows = worker_rows ?? quickBytes / this.#layout.halfBytes
-    this.applied_revision = revision
-    const { memory } = table.pool
-    this.#open = { table, scanner: new Scanner(memory, this.#layout) }
-    this.#thread = worker && new ScanThread(worker, { memory, dimensions })
+    this.#worker = worker
+    this.#open = this.#scanning(new VectorTable(this.#layout))
+  }
+
+  restore(saved: Sections): Promise<void> {
+    const { signal } = this.#ended
+    return this.#changes.take(async () => {
+      const table = await VectorTable.load(this.#layout, saved, signal)
+      const [revision = 0] = await saved.doubles('revision')
+      await this.#turns.take(async () => {
+        if (signal.aborted) return
+        await this.#open?.thread?.[Symbol.asyncDispose]()
+        this.#open = this.#scanning(table)
+        this.applied_revision = revision
+      })
+    })
   }
 
   async apply(changes: readonly VectorChange[], revision: number): Promise<void> {
@@ -105,8 +123,10 @@ class VectorsInMemory implements MemoryVectorStore {
 
   /** Refuses waiting calls; the current call ends first. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.abort()
+    const thread = this.#open?.thread
     this.#open = undefined
-    await this.#thread?.[Symbol.asyncDispose]()
+    await thread?.[Symbol.asyncDispose]()
     await this.#changes.take(() => this.#turns.take(async () => undefined))
   }
 
@@ -146,10 +166,10 @@ class VectorsInMemory implements MemoryVectorStore {
     vector: Float32Array,
     limit: number,
   ): ScanResult | Promise<ScanResult> {
-    const { table, scanner } = this.#opened()
+    const { table, scanner, thread } = this.#opened()
     const scan = { plan: numbers, vector, limit, bounds: table.bounds }
-    if (!this.#thread || rows < this.#worker_rows) return scanner.search(scan)
-    return this.#thread.search(scan)
+    if (!thread || rows < this.#worker_rows) return scanner.search(scan)
+    return thread.search(scan)
   }
 
   #named(plan: ScanPlan, found: ScanResult, limit: number): Near[] {
@@ -164,7 +184,17 @@ class VectorsInMemory implements MemoryVectorStore {
     return takeFirst(all(), limit, bestFirst)
   }
 
-  #opened() {
+  #scanning(table: VectorTable): Opened {
+    const { memory } = table.pool
+    const { dimensions } = this.#layout
+    return {
+      table,
+      scanner: new Scanner(memory, this.#layout),
+      thread: this.#worker && new ScanThread(this.#worker, { memory, dimensions }),
+    }
+  }
+
+  #opened(): Opened {
     if (!this.#open) throw new VectorStoreError('unavailable', 'The vector store is closed.')
     return this.#open
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { integerPieces, jsonArrays, jsonPieces } from '../../../common/pieces.ts'
 import type { Pieces, Sections } from '../../../common/sections.ts'
 import { type Selection, ValueIndex } from '../../../common/value-index.ts'
@@ -34,6 +35,9 @@ type SavedEntry = Omit<Stored, 'group'> & { readonly width: number }
 /** Entries in one piece of a snapshot. */
 const savedEntries = 500
 
+/** Attributes that further entries share, of those that were seen last. */
+const sharedAttributes = 5000
+
 /** The first row of an entry's vectors, and their number. */
 interface Rows {
   readonly slab: Slab
@@ -51,6 +55,8 @@ export class VectorTable {
   readonly #free: number[] = []
   readonly #groups = new Map<number, RowGroup>()
   readonly #attributes = new ValueIndex(attributeNames)
+  /** Most entries have the same attributes as many others: they share one object. */
+  readonly #shared = new LRUCache<string, EntryAttributes>({ max: sharedAttributes })
   /**
    * Plans by selection: a selection is the same object until an entry is added, removed or changes its attributes.
    */
@@ -62,8 +68,11 @@ export class VectorTable {
     this.pool = new Slabs(layout)
   }
 
-  /** Restores what `save` returned for the same layout. Throws for other content. */
-  static async load(layout: MemoryLayout, sections: Sections): Promise<VectorTable> {
+  /**
+   * Restores what `save` returned for the same layout. Throws for other content; ends early, with a part of it, when the
+   * signal aborts.
+   */
+  static async load(layout: MemoryLayout, sections: Sections, signal: AbortSignal): Promise<VectorTable> {
     const table = new VectorTable(layout)
     const { bounds, groups }: SavedGroups = JSON.parse(await sections.text('groups'))
     table.bounds = bounds
@@ -76,8 +85,9 @@ export class VectorTable {
       start += group.size
       table.#groups.set(group.width, group)
     }
-    await sections.fill('memory', table.#contents())
+    await sections.fill('memory', until(signal, table.#contents()))
     for await (const entries of jsonArrays<SavedEntry | null>(sections, 'entries')) {
+      if (signal.aborted) break
       for (const entry of entries) table.#restore(entry)
     }
     return table
@@ -188,7 +198,7 @@ export class VectorTable {
     const { id, attributes, place } = entry
     this.#slots.set(id, slot)
     this.#attributes.add(slot, valuesOf(attributes))
-    this.#entries.push({ id, attributes, group, place })
+    this.#entries.push({ id, attributes: this.#share(attributes), group, place })
   }
 
   #list(selection: Selection): ScanPlan {
@@ -205,7 +215,7 @@ export class VectorTable {
     const place = group.add(slot)
     this.#groups.set(group.width, group)
     this.#slots.set(id, slot)
-    this.#entries[slot] = { id, attributes: pickAttributes(attributes), group, place }
+    this.#entries[slot] = { id, attributes: this.#share(attributes), group, place }
     this.#attributes.add(slot, valuesOf(attributes))
     this.#write(group, place, vectors)
   }
@@ -216,7 +226,15 @@ export class VectorTable {
     if (haveSameAttributes(before.attributes, attributes)) return
     this.#attributes.remove(slot, valuesOf(before.attributes))
     this.#attributes.add(slot, valuesOf(attributes))
-    this.#entries[slot] = { ...before, attributes: pickAttributes(attributes) }
+    this.#entries[slot] = { ...before, attributes: this.#share(attributes) }
+  }
+
+  #share(attributes: EntryAttributes): EntryAttributes {
+    const own = pickAttributes(attributes)
+    const key = JSON.stringify(own)
+    const shared = this.#shared.get(key) ?? own
+    this.#shared.set(key, shared)
+    return shared
   }
 
   #write(group: RowGroup, place: number, vectors: readonly Float32Array[]): void {
@@ -226,5 +244,12 @@ export class VectorTable {
   /** The group of this width, or a new empty one that is not stored yet. */
   #groupOf(width: number): RowGroup {
     return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
+  }
+}
+
+function* until<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
+  for (const item of items) {
+    if (signal.aborted) return
+    yield item
   }
 }

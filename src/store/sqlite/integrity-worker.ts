@@ -1,0 +1,4 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { damageOf } from './integrity.ts'
+
+parentPort?.postMessage(damageOf(workerData))
