@@ -75,12 +75,15 @@ export class IndexTailer implements AsyncDisposable {
   ) {
     this.#store = store
     this.#index = index
-    this.#onError = onError
+    // Its own end is no fault.
+    this.#onError = (fault) => {
+      if (fault !== this.#stop.signal.reason) onError(fault)
+    }
     this.#options = options
-    this.filled = this.#passUntilDone().then(() => this.#applyAnew().catch(onError))
+    this.filled = this.#passUntilDone().then(() => this.#applyAnew().catch(this.#onError))
     this.ready =
       options.waits === 'without fault' ? Promise.race([this.filled, this.#failed.promise]) : this.filled
-    this.#ended = this.filled.then(() => this.#tail()).catch(onError)
+    this.#ended = this.filled.then(() => this.#tail()).catch(this.#onError)
   }
 
   /** True since a fault until the index holds all changes again. */
