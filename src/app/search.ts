@@ -77,7 +77,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const elsewhere = await openEngine(config, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/13 ${listedFields}`,
+    `${version}/14 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),

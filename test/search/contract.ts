@@ -91,6 +91,33 @@ export function searchIndexContract(name: string, open: () => Promise<SearchInde
         expect(hits).toMatchObject([{ id: 'b', score: 1 }])
       })
 
+      it.each([
+        ['mcp-server-time', 'pypi.mcp-server-time'],
+        ['cyanheads/pubmed-mcp', 'npm.cyanheads/pubmed-mcp'],
+        ['@cyanheads/pubmed-mcp', 'npm.cyanheads/pubmed-mcp'],
+        ['pubmed-mcp', 'npm.cyanheads/pubmed-mcp'],
+        ['npm.cyanheads/pubmed-mcp', 'npm.cyanheads/pubmed-mcp'],
+      ])('finds %s first, which a registry calls so', async (text, package_name) => {
+        const others = ['time', 'server', 'pubmed', 'mcp'].map((word) =>
+          documentOf({
+            id: word,
+            name: `MCP ${word} server, pubmed, time`,
+            package_name: `com.example.${word}`,
+          }),
+        )
+        const meant = documentOf({ id: 'meant', name: 'Another title', package_name })
+        const { hits } = await ask(await indexOf([...others, meant]), { text })
+        expect(hits[0]?.id).toBe('meant')
+        expect(hits[0]?.score).toBeGreaterThan(1)
+        expect(hits[0]?.confidence).toBeGreaterThan(0.9)
+      })
+
+      it('takes no single word for the name of a package', async () => {
+        const slow = documentOf({ id: 'slow', name: 'Waits', package_name: 'npm.sleep' })
+        const bed = documentOf({ id: 'bed', name: 'Sleep', description: 'sleep well, sleep long' })
+        expect(ids(await ask(await indexOf([slow, bed]), { text: 'sleep' }))[0]).toBe('bed')
+      })
+
       it('finds nothing by the stop words of other languages', async () => {
         const spanish = documentOf({ id: 'travel', description: 'Una agencia para viajes de todo el mundo' })
         const index = await indexOf([spanish, documentOf({ id: 'mail', description: 'Sends an email' })])

@@ -5,12 +5,12 @@ import { type DocumentTerms, readDocument } from '../index/document-terms.ts'
 import { foldedName, gramLength, maxCharacters } from '../index/name-index.ts'
 import { tieOf } from '../index/order.ts'
 import { weightOf } from '../index/score-weights.ts'
-import { exactName } from '../index/text-index.ts'
+import { exactNamesOf } from '../index/text-index.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
 /** Raise it after a change of the terms of a document: they are then in an index of their own. */
-const format = 1
+const format = 2
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }
@@ -49,7 +49,7 @@ const maxWords = 50
 /** An entry as the engine stores it: with our own terms, so that it finds what the index in memory finds. */
 export function toEngineDocument(document: SearchDocument): JsonObject {
   const read = readDocument(document)
-  const { id, name, package_name, created_at, capabilities, state } = document
+  const { id, name, created_at, capabilities, state } = document
   const stored = {
     ...document,
     description: '',
@@ -65,7 +65,7 @@ export function toEngineDocument(document: SearchDocument): JsonObject {
     document: stored as unknown as JsonObject,
     terms: textsOf(read),
     length: read.length,
-    names: [...new Set([exactName(name), exactName(package_name)])],
+    names: [...exactNamesOf(document)],
     // Only what is listed corrects queries.
     words: state === 'ACTIVE' ? [...read.words].filter(isSpellable).join(' ') : '',
     id,

@@ -9,7 +9,7 @@ import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
-import { nameWeight, readDocument } from './document-terms.ts'
+import { nameWeight, packageParts, readDocument } from './document-terms.ts'
 import { ExactNames, hashOf, type NameHash } from './exact-names.ts'
 import { type IndexedText, packText, unpackNames, unpackText } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
@@ -88,7 +88,7 @@ export class TextIndex {
       frequencies,
       ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
     )
-    const names = new Set([exactName(document.name), exactName(document.package_name)])
+    const names = exactNamesOf(document)
     this.#lengths[slot] = length
     const text = {
       length,
@@ -237,5 +237,20 @@ export function maxTotalOf(terms: readonly WeighedTerm[]): number {
 
 /** The form of a name in which it is compared with texts. */
 export function exactName(text: string): string {
-  return text.slice(0, 300).normalize('NFKC').trim().toLowerCase()
+  return text.slice(0, 300).normalize('NFKC').trim().toLowerCase().replace(/^@/, '')
+}
+
+const joint = /[-_./]/
+
+/**
+ * The exact names of a document: its title, its package name, and what its own registry calls the package, with and
+ * without its scope. A single word, which a text may use for what it means, is none of these.
+ */
+export function exactNamesOf({
+  name,
+  package_name,
+}: Pick<SearchDocument, 'name' | 'package_name'>): ReadonlySet<string> {
+  const parts = packageParts(package_name)
+  const called = [parts.namespace ? `${parts.namespace}/${parts.name}` : parts.name, parts.name]
+  return new Set([name, package_name, ...called.filter((each) => joint.test(each))].map(exactName))
 }
