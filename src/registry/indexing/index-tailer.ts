@@ -171,7 +171,6 @@ export class IndexTailer implements AsyncDisposable {
       if (!last) return
       const relevant = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
-      await livenessCache?.refresh(ids)
       await this.#apply(await this.#read(ids), last.revision)
       // An index that others bring up to date too may hold more than was applied here.
       const applied = this.#index.applied_revision
@@ -204,8 +203,9 @@ export class IndexTailer implements AsyncDisposable {
 
   async #read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
-      const entries = await this.#store.read.entries(ids)
-      return entries.map((entry) => toChange(entry, this.#options.livenessCache?.of(entry)))
+      const { livenessCache } = this.#options
+      const [entries] = await Promise.all([this.#store.read.entries(ids), livenessCache?.refresh(ids)])
+      return entries.map((entry) => toChange(entry, livenessCache?.of(entry)))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault
       if (ids.length > 1) return (await Promise.all(ids.map((id) => this.#read([id])))).flat()
