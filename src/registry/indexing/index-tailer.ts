@@ -102,7 +102,7 @@ export class IndexTailer implements AsyncDisposable {
     const timer = setTimeout(resolve, wait_ms)
     // If this pass fails, the tail retries and resolves the waiter.
     this.#pass().catch((fault) => {
-      this.#onError(fault)
+      if (!this.#stop.signal.aborted) this.#onError(fault)
       if (!isPatient) resolve()
     })
     if (!isPatient && this.#isFailing) resolve()

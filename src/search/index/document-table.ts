@@ -8,7 +8,8 @@ import type { DocumentTerms } from './document-terms.ts'
 import { NameIndex } from './name-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
-import { type WeighedStatus, weightOf } from './score-weights.ts'
+import { weightOf } from './score-weights.ts'
+import { SlotFactors } from './scoreboard.ts'
 import { type DocumentFacts, type StoredDocument, StoredDocuments } from './stored-documents.ts'
 import { TextIndex } from './text-index.ts'
 
@@ -19,13 +20,12 @@ export class DocumentTable {
   ordered = this.#order()
   #documents = new StoredDocuments()
   readonly #slots = new Map<string, number>()
-  /** Factors of scores by slot; slots with the factor 1 are absent. */
-  readonly weights = new Map<number, number>()
+  readonly weights = new SlotFactors()
   readonly groups = new AgentGroups((slot) => groupedOf(this.at(slot)))
   /** The names of the listed entries. */
   readonly names = new NameIndex(
     (slot) => this.at(slot),
-    (slot) => this.weights.get(slot) ?? 1,
+    (slot) => this.weights.of(slot),
   )
   readonly #free: number[] = []
 
@@ -90,21 +90,15 @@ export class DocumentTable {
     this.groups.remove(slot, groupedOf(document))
     this.#documents.delete(slot)
     this.#slots.delete(id)
-    this.weights.delete(slot)
     this.#free.push(slot)
   }
 
   #index(slot: number, document: StoredDocument): void {
     this.#slots.set(document.id, slot)
     this.attributes.add(slot, document)
-    this.#weigh(slot, document)
+    this.weights.set(slot, weightOf(document))
     this.groups.add(slot, groupedOf(document))
     if (document.state === 'ACTIVE') this.names.add(slot)
-  }
-
-  #weigh(slot: number, status: WeighedStatus): void {
-    const weight = weightOf(status)
-    if (weight < 1) this.weights.set(slot, weight)
   }
 
   #order(newest?: Uint32Array, name?: Uint32Array) {

@@ -1,5 +1,5 @@
 import type { Likeness } from './meaning.ts'
-import type { Scoreboard } from './scoreboard.ts'
+import type { Scoreboard, SlotFactors } from './scoreboard.ts'
 import type { Adjustment } from './text-index.ts'
 
 /**
@@ -37,7 +37,7 @@ export function fuse(
   maxScore: number,
   likeness: Likeness | undefined,
   slotOf: (id: string) => number | undefined,
-  weights: ReadonlyMap<number, number>,
+  weights: SlotFactors,
   adjustments: ReadonlyMap<number, Adjustment>,
 ): (slot: number, id: string) => number {
   const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
@@ -65,7 +65,7 @@ export function fuse(
   }
   return (slot, id) => {
     const words =
-      (board.scores[slot] ?? 0) / (weights.get(slot) ?? 1) / factorOf(adjustments.get(slot) ?? {}) -
+      (board.scores[slot] ?? 0) / weights.of(slot) / factorOf(adjustments.get(slot) ?? {}) -
       partOf(likeness?.near.get(id)?.similarity ?? 0)
     return Math.max(0, words / (1 - share))
   }
