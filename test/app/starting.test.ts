@@ -83,6 +83,8 @@ test('while the index is built, reads are served, searches say what is missing, 
   // A gateway that closes waits for its embedder.
   using _released = { [Symbol.dispose]: release }
   const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'wikipedia article' } })
+  // The words are there, the vectors are not.
+  await home.gateway.follower.ready
   expect(await home.request('GET', '/readyz')).toMatchObject({ status: 503, json: { status: 'not ready' } })
   expect(await home.request('GET', '/public/agents/svc.registry')).toMatchObject({ status: 200 })
   const early = await ask()
