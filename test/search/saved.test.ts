@@ -62,6 +62,33 @@ describe('a restored snapshot', () => {
     )
   })
 
+  it('knows the exact names of its documents', async () => {
+    const index = createMemoryIndex()
+    const documents = fc.sample(someDocument, 3).map((document, at) => ({
+      ...document,
+      id: `${at}`,
+      state: 'ACTIVE' as const,
+      name: `Zeppelin ${at}`,
+      package_name: `npm.acme/zeppelin-${at}`,
+    }))
+    await index.apply(
+      documents.map((document) => ({ id: document.id, document })),
+      1,
+    )
+    await using saved = await throughFiles(folder, index)
+    const again = await restoreMemoryIndex(saved)
+    for (const text of ['Zeppelin 1', 'npm.acme/zeppelin-1', '@acme/zeppelin-1']) {
+      const found = await ask(again, { text, limit: 3 })
+      expect(found).toEqual(await ask(index, { text, limit: 3 }))
+      expect(found.hits[0]?.id).toBe('1')
+      expect(found.hits[0]?.confidence).toBeGreaterThan(0.9)
+    }
+    await again.apply([{ id: '1', document: null }], 2)
+    await index.apply([{ id: '1', document: null }], 2)
+    const query = { text: 'Zeppelin 1', limit: 3 }
+    expect(await ask(again, query)).toEqual(await ask(index, query))
+  })
+
   it('of an index whose last document was removed is empty', async () => {
     const index = createMemoryIndex()
     const [document] = fc.sample(someDocument, 1)

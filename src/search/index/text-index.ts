@@ -66,8 +66,8 @@ export class TextIndex {
     index.#terms = await Postings.load(sections, 'terms')
     index.words = await WordList.load(sections)
     index.#texts = await IntegerLists.load(sections, 'texts')
-    await inSlices(index.#lengths.keys(), (slot) => index.#addNames(slot))
     index.#lengths = Array.from(await sections.integers('lengths'))
+    await inSlices(index.#lengths.keys(), (slot) => index.#addNames(slot))
     const [totalLength = 0, documents = 0] = await sections.doubles('totals')
     index.#totalLength = totalLength
     index.#documents = documents
