@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
@@ -102,8 +103,8 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   }
 }
 
-/** Milliseconds that a start waits for its own agents in the index. A large index is still read then. */
-const hostedWait = 50
+/** Milliseconds that a start waits for an index to be read. For its own agents in a larger one it does not wait. */
+const readingWait = 50
 
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
@@ -192,7 +193,9 @@ async function assemble(
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
-  await follower.caughtUp(listedAt, hostedWait)
+  const reading = search.tailing.restoring?.then(() => true) ?? true
+  if (await Promise.race([reading, pause(readingWait, false, { ref: false })]))
+    await follower.caughtUp(listedAt)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
   const router = await openRouter(runtime, {
