@@ -45,7 +45,9 @@ export const slow = [
   'test/search/embedders/static/shipped-table.test.ts',
   'test/search/embedders/transformers/*.test.ts',
   'test/search/real-entries.test.ts',
+  'test/search/vectors/parts.test.ts',
   'test/transports/{entry-size,mcp-models,playground,upstream}.test.ts',
+  'test/transports/page/readme.test.ts',
 ]
 
 export default defineConfig({

@@ -5,7 +5,7 @@ import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream
 
 let home: SignInHome
 let now = Date.now()
-const options = { clock: () => now, upstream_timeout_ms: 5000 }
+const options = { clock: () => now, upstream_timeout_ms: 3000 }
 const minutes = (count: number) => {
   now += count * 60_000
 }
