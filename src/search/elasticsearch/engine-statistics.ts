@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../schemas/json.ts'
+import { exactName } from '../index/exact-names.ts'
 import type { Vocabulary } from '../index/ranker.ts'
-import { exactName, type Statistics } from '../index/text-index.ts'
+import type { Statistics } from '../index/text-index.ts'
 import { type QueryTerm, readQuery, termsOf } from '../query/query-terms.ts'
 import { readRequest } from '../query/request.ts'
 import { formsOf } from '../spelling/corrector.ts'

@@ -1,4 +1,5 @@
 import type { Callable } from '../../../schemas/callable.ts'
+import { SlotLists } from '../../common/slot-lists.ts'
 import { byUse, compareTies } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
@@ -21,8 +22,7 @@ export type Folded = ReadonlyMap<number, readonly number[]>
 /** Groups of slots whose documents come from different sources and describe one agent. */
 export class AgentGroups {
   readonly #groupedOf: (slot: number) => Grouped
-  /** The slot of each key, or its slots: most keys have one, for which a set would take ten times the memory. */
-  readonly #byKey = new Map<string, number | Set<number>>()
+  readonly #byKey = new SlotLists<string>()
   /** Keys of more than one slot. */
   readonly #shared = new Set<string>()
   readonly #groupOf = new Map<number, ReadonlySet<number>>()
@@ -37,20 +37,14 @@ export class AgentGroups {
 
   add(slot: number, grouped: Grouped): void {
     for (const key of joiningKeys(grouped)) {
-      const before = this.#byKey.get(key)
-      if (before === undefined) this.#byKey.set(key, slot)
-      else {
-        this.#byKey.set(key, typeof before === 'number' ? new Set([before, slot]) : before.add(slot))
-        this.#change(key)
-      }
+      this.#byKey.add(key, slot)
+      if (this.#byKey.at(key).length > 1) this.#change(key)
     }
   }
 
   remove(slot: number, grouped: Grouped): void {
     for (const key of joiningKeys(grouped)) {
-      const slots = this.#byKey.get(key)
-      if (typeof slots === 'object') slots.delete(slot)
-      if (slots === slot || this.#slotsOf(key).length === 0) this.#byKey.delete(key)
+      this.#byKey.remove(key, slot)
       if (this.#shared.has(key)) this.#change(key)
     }
     this.#ungroup(slot)
@@ -86,13 +80,8 @@ export class AgentGroups {
 
   #change(key: string): void {
     this.#changed.add(key)
-    if (this.#slotsOf(key).length > 1) this.#shared.add(key)
+    if (this.#byKey.at(key).length > 1) this.#shared.add(key)
     else this.#shared.delete(key)
-  }
-
-  #slotsOf(key: string): number[] {
-    const slots = this.#byKey.get(key) ?? []
-    return typeof slots === 'number' ? [slots] : [...slots]
   }
 
   /**
@@ -103,7 +92,7 @@ export class AgentGroups {
     if (this.#changed.size === 0) return
     const groupOf = new Map<number, Set<number>>()
     for (const key of this.#connected().sort()) {
-      const slots = this.#slotsOf(key)
+      const slots = this.#byKey.at(key)
       for (const slot of slots) if (!groupOf.has(slot)) this.#ungroup(slot)
       if (!this.#areOfDifferentSources(slots)) continue
       const joined = new Set(slots.flatMap((slot) => [...(groupOf.get(slot) ?? [slot])]))
@@ -121,7 +110,7 @@ export class AgentGroups {
   #connected(): string[] {
     const found = new Set([...this.#changed])
     for (const key of found) {
-      for (const slot of this.#slotsOf(key)) {
+      for (const slot of this.#byKey.at(key)) {
         for (const next of joiningKeys(this.#groupedOf(slot))) if (this.#shared.has(next)) found.add(next)
       }
     }

@@ -1,32 +1,28 @@
 import { hash } from 'node:crypto'
+import type { SearchDocument } from '../search-index.ts'
+import { packageParts } from './document-terms.ts'
 
 /** 64 bits of the hash of an exact name: the first half finds slots, both halves tell names apart. */
 export type NameHash = readonly [first: number, second: number]
 
-/** Slots by the hashes of their exact names: the names themselves would take five times the memory. */
-export class ExactNames {
-  /** Most names have one slot. Keys are signed: larger integers would take memory of their own. */
-  readonly #slots = new Map<number, number | number[]>()
+/** The form of a name in which it is compared with texts. */
+export function exactName(text: string): string {
+  return text.slice(0, 300).normalize('NFKC').trim().toLowerCase().replace(/^@/, '')
+}
 
-  /** The slots of names with the same first half. */
-  at(first: number): readonly number[] {
-    const slots = this.#slots.get(first | 0) ?? []
-    return typeof slots === 'number' ? [slots] : slots
-  }
+const joint = /[-_./]/
 
-  add(first: number, slot: number): void {
-    const slots = this.#slots.get(first | 0)
-    if (slots === undefined) this.#slots.set(first | 0, slot)
-    else if (typeof slots === 'number') this.#slots.set(first | 0, [slots, slot])
-    else slots.push(slot)
-  }
-
-  /** The slot must be there. */
-  remove(first: number, slot: number): void {
-    const slots = this.#slots.get(first | 0)
-    if (typeof slots === 'object' && slots.length > 1) slots.splice(slots.indexOf(slot), 1)
-    else this.#slots.delete(first | 0)
-  }
+/**
+ * The exact names of a document: its title, its package name, and what its own registry calls the package, with and
+ * without its scope. A single word, which a text may use for what it means, is none of these.
+ */
+export function exactNamesOf({
+  name,
+  package_name,
+}: Pick<SearchDocument, 'name' | 'package_name'>): ReadonlySet<string> {
+  const parts = packageParts(package_name)
+  const called = [parts.namespace ? `${parts.namespace}/${parts.name}` : parts.name, parts.name]
+  return new Set([name, package_name, ...called.filter((each) => joint.test(each))].map(exactName))
 }
 
 /** Nobody finds another name with the same hash, so nobody takes the rank of an exact name by one. */

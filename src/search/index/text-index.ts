@@ -1,6 +1,7 @@
 import { IntegerLists } from '../../common/integer-lists.ts'
 import { PostingList, Postings } from '../../common/postings.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
+import { SlotLists } from '../../common/slot-lists.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { directionsOf, reversed } from '../query/directions.ts'
@@ -9,8 +10,8 @@ import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
-import { nameWeight, packageParts, readDocument } from './document-terms.ts'
-import { ExactNames, hashOf, type NameHash } from './exact-names.ts'
+import { nameWeight, readDocument } from './document-terms.ts'
+import { exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
 import { type IndexedText, packText, unpackNames, unpackText } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
@@ -49,7 +50,8 @@ const unknown = new PostingList('', -1)
  */
 export class TextIndex {
   #terms = new Postings()
-  readonly #names = new ExactNames()
+  /** Slots by the first halves of the hashes of their exact names: the names would take five times the memory. */
+  readonly #names = new SlotLists<number>()
   /** The words of the documents as they are written. */
   words = new WordList()
   /** The numbers of each document: see `packText`. */
@@ -111,7 +113,7 @@ export class TextIndex {
     const text = this.#textOf(slot)
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
-    for (let at = 0; at < text.names.length; at += 2) this.#names.remove(text.names[at] ?? 0, slot)
+    for (let at = 0; at < text.names.length; at += 2) this.#names.remove(keyOf(text.names[at]), slot)
     for (const word of text.words) this.words.remove(word)
     this.#texts.delete(slot)
   }
@@ -184,7 +186,7 @@ export class TextIndex {
   /** The slots of the documents with this exact name. */
   #named(exactName: string): number[] {
     const hash = hashOf(exactName)
-    return this.#names.at(hash[0]).filter((slot) => this.#hasName(slot, hash))
+    return this.#names.at(keyOf(hash[0])).filter((slot) => this.#hasName(slot, hash))
   }
 
   #hasName(slot: number, [first, second]: NameHash): boolean {
@@ -196,7 +198,7 @@ export class TextIndex {
 
   #addNames(slot: number): void {
     const names = unpackNames(this.#texts.at(slot))
-    for (let at = 0; at < names.length; at += 2) this.#names.add(names[at] ?? 0, slot)
+    for (let at = 0; at < names.length; at += 2) this.#names.add(keyOf(names[at]), slot)
   }
 
   #textOf(slot: number): IndexedText {
@@ -235,22 +237,7 @@ export function maxTotalOf(terms: readonly WeighedTerm[]): number {
   return terms.reduce((sum, term) => sum + term.weight, 0) || 1
 }
 
-/** The form of a name in which it is compared with texts. */
-export function exactName(text: string): string {
-  return text.slice(0, 300).normalize('NFKC').trim().toLowerCase().replace(/^@/, '')
-}
-
-const joint = /[-_./]/
-
-/**
- * The exact names of a document: its title, its package name, and what its own registry calls the package, with and
- * without its scope. A single word, which a text may use for what it means, is none of these.
- */
-export function exactNamesOf({
-  name,
-  package_name,
-}: Pick<SearchDocument, 'name' | 'package_name'>): ReadonlySet<string> {
-  const parts = packageParts(package_name)
-  const called = [parts.namespace ? `${parts.namespace}/${parts.name}` : parts.name, parts.name]
-  return new Set([name, package_name, ...called.filter((each) => joint.test(each))].map(exactName))
+/** Keys are signed: a larger integer would take memory of its own. */
+function keyOf(half = 0): number {
+  return half | 0
 }
