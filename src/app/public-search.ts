@@ -3,6 +3,7 @@ import { SearchInput, type SearchOutput } from '../../schemas/search.ts'
 import { input } from '../../schemas/shape.ts'
 import { createViews } from '../registry/entry/view.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
+import { changesWorthStopping } from '../registry/indexing/vector-index.ts'
 import { createLivenessCache } from '../registry/liveness/liveness-cache.ts'
 import { SearchService } from '../registry/queries/search-service.ts'
 import { openStore } from '../store/open-store.ts'
@@ -54,7 +55,7 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   const follower = stack.use(
     new IndexTailer(store, listed.index, onError('index'), { livenessCache, ...tailing }),
   )
-  stack.defer(() => saveSnapshot(1))
+  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   await livenessCache.sweep()
   const views = createViews(site, livenessCache)
   return new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
