@@ -30,3 +30,11 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+/** The items until the signal aborts. */
+export function* untilAborted<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
+  for (const item of items) {
+    if (signal.aborted) return
+    yield item
+  }
+}

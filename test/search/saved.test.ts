@@ -4,16 +4,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Pieces } from '../../src/common/sections.ts'
-import { createMemoryIndex, restoreMemoryIndex } from '../../src/search/index/memory-index.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
-import {
-  createMemoryVectorStore,
-  restoreMemoryVectorStore,
-} from '../../src/search/vectors/memory/memory-vector-store.ts'
+import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import type { VectorChange } from '../../src/search/vectors/vector-store.ts'
 import { rounds } from '../support/rounds.ts'
 import { throughFiles } from '../support/through-files.ts'
-import { ask, someDocument, someQuery } from './support/documents.ts'
+import { ask, restoredIndex, someDocument, someQuery } from './support/documents.ts'
 
 const { signal } = new AbortController()
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-saved-'))
@@ -49,11 +46,11 @@ describe('a restored snapshot', () => {
         const index = createMemoryIndex()
         await index.apply(before, 7)
         await using saved = await throughFiles(folder, index)
-        const again = await restoreMemoryIndex(saved)
+        const again = await restoredIndex(saved)
         expect(again.applied_revision).toBe(7)
         // Saved as it was restored, before a search has read it.
         await using savedAgain = await throughFiles(folder, again)
-        expect(await ask(await restoreMemoryIndex(savedAgain), query)).toEqual(await ask(index, query))
+        expect(await ask(await restoredIndex(savedAgain), query)).toEqual(await ask(index, query))
         expect(await ask(again, query)).toEqual(await ask(index, query))
         for (const target of [index, again]) await target.apply(after, 8)
         expect(await ask(again, query)).toEqual(await ask(index, query))
@@ -76,7 +73,7 @@ describe('a restored snapshot', () => {
       1,
     )
     await using saved = await throughFiles(folder, index)
-    const again = await restoreMemoryIndex(saved)
+    const again = await restoredIndex(saved)
     for (const text of ['Zeppelin 1', 'npm.acme/zeppelin-1', '@acme/zeppelin-1']) {
       const found = await ask(again, { text, limit: 3 })
       expect(found).toEqual(await ask(index, { text, limit: 3 }))
@@ -96,7 +93,7 @@ describe('a restored snapshot', () => {
     await index.apply([{ id: document.id, document }], 1)
     await index.apply([{ id: document.id, document: null }], 2)
     await using saved = await throughFiles(folder, index)
-    const again = await restoreMemoryIndex(saved)
+    const again = await restoredIndex(saved)
     expect(again.applied_revision).toBe(2)
     expect(again.lists(document.id)).toBe(false)
   })
@@ -107,7 +104,8 @@ describe('a restored snapshot', () => {
         await using store = createMemoryVectorStore({ dimensions: 2 })
         await store.apply(before, 7)
         await using saved = await throughFiles(folder, store)
-        await using again = await restoreMemoryVectorStore(saved, { dimensions: 2 })
+        await using again = createMemoryVectorStore({ dimensions: 2 })
+        await again.restore(saved)
         expect(again.applied_revision).toBe(7)
         for (const target of [store, again]) await target.apply(after.slice(0, 4), 8)
         for (const filter of [{}, { state: 'ACTIVE' as const }, { tags: ['red'] }]) {
@@ -133,7 +131,7 @@ describe('a restored snapshot', () => {
     await using saved = await throughFiles(folder, {
       save: (write) => index.save((pieces) => write(without(pieces))),
     })
-    await expect(restoreMemoryIndex(saved)).rejects.toThrow(/no part documents/)
+    await expect(restoredIndex(saved)).rejects.toThrow(/no part documents/)
   })
 
   it('holds no change that is applied while it is written, and the change is applied after it', async () => {
@@ -153,6 +151,6 @@ describe('a restored snapshot', () => {
     await applying
     expect(index.applied_revision).toBe(2)
     expect((await ask(index, { filter: {} })).total).toBe(0)
-    expect((await ask(await restoreMemoryIndex(saved), { filter: {} })).total).toBe(1)
+    expect((await ask(await restoredIndex(saved), { filter: {} })).total).toBe(1)
   })
 })

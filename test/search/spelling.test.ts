@@ -3,14 +3,14 @@ import { createMisspeller } from '../../bench/eval/misspell.ts'
 import { staticModel, vectorsWorker } from '../../src/app/assets.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createMeaning } from '../../src/search/index/meaning.ts'
-import { createMemoryIndex, restoreMemoryIndex } from '../../src/search/index/memory-index.ts'
+import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
 import { editCost } from '../../src/search/spelling/edit-cost.ts'
 import { WordList } from '../../src/search/spelling/word-list.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { throughFiles } from '../support/through-files.ts'
-import { ask, documentOf, indexOf } from './support/documents.ts'
+import { ask, documentOf, indexOf, restoredIndex } from './support/documents.ts'
 
 const documents = [
   documentOf({ id: 'sky', name: 'Sky', description: 'Weather forecast for every town' }),
@@ -115,7 +115,7 @@ describe('a misspelt query', () => {
   it('is corrected alike by an index that was saved and restored', async () => {
     await using folder = await temporaryFolder()
     await using saved = await throughFiles(folder.path, await indexOf(documents))
-    const again = await restoreMemoryIndex(saved)
+    const again = await restoredIndex(saved)
     const corrected = [{ from: 'forcast', to: 'forecast' }]
     expect((await ask(again, { text: 'forcast', filter: public_ })).corrected).toEqual(corrected)
     await again.apply([{ id: 'sky', document: null }], 2)

@@ -96,13 +96,13 @@ export class IndexTailer implements AsyncDisposable {
   }
 
   /** Resolves once this revision is applied, or after `write_wait_ms`: the write itself is committed either way. */
-  async caughtUp(revision: number, wait_ms = this.#options.write_wait_ms ?? defaultWriteWait): Promise<void> {
+  async caughtUp(revision: number): Promise<void> {
     if (this.#index.applied_revision >= revision) return
     const isPatient = this.#options.waits !== 'without fault'
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter = { revision, resolve }
     this.#waiting.add(waiter)
-    const timer = setTimeout(resolve, wait_ms)
+    const timer = setTimeout(resolve, this.#options.write_wait_ms ?? defaultWriteWait)
     // If this pass fails, the tail retries and resolves the waiter.
     this.#pass().catch((fault) => {
       this.#onError(fault)

@@ -1,4 +1,5 @@
 import { listedValues } from '../../../schemas/entry-fields.ts'
+import { untilAborted } from '../../common/abort.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
@@ -35,7 +36,7 @@ export class DocumentTable {
     table.texts = await TextIndex.load(sections)
     const documents = await StoredDocuments.load(sections, 'documents')
     table.#documents = documents
-    await inSlices(slotsBelow(documents.length, signal), (slot) => {
+    await inSlices(untilAborted(signal, Array(documents.length).keys()), (slot) => {
       const document = documents.find(slot)
       if (document) table.#index(slot, document)
       else table.#free.push(slot)
@@ -123,10 +124,6 @@ export class DocumentTable {
 
 function groupedOf({ source, agent_keys: keys }: StoredDocument): Grouped {
   return { source, keys }
-}
-
-function* slotsBelow(end: number, signal: AbortSignal): Generator<number> {
-  for (let slot = 0; slot < end && !signal.aborted; slot++) yield slot
 }
 
 function factsOf(document: SearchDocument): DocumentFacts {

@@ -12,13 +12,6 @@ export function createMemoryIndex(options: RankerOptions = {}): MemoryIndex {
   return new MemoryIndex(options)
 }
 
-/** Restores a saved index. Throws for other content. */
-export async function restoreMemoryIndex(saved: Sections, options: RankerOptions = {}): Promise<MemoryIndex> {
-  const index = new MemoryIndex(options)
-  await index.restore(saved)
-  return index
-}
-
 export class MemoryIndex implements SearchIndex {
   applied_revision = 0
   #table = new DocumentTable()
@@ -33,7 +26,10 @@ export class MemoryIndex implements SearchIndex {
     this.#ranker = new Ranker(options)
   }
 
-  /** Takes the saved content instead of its own, whole or not at all. Searches find nothing new until then. Throws for other content. */
+  /**
+   * Takes the saved content instead of its own, whole or not at all. Searches find nothing new until then. Throws for
+   * other content.
+   */
   restore(saved: Sections): Promise<void> {
     const { signal } = this.#ended
     return this.#turns.take(async () => {

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { compareAscii } from '../../common/compare.ts'
+import { inSlices } from '../../common/time-slices.ts'
 
 /** What a completion reads of a listed entry. */
 interface Named {
@@ -26,8 +26,6 @@ export const gramLength = 3
 export const maxCharacters = 100
 /** Slots that are compared with a text in one list; those that come later rank lower. */
 const maxCompared = 1000
-/** Time after which the entries of many changes yield to the event loop. */
-const sliceMilliseconds = 5
 const maxNameLength = 999
 const qualityRank = 1_000_000
 const verifications: readonly VerificationLevel[] = ['domain_verified', 'unverified', 'unclaimed']
@@ -107,23 +105,15 @@ export class NameIndex {
 
   /** Puts the changed entries into the lists, in their order, so that most go to the end of a list. */
   async #apply(): Promise<void> {
-    let sliceEnd = performance.now() + sliceMilliseconds
-    const yieldAtEnd = async () => {
-      if (performance.now() < sliceEnd) return
-      await setImmediate()
-      sliceEnd = performance.now() + sliceMilliseconds
-    }
-    for (const [slot, read] of this.#pending) {
+    await inSlices(this.#pending, ([slot, read]) => {
       if (!read) this.#pending.set(slot, foldedName(this.#namedOf(slot), this.#weightOf(slot)))
-      await yieldAtEnd()
-    }
+    })
     const ordered = [...this.#pending]
       .flatMap(([slot, entry]) => (entry ? { slot, entry } : []))
       .sort((left, right) => compareEntries(left.entry, right.entry) || left.slot - right.slot)
-    for (const { slot, entry } of ordered) {
-      await yieldAtEnd()
+    await inSlices(ordered, ({ slot, entry }) => {
       // The entry may have changed meanwhile, or another completion has applied it.
-      if (this.#pending.get(slot) !== entry) continue
+      if (this.#pending.get(slot) !== entry) return
       this.#pending.delete(slot)
       this.#entries[slot] = entry
       for (const key of keysOf(entry)) {
@@ -131,7 +121,7 @@ export class NameIndex {
         this.#lists.set(key, list)
         list.add(slot, this.#compare)
       }
-    }
+    })
   }
 }
 

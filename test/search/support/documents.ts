@@ -6,6 +6,7 @@ import {
   listedValues,
   mapFields,
 } from '../../../schemas/entry-fields.ts'
+import type { Sections } from '../../../src/common/sections.ts'
 import { createMemoryIndex, type MemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
 
@@ -24,6 +25,13 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
     capabilities: [],
     ...fields,
   }
+}
+
+/** A new index with what another one has saved. */
+export async function restoredIndex(saved: Sections): Promise<MemoryIndex> {
+  const index = createMemoryIndex()
+  await index.restore(saved)
+  return index
 }
 
 export function indexOf(documents: readonly SearchDocument[]): Promise<MemoryIndex> {

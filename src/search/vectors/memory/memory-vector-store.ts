@@ -33,21 +33,11 @@ export interface MemoryVectorStore extends VectorStore {
 const quickBytes = 32 * 2 ** 20
 
 /**
- * Vectors in memory, compared one by one: results are exact, up to the rounding of floats. Calls run
- *  one after another, so none sees half a change.
+ * Vectors in memory, compared one by one: results are exact, up to the rounding of floats. Calls run one after another,
+ * so none sees half a change.
  */
 export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
   return new VectorsInMemory(options)
-}
-
-/** Restores a saved store of these dimensions. Throws for other content. */
-export async function restoreMemoryVectorStore(
-  saved: Sections,
-  options: MemoryVectorStoreOptions,
-): Promise<MemoryVectorStore> {
-  const store = new VectorsInMemory(options)
-  await store.restore(saved)
-  return store
 }
 
 /** The vectors, and what scans their memory. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { untilAborted } from '../../../common/abort.ts'
 import { integerPieces, jsonArrays, jsonPieces } from '../../../common/pieces.ts'
 import type { Pieces, Sections } from '../../../common/sections.ts'
 import { type Selection, ValueIndex } from '../../../common/value-index.ts'
@@ -85,7 +86,7 @@ export class VectorTable {
       start += group.size
       table.#groups.set(group.width, group)
     }
-    await sections.fill('memory', until(signal, table.#contents()))
+    await sections.fill('memory', untilAborted(signal, table.#contents()))
     for await (const entries of jsonArrays<SavedEntry | null>(sections, 'entries')) {
       if (signal.aborted) break
       for (const entry of entries) table.#restore(entry)
@@ -244,12 +245,5 @@ export class VectorTable {
   /** The group of this width, or a new empty one that is not stored yet. */
   #groupOf(width: number): RowGroup {
     return this.#groups.get(width) ?? new RowGroup(width, this.pool, this.#layout)
-  }
-}
-
-function* until<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
-  for (const item of items) {
-    if (signal.aborted) return
-    yield item
   }
 }
