@@ -1,6 +1,6 @@
+import { Highest } from '../../common/highest.ts'
+import { takeFirst } from '../../common/take-first.ts'
 import type { Position } from '../search-index.ts'
-import { Highest } from '../vectors/memory/highest.ts'
-import { takeFirst } from '../vectors/take-first.ts'
 import { compareTies, orders, type PositionedSlot } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Highest } from '../../../src/search/vectors/memory/highest.ts'
+import { Highest } from '../../../src/common/highest.ts'
+import { takeFirst } from '../../../src/common/take-first.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
 import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
 import {
@@ -12,7 +13,6 @@ import {
 import { widest } from '../../../src/search/vectors/memory/row-group.ts'
 import { Slabs } from '../../../src/search/vectors/memory/slabs.ts'
 import { VectorTable } from '../../../src/search/vectors/memory/vector-table.ts'
-import { takeFirst } from '../../../src/search/vectors/take-first.ts'
 import { rounds } from '../../support/rounds.ts'
 import { attributesOf, clusteredVectors, randomNumbers } from './support.ts'
 

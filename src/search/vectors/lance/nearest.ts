@@ -1,5 +1,5 @@
 import { compareAscii } from '../../../common/compare.ts'
-import { takeFirst } from '../take-first.ts'
+import { takeFirst } from '../../../common/take-first.ts'
 import type { Near } from '../vector-store.ts'
 import { DamageError } from './damage-error.ts'
 import type { RowName, VectorRow } from './rows.ts'

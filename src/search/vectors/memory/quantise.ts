@@ -54,13 +54,8 @@ export function writeRow(
   const [highs, lows] = [slab + sections.highs + row * halfBytes, slab + sections.lows + row * halfBytes]
   const residualStart = (slab + sections.residuals) / 2 + row * codeBytes
   const scale = scaleOf(highest(vector) / maxCode)
-  let sum = 0
-  let error = 0
-  let square = 0
   let lowSquare = 0
-  for (let index = 0; index < codeBytes; index++) {
-    const number = vector[index] ?? 0
-    const code = scale === 0 ? 0 : Math.round(number / scale)
+  const { sum, error, square } = round(vector, scale, codeBytes, (index, code, number) => {
     const high = (code + halfOffset) >> 4
     const low = code - 16 * high
     // 16 bytes hold the halves of 32 numbers, those of the first 16 in their low bits.
@@ -70,10 +65,7 @@ export function writeRow(
     bytes[lows + place] = ((low + halfOffset) << shift) | (shift === 0 ? 0 : (bytes[lows + place] ?? 0))
     lowSquare += low * low
     residuals[residualStart + index] = scale === 0 ? 0 : Math.round((number / scale - code) * residualSteps)
-    sum += code
-    error += (number - code * scale) ** 2
-    square += number ** 2
-  }
+  })
   floats[(slab + sections.scales) / 4 + row] = scale
   floats[(slab + sections.centers) / 4 + row] = sum * queryOffset
   return {
@@ -92,17 +84,11 @@ export function writeQuery(
 ): Terms {
   const { codeBytes, scratch } = layout
   const unit = scaleOf(highest(vector) / maxQueryCode)
-  let error = 0
-  let square = 0
-  for (let index = 0; index < codeBytes; index++) {
-    const number = vector[index] ?? 0
-    const code = unit === 0 ? 0 : Math.round(number / unit)
+  const { error, square } = round(vector, unit, codeBytes, (index, code) => {
     const piece = scratch.query + Math.floor(index / 16) * 32 + (index % 16)
     views.bytes[piece] = (code + queryOffset) >> 7
     views.bytes[piece + 16] = (code + queryOffset) & 0x7f
-    error += (number - code * unit) ** 2
-    square += number ** 2
-  }
+  })
   views.floats.set(vector, scratch.floats / 4)
   return termsOf(unit, square, bounds.spread, error, bounds, codeBytes)
 }
@@ -115,22 +101,38 @@ export function writeCoarseQuery(
   bounds: ErrorBounds,
 ): CoarseTerms {
   const scale = scaleOf(highest(vector) / maxCoarseCode)
-  let sum = 0
-  let error = 0
-  let square = 0
-  for (let index = 0; index < codeBytes; index++) {
-    const number = vector[index] ?? 0
-    const code = scale === 0 ? 0 : Math.round(number / scale)
+  const { sum, error, square } = round(vector, scale, codeBytes, (index, code) => {
     bytes[scratch.coarse + index] = code
-    sum += code
-    error += (number - code * scale) ** 2
-    square += number ** 2
-  }
+  })
   // In few dimensions this is more than what the errors can be at all.
   const share = Math.min(1, deviations / Math.sqrt(dimensions))
   const unit = 16 * scale
   const terms = termsOf(unit, square, share * bounds.lows, share ** 2 * error, bounds, codeBytes)
   return { ...terms, base: -unit * halfOffset * sum }
+}
+
+/**
+ * Rounds the first `length` numbers of a vector to integers of this scale, and hands each to `put`. The sum of the
+ * integers, and the squared lengths of the rounding error and of the vector.
+ */
+function round(
+  vector: Float32Array,
+  scale: number,
+  length: number,
+  put: (index: number, code: number, number: number) => void,
+): { sum: number; error: number; square: number } {
+  let sum = 0
+  let error = 0
+  let square = 0
+  for (let index = 0; index < length; index++) {
+    const number = vector[index] ?? 0
+    const code = scale === 0 ? 0 : Math.round(number / scale)
+    put(index, code, number)
+    sum += code
+    error += (number - code * scale) ** 2
+    square += number ** 2
+  }
+  return { sum, error, square }
 }
 
 /**

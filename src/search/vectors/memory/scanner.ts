@@ -1,4 +1,4 @@
-import { Highest } from './highest.ts'
+import { Highest } from '../../../common/highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
 import { distances, type MemoryLayout, slabRows } from './layout.ts'
 import { type CoarseTerms, type ErrorBounds, type Terms, writeCoarseQuery, writeQuery } from './quantise.ts'
