@@ -4,6 +4,9 @@ import { needingOthers, ownTests, slow } from './vitest.config.ts'
 export default defineConfig({
   test: {
     testTimeout: 600_000,
+    hookTimeout: 60_000,
+    // Most files wait for processes that they started.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -119,7 +119,7 @@ describe.skipIf(reason)('twenty real servers', () => {
     const certificates = process.env.NODE_EXTRA_CA_CERTS
     await using world = await openTestRunner(registries, certificates === undefined ? {} : { certificates })
     const acquire = createSemaphore(4)
-    const signal = AbortSignal.timeout(200_000)
+    const signal = AbortSignal.timeout(400_000)
     const results = await Promise.all(
       everyday.map(async (trial) => {
         using _slot = await acquire(signal)

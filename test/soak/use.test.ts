@@ -68,6 +68,7 @@ test.skipIf(!claude)(
       ANTHROPIC_BASE_URL: model.url,
       ANTHROPIC_API_KEY: 'none',
       ENABLE_TOOL_SEARCH: 'false',
+      MCP_TIMEOUT: '120000',
     }
     const seconds: number[] = []
     async function step(program: string, words: readonly string[], own = environment): Promise<string> {
