@@ -48,7 +48,7 @@ export class Invalidations {
     this.#identity = first.identity
     cache.revision = first.revision
     this.validity = {
-      version: () => this.#announced,
+      version: () => this.#version,
       ask: () => this.#readShared(),
       settle: () => {
         const isSilent = performance.now() - this.#answeredAt >= maxSilence_ms
@@ -77,9 +77,15 @@ export class Invalidations {
 
   /**
    * Announces the entries of a commit of this process, in the order of their revisions, which are consecutive. The
-   * entries go straight into the cache if no other process has committed since.
+   * entries go straight into the cache if no other process has committed since. Without rows, any entry may have
+   * changed, without a revision.
    */
-  announceWritten(rows: readonly EntryTable[]): void {
+  announceWritten(rows: readonly EntryTable[] | undefined): void {
+    if (!rows) {
+      this.#cache.clear()
+      this.announce()
+      return
+    }
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return
     const isNext = this.#announced === this.#applied && this.#applied === first.revision - 1
