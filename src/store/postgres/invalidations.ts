@@ -1,10 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import { type Kysely, sql } from 'kysely'
 import type { EntryCache } from '../entries/entry-cache.ts'
-import { parseEntry } from '../entries/group-commit/decision-reads.ts'
 import type { Validity } from '../entries/reader.ts'
 import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
-import { UnreadableEntry } from '../store.ts'
 import { type Counters, selectCounters, toCounters } from './counters.ts'
 
 /** The start of a read of the counters: its time, by `performance.now()`, and the revision announced by then. */
@@ -90,8 +88,8 @@ export class Invalidations {
     if (!first || !last) return
     const isNext = this.#announced === this.#applied && this.#applied === first.revision - 1
     if (!this.#catchingUp && isNext) {
-      for (const row of rows) this.#cacheRow(row)
-      this.#cache.revision = this.#applied = last.revision
+      this.#cache.write(rows)
+      this.#applied = last.revision
     }
     this.announceRevision(last.revision)
   }
@@ -135,16 +133,6 @@ export class Invalidations {
     this.#cache.clear()
     this.#cache.revision = this.#applied = this.#announced = revision
     this.announce()
-  }
-
-  #cacheRow(row: EntryTable): void {
-    try {
-      this.#cache.keep({ entry: parseEntry(row), size: row.document.length })
-    } catch (fault) {
-      if (!(fault instanceof UnreadableEntry)) throw fault
-      // The row is written although it cannot be parsed; its readers get the error.
-      this.#cache.forget([row.id])
-    }
   }
 
   async #read(): Promise<void> {

@@ -1,9 +1,13 @@
 import type { EntryCache } from '../entries/entry-cache.ts'
 import type { Validity } from '../entries/reader.ts'
+import type { EntryTable } from '../sql/tables.ts'
 
 interface SqliteValidity extends Validity {
-  /** Drops the entries that a commit of this store has written, or all entries. Called in one step with the commit. */
-  committed(written: readonly { readonly id: string }[] | undefined): void
+  /**
+   * Caches the entries that a commit of this store has written, or drops all entries. Called in one step with the
+   * commit.
+   */
+  committed(written: readonly EntryTable[] | undefined): void
 }
 
 /**
@@ -34,8 +38,8 @@ export function createValidity(cache: EntryCache, dataVersion: () => number): Sq
       own += 1
       expire()
       if (!written) return cache.clear()
-      cache.forget(written.map(({ id }) => id))
       cache.revision = undefined
+      cache.write(written)
     },
     async ask() {
       version()
