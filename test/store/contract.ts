@@ -343,6 +343,41 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(found.map((entry) => entry.id)).toEqual(many.map((entry) => entry.id))
       })
 
+      test('are served again from memory, as the same object, until the entry changes', async () => {
+        const [unchanged, changed, grouped] = [sampleEntry(), sampleEntry(), sampleEntry()]
+        await put(unchanged, changed, grouped)
+        const ids = [unchanged.id, changed.id, grouped.id]
+        const before = await store.read.entries(ids)
+        await put({ ...changed, name: 'Changed' })
+        await store.change(async (reads) => ({
+          before: await reads.entry({ id: grouped.id }),
+          entry: { ...grouped, name: 'Grouped' },
+          audit: { actor: null, action: 'test' },
+        }))
+        await store.liveness.watch([{ entry_id: unchanged.id, place: null, active: false }])
+        await store.settings.set('any', 'value')
+        const [still, ...others] = await store.read.entries(ids)
+        expect(still).toBe(before[0])
+        expect(others.map((entry) => entry.name)).toEqual(['Changed', 'Grouped'])
+        expect(await store.read.entry({ package_name: unchanged.package_name })).toBe(before[0])
+      })
+
+      test('are as before after a change that fails, and after one that decides to change nothing', async () => {
+        const entry = sampleEntry()
+        await put(entry)
+        const before = await store.read.entry({ id: entry.id })
+        const failing = store.write(async (writer) => {
+          await writer.put({ ...entry, name: 'Lost' })
+          throw new Error('Changed its mind.')
+        })
+        await expect(failing).rejects.toThrow('Changed its mind.')
+        await store.write(async () => {})
+        expect(await store.read.entry({ id: entry.id })).toBe(before)
+        // It takes the revision that the failed one did not take.
+        await put({ ...entry, name: 'Kept' })
+        expect(await store.read.entry({ id: entry.id })).toMatchObject({ name: 'Kept', revision: 2 })
+      })
+
       test('see a commit at once in this instance, and in another as soon as it is notified', async () => {
         const other = await home.another()
         const entry = sampleEntry()
@@ -406,10 +441,11 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         await put(intact, spoilt, torn)
         await home.spoil(spoilt.id, '{"id": 5}')
         await home.spoil(torn.id, '{"id": ')
-        await expect(store.read.entry({ id: spoilt.id })).rejects.toThrow(spoilt.id)
-        await expect(store.read.entry({ id: torn.id })).rejects.toThrow(torn.id)
-        await expect(store.read.entries([intact.id, spoilt.id])).rejects.toThrow(spoilt.id)
-        expect(await store.read.entries([intact.id])).toHaveLength(1)
+        const { read } = await home.another()
+        await expect(read.entry({ id: spoilt.id })).rejects.toThrow(spoilt.id)
+        await expect(read.entry({ id: torn.id })).rejects.toThrow(torn.id)
+        await expect(read.entries([intact.id, spoilt.id])).rejects.toThrow(spoilt.id)
+        expect(await read.entries([intact.id])).toHaveLength(1)
         expect((await put({ ...spoilt, name: 'Mended' })).revision).toBe(4)
         expect((await store.read.entry({ id: spoilt.id }))?.name).toBe('Mended')
       })

@@ -36,7 +36,7 @@ export function transactionContract(server: () => TestPostgres, openHome: () => 
           db.selectFrom('note').select('name').execute(),
         ])
         const remove = (table: 'lease' | 'note') => db.deleteFrom(table)
-        finish([remove('lease'), remove('note')])
+        finish([remove('lease'), remove('note')], [])
       })
       await turn()
       expect(sent).toEqual(['begin; select', 'select "id"', 'select "name"'])
@@ -71,7 +71,7 @@ export function transactionContract(server: () => TestPostgres, openHome: () => 
           compile: () => add(id).compile(db),
           execute: () => add(id).execute(db),
         })
-        finish([statement(1), statement(2), statement(1)])
+        finish([statement(1), statement(2), statement(1)], [])
       })
       await expect(twice).rejects.toMatchObject({ code: '23505' })
       const { rows } = await transact((db) => sql`select * from done`.execute(db))

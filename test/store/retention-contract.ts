@@ -174,7 +174,9 @@ export function retentionContract(name: string, open: () => Promise<StoreHome>):
       await put(home, entry, other)
       await store.embeddings.keep('model', new Map([['text', new Float32Array([1])]]))
       await put(home, { ...entry, deleted: true })
+      expect(await store.read.entry({ id: entry.id })).toMatchObject({ deleted: true })
       await store.retention.purge(entry, ['text'], admin)
+      expect(await store.read.entry({ id: entry.id })).toBeUndefined()
       expect(await store.read.audit(entry.id, 10)).toMatchObject([
         { action: 'purge', reason: 'A court asked.', actor: admin.actor, before: null, after: null },
       ])
@@ -232,7 +234,9 @@ export function retentionContract(name: string, open: () => Promise<StoreHome>):
       expect(await personalData.find(ada, 'entries', 0, 0)).toEqual({ rows: [], total: 1 })
 
       const pseudonym = { issuer: 'urn:dragoman:deleted', subject: 'p-1' }
+      expect((await store.read.entry({ id: entry.id }))?.owner).toEqual(owner)
       await personalData.forget(ada, pseudonym)
+      expect((await store.read.entry({ id: entry.id }))?.owner).toEqual({ ...pseudonym, namespace: null })
       const left = await find()
       expect(Object.values(left).flat()).toEqual([])
       const another = await home.another()

@@ -10,7 +10,7 @@ import { changes as changesMigration } from '../../src/store/migrations/0012-cha
 import { digestFormat as digestFormatMigration } from '../../src/store/migrations/0014-digest-format.ts'
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import type { Store } from '../../src/store/store.ts'
+import type { Store, StoredEntry } from '../../src/store/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -194,6 +194,60 @@ describe('SQLite', () => {
       await nextTurn()
       expect((await store.read.entries(ids))[1]?.name).toBe(`after ${moment}`)
       expect((await store.read.entry({ id: changing.id }))?.name).toBe(`after ${moment}`)
+    }
+  })
+
+  test('a commit of another process between two of this one is seen', async () => {
+    await using home = await openHome()
+    const { store } = home
+    const other = await home.another()
+    const [theirs, ours] = [sampleEntry(), sampleEntry()]
+    const put = (entry: StoredEntry, writing = store) => writing.write((writer) => writer.put(entry))
+    await put(theirs)
+    for (let round = 0; round < 20; round++) {
+      await put(ours)
+      await store.read.entries([theirs.id, ours.id])
+      await put({ ...theirs, name: `Theirs ${round}` }, other)
+      await put({ ...ours, name: `Ours ${round}` })
+      const found = await store.read.entries([theirs.id, ours.id])
+      expect(found.map((entry) => entry.name)).toEqual([`Theirs ${round}`, `Ours ${round}`])
+      expect(await store.read.revision()).toBe(found[1]?.revision)
+    }
+  })
+
+  test.each([
+    ['a read', false],
+    ['a read of the log and of a cached entry', true],
+  ])('a commit of this process at any moment of %s leaves nothing stale', async (_, isCached) => {
+    await using home = await openHome()
+    const { store } = home
+    const other = await home.another()
+    const entry = sampleEntry()
+    const read = () => store.read.entry({ id: entry.id })
+
+    async function readAt(moment: number, revision: number): Promise<void> {
+      // The reads of a decision end with a tick; after it come the statements and the commit, in microtasks.
+      await new Promise<void>((resolve) => process.nextTick(resolve))
+      for (let turn = 0; turn < moment; turn++) await Promise.resolve()
+      const changes = isCached ? await store.changes(revision, 1) : []
+      const found = await read()
+      if (changes.length > 0) expect(found?.name).toBe('After')
+    }
+
+    for (let moment = 0; moment < 100; moment++) {
+      // What another process wrote is in no cache of this one.
+      const { revision } = await (isCached ? store : other).write((writer) =>
+        writer.put({ ...entry, name: 'Before' }),
+      )
+      let reading: Promise<void> | undefined
+      await store.change(async (reads) => {
+        const before = await reads.entry({ id: entry.id })
+        reading = readAt(moment, revision)
+        return { before, entry: { ...entry, name: 'After' }, audit: { actor: null, action: 'test' } }
+      })
+      await reading
+      expect((await read())?.name).toBe('After')
+      expect(await store.read.revision()).toBe(revision + 1)
     }
   })
 

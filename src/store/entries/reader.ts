@@ -3,14 +3,11 @@ import type { Actor } from '../../../schemas/trust.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
-import { type EntryTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Reader, Reference, StoredEntry } from '../store.ts'
 import { auditOf } from './audit.ts'
-import type { EntryCache, Loaded } from './entry-cache.ts'
+import { type EntryCache, type EntryRow, type Loaded, toLoaded } from './entry-cache.ts'
 import { createDecisionReads, parseEntry } from './group-commit/decision-reads.ts'
-
-/** A row whose document is not parsed yet. */
-type EntryRow = Pick<EntryTable, 'id' | 'document'>
 
 /** Checks whether cached entries are still current; each dialect has its own method. */
 export interface Validity {
@@ -93,10 +90,6 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
       },
     )
   }
-}
-
-function toLoaded(row: EntryRow): Loaded {
-  return { entry: parseEntry(row), size: row.document.length }
 }
 
 async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {

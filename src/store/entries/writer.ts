@@ -74,7 +74,7 @@ export function createWriter(
     async commit() {
       const at = new Date(clock()).toISOString()
       const options = { inserted: true }
-      return (await commitPuts(transaction, finish, [...puts.values()], actions, at, options)).revision
+      return await commitPuts(transaction, finish, [...puts.values()], actions, at, options)
     },
   }
 }

@@ -1,10 +1,8 @@
 import type { EventEmitter } from 'node:events'
 import { type Kysely, sql } from 'kysely'
 import type { EntryCache } from '../entries/entry-cache.ts'
-import { parseEntry } from '../entries/group-commit/decision-reads.ts'
 import type { Validity } from '../entries/reader.ts'
 import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
-import { UnreadableEntry } from '../store.ts'
 import { type Counters, selectCounters, toCounters } from './counters.ts'
 
 /** The start of a read of the counters: its time, by `performance.now()`, and the revision announced by then. */
@@ -48,7 +46,7 @@ export class Invalidations {
     this.#identity = first.identity
     cache.revision = first.revision
     this.validity = {
-      version: () => this.#announced,
+      version: () => this.#version,
       ask: () => this.#readShared(),
       settle: () => {
         const isSilent = performance.now() - this.#answeredAt >= maxSilence_ms
@@ -77,15 +75,21 @@ export class Invalidations {
 
   /**
    * Announces the entries of a commit of this process, in the order of their revisions, which are consecutive. The
-   * entries go straight into the cache if no other process has committed since.
+   * entries go straight into the cache if no other process has committed since. Without rows, any entry may have
+   * changed, without a revision.
    */
-  announceWritten(rows: readonly EntryTable[]): void {
+  announceWritten(rows: readonly EntryTable[] | undefined): void {
+    if (!rows) {
+      this.#cache.clear()
+      this.announce()
+      return
+    }
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return
     const isNext = this.#announced === this.#applied && this.#applied === first.revision - 1
     if (!this.#catchingUp && isNext) {
-      for (const row of rows) this.#cacheRow(row)
-      this.#cache.revision = this.#applied = last.revision
+      this.#cache.write(rows)
+      this.#applied = last.revision
     }
     this.announceRevision(last.revision)
   }
@@ -129,16 +133,6 @@ export class Invalidations {
     this.#cache.clear()
     this.#cache.revision = this.#applied = this.#announced = revision
     this.announce()
-  }
-
-  #cacheRow(row: EntryTable): void {
-    try {
-      this.#cache.keep({ entry: parseEntry(row), size: row.document.length })
-    } catch (fault) {
-      if (!(fault instanceof UnreadableEntry)) throw fault
-      // The row is written although it cannot be parsed; its readers get the error.
-      this.#cache.forget([row.id])
-    }
   }
 
   async #read(): Promise<void> {

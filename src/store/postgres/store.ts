@@ -7,7 +7,7 @@ import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
 import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import type { CounterTable, Tables } from '../sql/tables.ts'
+import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
@@ -68,16 +68,29 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))
 
   const execute = createTransact(writing)
-  const transact = (realm: Realm, telling?: boolean) =>
+  const observed = (realm: Realm, telling?: boolean) =>
     observeWrites(execute(realm, telling), observer, refusalOf)
-  const commit = (realm: Realm): Transact => {
-    const transactRealm = transact(realm, true)
+  const transact = (realm: Realm): Transact => {
+    const transactRealm = observed(realm)
     return async (work) => {
+      const done = await transactRealm(work)
+      if (realm === 'entries') invalidations.announceWritten(undefined)
+      return done
+    }
+  }
+  const commit = (realm: Realm): Transact => {
+    const transactRealm = observed(realm, true)
+    return async (work) => {
+      let written: readonly EntryTable[] | undefined
       const done = await transactRealm(async (transaction, finish) => {
-        const result = await work(transaction, finish)
+        const result = await work(transaction, (statements, rows) => {
+          written = rows
+          finish(statements, rows)
+        })
         if (realm === 'identity') await countIdentity(transaction)
         return result
       })
+      if (realm === 'entries') invalidations.announceWritten(written)
       if (realm === 'identity') invalidations.announce()
       return done
     }
@@ -94,7 +107,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     // PostgreSQL reuses the space of deleted rows after this.
     vacuum: async () => void (await writer.executeQuery(CompiledQuery.raw('vacuum'))),
     clock,
-    wrote: (written) => invalidations.announceWritten(written),
   })
   const announced = (revision: number) => {
     invalidations.announceRevision(revision)
@@ -103,11 +115,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const opened = stack.move()
   return {
     ...store,
-    async write(work) {
-      const done = await store.write(work)
-      invalidations.announceRevision(done.revision)
-      return done
-    },
     dumpRestore: {
       ...store.dumpRestore,
       async restore(contents, replace) {

@@ -21,7 +21,7 @@ import { createSignInStore } from '../records/sign-in.ts'
 import { createTaskStore } from '../records/tasks.ts'
 import { createWebhookStore } from '../records/webhooks.ts'
 import type { Store } from '../store.ts'
-import type { EntryTable, Tables } from './tables.ts'
+import type { Tables } from './tables.ts'
 import type { Realm, Transact } from './transaction.ts'
 
 /** The parts of a store that a dialect provides. */
@@ -39,8 +39,6 @@ interface Database {
   readonly forgetDeleted: () => Promise<void>
   /** Milliseconds since the epoch. */
   readonly clock: () => number
-  /** Called with the rows of each commit of entries, in the order of their revisions, which are consecutive. */
-  readonly wrote?: (rows: readonly EntryTable[]) => void
 }
 
 /** The parts of a store that both dialects share. */
@@ -53,7 +51,6 @@ export function createSqlStore({
   vacuum,
   forgetDeleted,
   clock,
-  wrote,
 }: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
   const commitEntries = commit('entries')
   return {
@@ -82,7 +79,7 @@ export function createSqlStore({
         const result = await work(port)
         return { result, revision: await number() }
       }),
-    change: createGroupCommit(commitEntries, clock, wrote),
+    change: createGroupCommit(commitEntries, clock),
     changes: (after, limit, entry_id) =>
       reader
         .selectFrom('change')

@@ -1,5 +1,5 @@
 import type { CompiledQuery, Kysely } from 'kysely'
-import type { Tables } from './tables.ts'
+import type { EntryTable, Tables } from './tables.ts'
 
 /** A group of tables: transactions of one realm follow one another, in all processes. */
 export type Realm =
@@ -19,8 +19,11 @@ export interface Statement {
   execute(): Promise<unknown>
 }
 
-/** Takes the last statements of a transaction: they are sent together with its commit. */
-export type Finish = (statements: readonly Statement[]) => void
+/**
+ * Takes the last statements of a transaction, which are sent together with its commit, and the entries that it writes,
+ * in the order of their revisions, which are consecutive. Without a call, a transaction may write any entry.
+ */
+export type Finish = (statements: readonly Statement[], written: readonly EntryTable[]) => void
 
 /** Runs one transaction; it is repeated from the start if the database requires it. */
 export type Transact = <T>(work: (transaction: Kysely<Tables>, finish: Finish) => Promise<T>) => Promise<T>

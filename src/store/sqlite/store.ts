@@ -6,7 +6,7 @@ import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
 import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { EntryTable, Tables } from '../sql/tables.ts'
 import type { Statement, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
@@ -16,6 +16,9 @@ import { refusalOf, retryWhileBusy, storeFailure } from './faults.ts'
 import { checkInThread, endedUncleanly } from './integrity.ts'
 import { openDatabase } from './open.ts'
 import { createValidity } from './validity.ts'
+
+/** The entries that a transaction wrote; undefined if these may be any. */
+type Written = readonly EntryTable[] | undefined
 
 /** Opens the embedded store at `path`; `clock` in milliseconds since the epoch dates the changes. */
 export async function openSqliteStore(
@@ -34,23 +37,39 @@ export async function openSqliteStore(
   if (migrations.length > 0) observer.onMigrate?.(migrations)
   const reading = openDatabase(path)
   const reader = new Kysely<Tables>({ dialect: sqliteDialect(reading) })
-  const dataVersion = watchDataVersion(reading, path)
+  const dataVersion = watchDataVersion(writing, path)
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache()
+  const validity = createValidity(cache, dataVersion.read)
 
-  const execute: Transact = (work) =>
-    writer.transaction().execute(async (transaction) => {
-      const last: Statement[] = []
-      const result = await work(transaction, (statements) => last.push(...statements))
-      for (const statement of last) await statement.execute()
-      return result
-    })
-  const observed = observeWrites(execute, observer, refusalOf)
-  const transact: Transact = async (work) => {
-    try {
-      return await observed(work)
-    } catch (thrown) {
-      throw storeFailure(thrown)
+  /** Calls `committed` in one step with the commit, so that no reader comes between them. */
+  const createTransact = (committed: (written: Written) => void): Transact => {
+    const execute: Transact = (work) =>
+      writer.connection().execute(async (db) => {
+        const last: Statement[] = []
+        let written: Written
+        await sql`begin immediate`.execute(db)
+        try {
+          const result = await work(db, (statements, rows) => {
+            last.push(...statements)
+            written = rows
+          })
+          for (const statement of last) await statement.execute()
+          writing.exec('commit')
+          committed(written)
+          return result
+        } finally {
+          // On a full disk SQLite rolls back by itself; a second rollback would hide that error behind another.
+          if (writing.isTransaction) writing.exec('rollback')
+        }
+      })
+    const observed = observeWrites(execute, observer, refusalOf)
+    return async (work) => {
+      try {
+        return await observed(work)
+      } catch (thrown) {
+        throw storeFailure(thrown)
+      }
     }
   }
   const snapshot: Snapshot = (work) =>
@@ -62,20 +81,18 @@ export async function openSqliteStore(
         await sql`rollback`.execute(db)
       }
     })
-  const commit: Transact = async (work) => {
-    const done = await transact(work)
-    commits.emit('commit')
-    return done
-  }
 
   const check = isUnclean ? checkInThread(path, check_worker, onCheck) : undefined
-  const validity = createValidity(cache, dataVersion.read, commits)
   // SQLite has one writer at a time, whatever the realm.
   const store = createSqlStore({
     reader,
     writer,
-    transact: () => transact,
-    commit: () => commit,
+    transact: (realm) => createTransact(() => validity.committed(realm === 'entries' ? undefined : [])),
+    commit: (realm) =>
+      createTransact((written) => {
+        validity.committed(realm === 'entries' ? written : [])
+        commits.emit('commit')
+      }),
     snapshot,
     async vacuum() {
       await retryWhileBusy(async () => writing.exec('vacuum; pragma wal_checkpoint(truncate)'))

@@ -34,13 +34,6 @@ export interface Put {
   readonly is_version?: boolean
 }
 
-interface Committed {
-  /** The last revision after the commit. */
-  readonly revision: number
-  /** The written rows in the order of their revisions, which are consecutive. */
-  readonly rows: readonly EntryTable[]
-}
-
 /** An action on an entry that does not change it. */
 export interface RecordedAction {
   readonly entry_id: string
@@ -64,7 +57,10 @@ interface CommitOptions {
   readonly counters?: Counters
 }
 
-/** Writes entries, each once, with the next revisions, and logs them. It ends the transaction. */
+/**
+ * Writes entries, each once, with the next revisions, and logs them. It ends the transaction. Returns the last
+ * revision after the commit.
+ */
 export async function commitPuts(
   transaction: Kysely<Tables>,
   finish: Finish,
@@ -72,14 +68,17 @@ export async function commitPuts(
   done: readonly RecordedAction[],
   at: string,
   { inserted = false, counters }: CommitOptions = {},
-): Promise<Committed> {
+): Promise<number> {
   const isVersion = await Promise.all(puts.map((put) => put.is_version ?? isNewVersion(transaction, put)))
   const changed = puts.map(({ before, entry }) => difference(before.entry, entry))
   const events = done.map(({ entry_id, audit }) =>
     toEvent(entry_id, audit, null, { before: null, after: null }),
   )
   const audited = events.length + changed.filter((fields) => fields !== undefined).length
-  if (puts.length + audited === 0) return { revision: await currentRevision(transaction), rows: [] }
+  if (puts.length + audited === 0) {
+    finish([], [])
+    return counters?.revision ?? (await currentRevision(transaction))
+  }
   const last = counters ?? (await lockLog(transaction))
   const entries: EntryTable[] = []
   const changes: ChangeTable[] = []
@@ -107,15 +106,16 @@ export async function commitPuts(
   await listServers(transaction, written, at)
   const audits = events.map((event, index) => ({ ...event, id: last.audit + index + 1, at }))
   const replaced = inserted ? revisionColumns : columns
-  finish([
+  const statements = [
     addToCounters(transaction, { revision: puts.length, audit: audited }),
     ...inChunks(entries, (rows) => upsert(transaction, rows, replaced)),
     ...inChunks(changes, (rows) => transaction.insertInto('change').values(rows)),
     ...inChunks(versions, (rows) => transaction.insertInto('version').values(rows)),
     ...inChunks(audits, (rows) => transaction.insertInto('audit').values(rows)),
     ...usageStatements(transaction, deltas, at),
-  ])
-  return { revision, rows: entries }
+  ]
+  finish(statements, entries)
+  return revision
 }
 
 function inChunks<Row>(rows: readonly Row[], toStatement: (rows: readonly Row[]) => Statement): Statement[] {

@@ -40,13 +40,9 @@ const storeCodes = new Set(['unavailable', 'storage_full', 'not_configured'])
 /**
  * Group commit: changes that wait for the same commit are decided on one snapshot and committed together. A change
  * whose reads an earlier change of the batch invalidated is decided again in the next batch, so the result is that of
- * one change after another. `onWritten` is called with the rows of each commit before its callers are answered.
+ * one change after another.
  */
-export function createGroupCommit(
-  commit: Transact,
-  clock: () => number,
-  onWritten?: (rows: readonly EntryTable[]) => void,
-): Store['change'] {
+export function createGroupCommit(commit: Transact, clock: () => number): Store['change'] {
   /** In the order of arrival, each with the entry of its last conflict. */
   const pending = new Map<PendingChange, string | undefined>()
   let isRunning = false
@@ -64,10 +60,9 @@ export function createGroupCommit(
   /** Commits what can be committed; changes with a conflict stay pending. */
   async function attempt(batch: readonly PendingChange[]): Promise<void> {
     try {
-      const { outcomes, rows } = await commit((transaction, finish) =>
+      const outcomes = await commit((transaction, finish) =>
         commitAll(transaction, finish, batch, new Date(clock()).toISOString()),
       )
-      onWritten?.(rows)
       for (const [index, change] of batch.entries()) settle(change, outcomes[index])
     } catch (fault) {
       const isOfAll = fault instanceof Failure && storeCodes.has(fault.code)
@@ -113,7 +108,7 @@ async function commitAll(
   finish: Finish,
   batch: readonly PendingChange[],
   at: string,
-): Promise<{ outcomes: Outcome[]; rows: readonly EntryTable[] }> {
+): Promise<Outcome[]> {
   const reads = createDecisionReads(transaction, { cached: true })
   // One round trip has the counters and the first reads of all decisions.
   const [counters, ...decisions] = await Promise.all([
@@ -150,15 +145,11 @@ async function commitAll(
       return { put: proposed.put, position: puts.push(proposed.put) }
     },
   )
-  const { revision: last, rows } =
-    puts.length > 0
-      ? await commitPuts(transaction, finish, puts, [], at, { counters })
-      : { revision: 0, rows: [] }
-  const outcomes = results.map((result) => {
+  const last = await commitPuts(transaction, finish, puts, [], at, { counters })
+  return results.map((result) => {
     if ('conflict' in result || 'refused' in result) return result
     return { entry: result.put.entry, revision: last - puts.length + result.position }
   })
-  return { outcomes, rows }
 }
 
 /** A decided change, with what it adds to the accounts of owners. */
