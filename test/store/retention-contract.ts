@@ -157,8 +157,10 @@ export function retentionContract(name: string, open: () => Promise<StoreHome>):
       const { embeddings, retention } = home.store
       const vectors = Array.from({ length: 1201 }, (_, at) => [`hash-${at}`, new Float32Array([at])] as const)
       await embeddings.keep('model', new Map(vectors))
+      await embeddings.keep('another', new Map(vectors.slice(0, 4)))
       const used = new Set(['hash-3', 'hash-1200'])
-      expect(await retention.pruneEmbeddings((hash) => used.has(hash))).toBe(1199)
+      expect(await retention.pruneEmbeddings((hash) => used.has(hash))).toBe(1199 + 3)
+      expect([...(await embeddings.find('another', ['hash-2', 'hash-3'])).keys()]).toEqual(['hash-3'])
       expect([...(await embeddings.find('model', [...used])).keys()].toSorted()).toEqual([...used].toSorted())
       expect([await embeddings.exceed('model', 1), await embeddings.exceed('model', 2)]).toEqual([
         true,

@@ -46,23 +46,32 @@ export function createRetentionStore(
 
     async pruneEmbeddings(isUsed) {
       let count = 0
-      for (let last = ''; ; ) {
+      let last = { model: '', content_hash: '' }
+      for (;;) {
+        const { model, content_hash } = last
         const rows = await reader
           .selectFrom('embedding')
-          .select('content_hash')
-          .distinct()
-          .where('content_hash', '>', last)
-          .orderBy('content_hash')
+          .select(['model', 'content_hash'])
+          .where(({ eb, refTuple, tuple }) =>
+            eb(refTuple('model', 'content_hash'), '>', tuple(model, content_hash)),
+          )
+          .orderBy(['model', 'content_hash'])
           .limit(maxRowsPerStatement)
           .execute()
-        const unused = rows.map((row) => row.content_hash).filter((hash) => !isUsed(hash))
-        if (unused.length > 0) {
-          await transact((db) => db.deleteFrom('embedding').where('content_hash', 'in', unused).execute())
+        const unused = Map.groupBy(
+          rows.filter((row) => !isUsed(row.content_hash)),
+          (row) => row.model,
+        )
+        for (const [of, texts] of unused) {
+          const hashes = texts.map((row) => row.content_hash)
+          await transact((db) =>
+            db.deleteFrom('embedding').where('model', '=', of).where('content_hash', 'in', hashes).execute(),
+          )
+          count += hashes.length
         }
-        count += unused.length
         const end = rows.at(-1)
         if (!end) return count
-        last = end.content_hash
+        last = end
       }
     },
 
