@@ -190,7 +190,7 @@ export function readUserFolders(environment: Environment = process.env): UserFol
 }
 
 /** The programs by which the user reads long texts and opens pages. */
-export interface UserPrograms {
+interface UserPrograms {
   readonly pager: string
   /** BROWSER; undefined means what the system opens pages with. */
   readonly browser: string | undefined

@@ -26,7 +26,7 @@ export interface TestGateway extends AsyncDisposable {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly body?: unknown
   readonly token?: string
   readonly headers?: Record<string, string>

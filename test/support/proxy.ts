@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-export interface Proxy extends AsyncDisposable {
+interface Proxy extends AsyncDisposable {
   readonly port: number
   /** From now on the proxy drops all data without notice to either side, as a broken network does. */
   silence(): void

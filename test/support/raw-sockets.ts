@@ -4,7 +4,7 @@ import { clientFrame } from './frames.ts'
 import { askByHand } from './upgrades.ts'
 
 /** The course of one connection of a storm. */
-export type Visit = (port: number, frame: string) => Promise<unknown>
+type Visit = (port: number, frame: string) => Promise<unknown>
 
 async function opened(port: number): Promise<Socket> {
   const socket = await askByHand(port, '/mcp/ws', 'mcp')

@@ -15,7 +15,7 @@ export interface Trial {
   readonly call?: readonly [string, Readonly<Record<string, unknown>>]
 }
 
-export interface TrialResult {
+interface TrialResult {
   readonly tools: readonly string[]
   /** Names of the phases and what each took. */
   readonly ms: Readonly<Record<'install' | 'initialize', number>>

@@ -16,13 +16,13 @@ export interface Suspending extends Change {
   readonly reason?: string | undefined
 }
 
-export interface Report {
+interface Report {
   readonly agent: string
   readonly reason: string
   readonly detail?: string | undefined
 }
 
-export interface AuditPage {
+interface AuditPage {
   readonly events: AuditEvent[]
   readonly next_cursor: string | null
 }

@@ -19,7 +19,7 @@ export interface Answer {
  * Answers of bounded size: an answer that exceeds the budget of its caller comes in pieces, which end at a block or a
  * line, and each piece has a cursor for the next one.
  */
-export interface Pieces {
+interface Pieces {
   /** The answer, or its first piece. */
   first(answer: Answer, caller: string, tokens: number): Answer
   /** The piece at a cursor. Throws Failure `invalid_request` and `cursor_expired`. */
