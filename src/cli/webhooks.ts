@@ -82,7 +82,10 @@ function stateOf({ enabled, disabled_at, failing_since }: Webhook): string {
 }
 
 function show(webhook: Webhook, json: boolean): void {
-  if (json) return print(webhook)
+  if (json) {
+    print(webhook)
+    return
+  }
   const { id, url, kinds, mine, delivered_revision, deliveries } = webhook
   print(`${id} ${stateOf(webhook)}`)
   print(`  ${url}`)
