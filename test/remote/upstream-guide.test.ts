@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Records } from '../../src/auth/authorization-server/records.ts'
 import {
   callbackOf,
@@ -10,7 +10,7 @@ import {
   readUpstreamClients,
 } from '../../src/auth/upstream-sign-in/clients.ts'
 import { run } from '../support/command.ts'
-import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream-sign-in.ts'
+import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/upstream-sign-in.md'), 'utf8')
 const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
@@ -19,12 +19,8 @@ const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info =
 }))
 const scripts = blocks.filter(({ info }) => info === 'sh').map(({ code }) => code)
 
-let home: SignInHome
-
-beforeAll(async () => {
-  home = await startSignInHome()
-}, 60_000)
-afterAll(() => home?.[Symbol.asyncDispose]())
+const home = await startSignInHome()
+afterAll(() => home[Symbol.asyncDispose]())
 
 test('docs/upstream-sign-in.md: the error has the members that it shows', async () => {
   const shown = JSON.parse(blocks.find(({ info }) => info === 'json')?.code ?? '{}')

@@ -1,24 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonSchema } from '../../schemas/json.ts'
 import type { Route } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { publication } from './cases.ts'
 
-let home: TestGateway
-let good: string
-let session: string
-let key: string
-
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_CONTACT: '' })
-  good = await home.token('walker', { namespaces: ['com.walk'] })
-  const made = await home.request('POST', '/api/playground/session')
-  session = made.json.id
-  key = (await home.request('POST', '/api/keys', { token: good })).json.id
-})
+const home = await startGateway({ DRAGOMAN_CONTACT: '' })
+const good = await home.token('walker', { namespaces: ['com.walk'] })
+const made = await home.request('POST', '/api/playground/session')
+const session = made.json.id
+const key = (await home.request('POST', '/api/keys', { token: good })).json.id
 afterAll(() => home[Symbol.asyncDispose]())
 
 interface Step {

@@ -2,16 +2,13 @@ import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@model
 import { UnauthorizedError as OldUnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Browser } from '../support/browser.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { SigningInClient } from '../support/mcp-sign-in.ts'
 import { instantLogin } from '../support/sign-in.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway({}, { logins: [instantLogin()] })
-})
+const home = await startGateway({}, { logins: [instantLogin()] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 interface Session {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { defaultLimits } from '../../agents/playground/sessions.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
-import { html, type Replay, replay } from '../support/replay.ts'
+import { html, replay } from '../support/replay.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/playground.md'), 'utf8')
 const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
@@ -14,14 +14,10 @@ const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info =
   code,
 }))
 
-let outside: Replay
-let home: TestGateway
-beforeAll(async () => {
-  outside = await replay({
-    'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-}, 30_000)
+const outside = await replay({
+  'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
+})
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
   await outside[Symbol.asyncDispose]()
