@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { envelopeSocket } from '../../src/transports/envelope/socket.ts'
+import { guideOf } from '../support/documents.ts'
 import { startGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 import { transportOver } from '../support/transport-context.ts'
@@ -130,7 +129,7 @@ describe('the envelope over WebSocket', () => {
 })
 
 describe('GET /schemas/envelope.json', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/envelope.md'), 'utf8')
+  const page = guideOf('envelope.md')
 
   test('is the schema of accepted envelopes', async () => {
     const { json, headers } = await home.request('GET', '/schemas/envelope.json')

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonSchema } from '../../schemas/json.ts'
 import type { Route } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
+import { guideOf } from '../support/documents.ts'
 import { startGateway } from '../support/gateway.ts'
 import { publication } from './cases.ts'
 
@@ -173,7 +173,7 @@ const steps: readonly Step[] = [
   { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
 ]
 
-const readme = readFileSync(join(import.meta.dirname, '../../docs/reference/http.md'), 'utf8')
+const readme = guideOf('reference/http.md')
 
 /** Fields that a path says without a parameter: whose card it is, and in which form. */
 const fixed: Readonly<Record<string, readonly string[]>> = {

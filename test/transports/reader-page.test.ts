@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { emptyReasons } from '../../agents/reader/html-to-markdown/empty-reason.ts'
+import { guideOf } from '../support/documents.ts'
 import { startGateway } from '../support/gateway.ts'
 import { html, replay } from '../support/replay.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/reader.md'), 'utf8')
+const guide = guideOf('reader.md')
 const blocks = (language: string) =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, code = '']) => code,

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
+import { guideOf } from '../support/documents.ts'
 import { startGateway } from '../support/gateway.ts'
 
-const guide = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')
+const guide = guideOf('troubleshooting.md')
 
 const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+
 import { afterAll, expect, test } from 'vitest'
 import { serve } from '../../net/support.ts'
-import { blocks, shell } from '../../support/documents.ts'
+import { blocks, guideOf, shell } from '../../support/documents.ts'
 import { startGateway } from '../../support/gateway.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/catalogs.md'), 'utf8')
+const guide = guideOf('catalogs.md')
 const sections = guide.split(/^(?=## )/m).filter((text) => /^## (?:ARD|Federation)/.test(text))
 const examples = blocks(sections.join('\n'))
 
