@@ -105,7 +105,7 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
       if (asks?.for.every((field) => isEmpty(params[field]))) {
         // A misspelt field is reported by its name.
         action.input.parse(params)
-        throw invalidInput(`/${asks.for[0]}`, asks.text)
+        throw Failure.invalidField(`/${asks.for[0]}`, asks.text)
       }
       return { to: agent.package_name, action: action.name, params: { ...defaults, ...params } }
     },
@@ -181,7 +181,7 @@ export function continueTask(packageName?: string): Tool {
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
   const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
   if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
-  throw invalidInput('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
+  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {
@@ -195,10 +195,6 @@ function unknownTool(name: string, names: readonly string[]): Failure {
 
 function annotationsOf(title: string): Annotations {
   return { title, readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
-}
-
-function invalidInput(pointer: string, detail: string): Failure {
-  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
 
 /**
