@@ -15,10 +15,8 @@ const issuers = JSON.stringify([
 ])
 const home = await startGateway({ DRAGOMAN_ISSUERS: issuers })
 const deep = await startGateway({ DRAGOMAN_BASE_URL: based })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await deep[Symbol.asyncDispose]()
-})
+afterAll(() => deep[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const resources = ['', '/mcp', '/a2a']
 

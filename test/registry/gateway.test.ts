@@ -19,10 +19,8 @@ const outside = await replay({
   'GET /card': { headers: { 'content-type': 'application/json' }, body: JSON.stringify(card) },
 })
 const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-})
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 describe('the life of an agent over REST', () => {
   test('goes from published to live to unpublished to deleted, each step as the table says', async () => {

@@ -20,10 +20,8 @@ token = await gateway.token('ada-the-caller')
 const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
 await list(gateway, { package_name: 'com.example.weather', endpoints, capabilities })
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]()
-  await agent[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 function send(to: string, action: string, params: object, options: object = { token }) {
   return gateway.request('POST', '/a2a/message', { body: { to, action, params }, ...options })

@@ -41,9 +41,7 @@ const token = await home.token('ada')
 const admin = await home.token('root', { scopes: ['admin'] })
 await list(approved)
 await send('svc.registry', 'approve_package', { agent: approved }, admin)
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-})
+afterAll(() => home[Symbol.asyncDispose]())
 
 test('a package answers the same over every transport', async () => {
   const outcomes: Record<string, unknown> = {}

@@ -13,10 +13,8 @@ const token = await gateway.token('ada')
 await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
 await gateway.gateway.verification.checker.run(new AbortController().signal)
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]()
-  await agent[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 const sentIds = () => agent.received.splice(0).map(({ metadata }) => metadata.skillId)
 

@@ -17,10 +17,8 @@ const token = await gateway.token('ada')
 await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
 await gateway.gateway.verification.checker.run(new AbortController().signal)
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]()
-  await agent[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 function post(path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) {
   return fetch(`${gateway.url}${path}`, {

@@ -14,10 +14,8 @@ import { startGateway } from '../support/gateway.ts'
 
 const home = await startGateway()
 const session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
-afterAll(async () => {
-  await session[Symbol.asyncDispose]()
-  await home[Symbol.asyncDispose]()
-})
+afterAll(() => home[Symbol.asyncDispose]())
+afterAll(() => session[Symbol.asyncDispose]())
 
 /** A client of the official SDK that has one transport alone and finds the rest on the card. */
 function clientOver(binding: string, url: string, token: string): Promise<Client> {

@@ -36,10 +36,8 @@ const gateway = await startGateway(
 )
 const ada = await gateway.token('ada')
 
-afterAll(async () => {
-  await gateway[Symbol.asyncDispose]()
-  await receiver[Symbol.asyncDispose]()
-})
+afterAll(() => receiver[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 const rest = (method: string, path: string, body?: object, token: string | null = ada) =>
   gateway.request(method, `/a2a/v1/${path}`, {

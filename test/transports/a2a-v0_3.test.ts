@@ -8,10 +8,8 @@ import { startGateway } from '../support/gateway.ts'
 const home = await startGateway()
 const session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
 session.home.gateway.reachedAt(session.url)
-afterAll(async () => {
-  await session[Symbol.asyncDispose]()
-  await home[Symbol.asyncDispose]()
-})
+afterAll(() => home[Symbol.asyncDispose]())
+afterAll(() => session[Symbol.asyncDispose]())
 
 type Part = MessageSendParams['message']['parts'][number]
 

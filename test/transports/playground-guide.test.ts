@@ -14,10 +14,8 @@ const outside = await replay({
   'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
 })
 const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-})
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const here = (text: string) =>
   text.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('https://example.com/', `${outside.url}/`)

@@ -15,11 +15,9 @@ const outside = await replay({
   'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
 })
 const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-  await folder[Symbol.asyncDispose]()
-})
+afterAll(() => folder[Symbol.asyncDispose]())
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const base = '/api/playground/session'
 const withToken = (token: string | undefined) => (token === undefined ? {} : { token })

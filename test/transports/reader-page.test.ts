@@ -18,10 +18,8 @@ const outside = await replay({
   ),
 })
 const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-})
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const sections = guide.split('\n## ').filter((section) => section.includes('```sh'))
 

@@ -13,9 +13,7 @@ const jwksFile = '/.well-known/jwks.json'
 
 const site = await startSite()
 
-afterAll(async () => {
-  await site[Symbol.asyncDispose]()
-})
+afterAll(() => site[Symbol.asyncDispose]())
 
 describe('keys', () => {
   test('are those of the verified domain, fetched once', async () => {

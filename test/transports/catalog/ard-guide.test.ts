@@ -14,10 +14,8 @@ const other = await serve((_request, response) => {
   response.end(JSON.stringify({ results }))
 })
 const home = await startGateway({ DRAGOMAN_FEDERATION: `${other.origin}/ard` })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await other[Symbol.asyncDispose]()
-})
+afterAll(() => other[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 /** The example as it is for the port of this test. */
 const here = (text: string) =>

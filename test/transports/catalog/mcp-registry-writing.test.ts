@@ -9,10 +9,8 @@ const schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server
 
 const dns = await serveDns()
 const home = await startGateway({ DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await dns[Symbol.asyncDispose]()
-})
+afterAll(() => dns[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const post = (path: string, body: unknown, token?: string) =>
   home.request('POST', path, { body, ...(token !== undefined && { token }) })
