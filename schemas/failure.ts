@@ -186,6 +186,11 @@ export class Failure extends Error {
   }
 }
 
+/** The codes whose HTTP status is this one. */
+export function codesOf(status: number): Code[] {
+  return (Object.keys(codes) as Code[]).filter((code) => codes[code].http === status)
+}
+
 /** The JSON shape of a failure at every transport (RFC 9457 members where they exist). */
 interface Problem extends Details {
   readonly type: string

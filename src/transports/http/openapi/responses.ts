@@ -1,5 +1,5 @@
 import type { Access } from '../../../../schemas/action.ts'
-import { type Code, codes } from '../../../../schemas/failure.ts'
+import { type Code, codes, codesOf } from '../../../../schemas/failure.ts'
 import type { JsonSchema } from '../../../../schemas/json.ts'
 import { streams } from '../event-answer.ts'
 import { headerRefs, headersOf } from './headers.ts'
@@ -105,11 +105,6 @@ function meaningOf(status: number): string {
   return codesOf(status)
     .map((code) => `${code}: ${codes[code].title}.`)
     .join(' ')
-}
-
-/** The codes that an answer of this status can have. */
-function codesOf(status: number): Code[] {
-  return (Object.keys(codes) as Code[]).filter((code) => codes[code].http === status)
 }
 
 /** A problem whose code is one of those that have the status. Generators that read no siblings of `$ref` see a Problem. */
