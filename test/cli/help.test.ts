@@ -1,4 +1,3 @@
-
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'

@@ -1,4 +1,3 @@
-
 import { afterAll, expect, test } from 'vitest'
 import { defaultLimits } from '../../agents/playground/sessions.ts'
 import { routes } from '../../src/transports/http/routes.ts'

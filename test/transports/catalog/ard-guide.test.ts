@@ -1,4 +1,3 @@
-
 import { afterAll, expect, test } from 'vitest'
 import { serve } from '../../net/support.ts'
 import { blocks, guideOf, shell } from '../../support/documents.ts'
