@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.ts'
 import { cookieNames, lifetimes } from './lifetimes.ts'
 
 /** The browser of a request: signed in as a person, with a session that has ended, or neither. */
-interface Browser {
+export interface Browser {
   readonly person: Person | null
   /** The cookie names a session that is over. */
   readonly expired: boolean

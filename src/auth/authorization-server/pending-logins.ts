@@ -17,7 +17,7 @@ interface PendingLoginsOptions {
 }
 
 /** Logins at other issuers that are in progress, each bound to one browser by a secret in a cookie. */
-interface PendingLogins {
+export interface PendingLogins {
   /** Returns the address of the issuer and the secret. `interaction` is the request that waits for the login. */
   begin(id: string, callback: string, interaction: string | null): Promise<{ url: string; secret: string }>
   /** Throws Failure `unauthenticated` if this browser began no such login. Each login ends once. */

@@ -16,13 +16,13 @@ export interface Suspending extends Change {
   readonly reason?: string | undefined
 }
 
-interface Report {
+export interface Report {
   readonly agent: string
   readonly reason: string
   readonly detail?: string | undefined
 }
 
-interface AuditPage {
+export interface AuditPage {
   readonly events: AuditEvent[]
   readonly next_cursor: string | null
 }

@@ -10,7 +10,7 @@ import { type Facts, readDocument } from './read-line.ts'
 import { reasonOf } from './reason.ts'
 
 /** The result of an import. Line numbers count from 1. */
-interface ImportReport {
+export interface ImportReport {
   readonly created: number
   readonly updated: number
   readonly unchanged: number

@@ -9,7 +9,7 @@ import { isAdmin, isSame } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 
 /** The person whose data is meant; the caller when absent. */
-interface Person {
+export interface Person {
   readonly subject?: string | undefined
   readonly issuer?: string | undefined
 }

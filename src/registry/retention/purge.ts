@@ -5,7 +5,7 @@ import { isAdmin } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
 
-interface PurgeRequest {
+export interface PurgeRequest {
   readonly agent: string
   readonly reason: string
 }
