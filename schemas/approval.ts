@@ -125,7 +125,7 @@ export interface ApprovalRange {
 }
 
 /** Whom an approval serves: every caller, or the person with this key ([issuer, subject] as JSON). */
-export type ApprovalScope = 'operator' | (string & {})
+type ApprovalScope = 'operator' | (string & {})
 
 export interface StoredApproval {
   /** Names the HOME of its processes; a new approval of the same package keeps it. */

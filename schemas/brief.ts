@@ -25,7 +25,7 @@ export const Detail = z
   .describe('brief: what a language model needs to choose an agent and to call it; full: every field.')
 
 /** An action of an agent, in as few words as a caller needs. */
-export const BriefAction = z
+const BriefAction = z
   .object({
     name: z.string(),
     description: z.string().optional(),
@@ -36,7 +36,7 @@ export const BriefAction = z
       .describe('Names and types of the required params, in place of a schema that exceeds max_tokens.'),
   })
   .meta({ id: 'BriefAction' })
-export type BriefAction = z.infer<typeof BriefAction>
+type BriefAction = z.infer<typeof BriefAction>
 
 const shared = {
   package_name: z.string().describe('The agent, for call_agent.'),

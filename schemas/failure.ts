@@ -163,6 +163,11 @@ export class Failure extends Error {
     this.details = details
   }
 
+  /** `invalid_request` about one field; `pointer` is its JSON Pointer (RFC 6901). */
+  static invalidField(pointer: string, detail: string): Failure {
+    return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
+  }
+
   /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */
   static cancelled({ reason }: AbortSignal): Failure {
     if (reason instanceof Failure) return reason
@@ -179,6 +184,11 @@ export class Failure extends Error {
       thrown,
     )
   }
+}
+
+/** The codes whose HTTP status is this one. */
+export function codesOf(status: number): Code[] {
+  return (Object.keys(codes) as Code[]).filter((code) => codes[code].http === status)
 }
 
 /** The JSON shape of a failure at every transport (RFC 9457 members where they exist). */

@@ -121,7 +121,7 @@ const History = z.object({
 })
 
 /** What the probes of one day found. */
-export const LivenessDay = z
+const LivenessDay = z
   .object({
     date: z.iso.date().describe('The day in UTC.'),
     probes: z.int(),
@@ -130,7 +130,7 @@ export const LivenessDay = z
     p95_ms: milliseconds,
   })
   .meta({ id: 'LivenessDay' })
-export type LivenessDay = z.infer<typeof LivenessDay>
+type LivenessDay = z.infer<typeof LivenessDay>
 
 /** The liveness of an agent by days. */
 export const LivenessHistory = z

@@ -12,7 +12,7 @@ export const MirrorName = z
 const text = z.string().trim().min(1).max(500)
 
 /** Time between two runs, in seconds. */
-export const minInterval = 60
+const minInterval = 60
 
 /** The settings of a mirror, as its operator states them. */
 export const MirrorInput = z.strictObject({

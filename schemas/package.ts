@@ -49,7 +49,7 @@ const Argument = z
   .meta({ id: 'Argument' })
 export type Argument = z.infer<typeof Argument>
 
-export const maxInputs = 200
+const maxInputs = 200
 const Arguments = z.array(Argument).max(maxInputs)
 export const NamedInputs = z.array(NamedInput).max(maxInputs)
 

@@ -65,9 +65,7 @@ export function renamed(value: unknown, field: string, aliases: readonly string[
   const stated = [field, ...aliases].filter((name) => value[name] !== undefined)
   if (stated.length > 1) {
     const detail = `${stated.join(' and ')} mean the same. Give only ${field}.`
-    throw new Failure('invalid_request', `/${alias}: ${detail}`, {
-      errors: [{ pointer: `/${alias}`, detail }],
-    })
+    throw Failure.invalidField(`/${alias}`, detail)
   }
   const { [alias]: text, ...rest } = value
   return { [field]: text, ...rest }

@@ -153,7 +153,7 @@ export interface WebhookStore {
   due(query: WebhooksDue): Promise<readonly StoredWebhook[]>
 }
 
-export interface WebhooksDue {
+interface WebhooksDue {
   readonly now: string
   readonly latest: string
   readonly revision: number

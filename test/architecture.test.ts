@@ -56,7 +56,7 @@ const files = ['schemas', 'agents', 'src']
   .flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }))
   .filter((file) => !file.endsWith('.test.ts'))
 
-export function importsOf(file: string, text: string): Import[] {
+function importsOf(file: string, text: string): Import[] {
   const found = text.matchAll(/(?:\bfrom|\bimport\s*\(|^\s*import)\s*['"]([^'"]+)['"]/gm)
   return [...found].map((match) => ({ file, specifier: match[1] ?? '' }))
 }

@@ -5,14 +5,14 @@ import { hostIds } from '../schemas/install.ts'
 import { settings } from '../src/app/settings.ts'
 import { routes } from '../src/transports/http/routes.ts'
 import { run, temporaryFolder } from './support/command.ts'
-import { blocks, shell } from './support/documents.ts'
+import { blocks, guideOf, shell } from './support/documents.ts'
 import { startGateway } from './support/gateway.ts'
 import { replay } from './support/replay.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const settingsTable = readFileSync(join(root, 'docs/reference/settings.md'), 'utf8')
-const paths = readFileSync(join(root, 'docs/reference/http.md'), 'utf8')
+const settingsTable = guideOf('reference/settings.md')
+const paths = guideOf('reference/http.md')
 
 const commands = blocks(readme).filter(({ info, code }) => info === 'sh' && code.startsWith('curl'))
 

@@ -7,7 +7,6 @@ import { type CacheHit, type DocumentCache, keyOf } from './document-cache.ts'
 import { type EmptyReason, emptyReasons } from './html-to-markdown/empty-reason.ts'
 import { maxSelectorLength, parseSelector } from './html-to-markdown/html/selector.ts'
 import { extractors } from './port.ts'
-import { slice } from './slice.ts'
 
 const Selector = z
   .string()
@@ -153,4 +152,29 @@ const hints: Record<EmptyReason, string> = {
 /** Advice for a page with next to no content. */
 export function hintFor(reason: EmptyReason | null): string | null {
   return reason === null ? null : hints[reason]
+}
+
+/** A part of a text and its end. */
+interface Slice {
+  readonly text: string
+  readonly end: number
+}
+
+/** A part ends at a paragraph or line only if it then uses this share of `maxLength`. */
+const minShare = 0.7
+
+/**
+ * Up to `maxLength` characters from `start`: the rest of the text, or up to the end of a paragraph, else of a line,
+ * near the maximum. Never ends within a surrogate pair.
+ */
+function slice(text: string, start: number, maxLength: number): Slice {
+  const end = Math.min(text.length, start + maxLength)
+  if (end === text.length) return { text: text.slice(start), end }
+  const earliest = start + Math.floor(maxLength * minShare)
+  const stop = [text.lastIndexOf('\n\n', end - 2) + 2, text.lastIndexOf('\n', end - 1) + 1].find(
+    (position) => position > earliest,
+  )
+  const isPair = /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')
+  const chosen = stop ?? (isPair ? end - 1 : end)
+  return { text: text.slice(start, chosen), end: chosen }
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../schemas/failure.ts'
 import type { Clock } from '../../src/common/clock.ts'
-import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
 import { retryAfter } from '../../src/common/retry-after.ts'
+import { createKeyedSemaphore } from '../../src/common/semaphore.ts'
 import type { FetchPage } from './port.ts'
 
 /** Fetches a URL for a caller, as FetchPage does. */

@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Action, Context } from '../../schemas/action.ts'
-import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
-import { rejection, serve, type TestServer } from '../../test/net/support.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { rejection, serve } from '../../test/net/support.ts'
 import { hintFor } from './extract-content.ts'
-import { createExtractor, type Extractor } from './extractor.ts'
+import { createExtractor } from './extractor.ts'
 import { emptyReasons } from './html-to-markdown/empty-reason.ts'
 import { createReader } from './index.ts'
 import type { FetchPage } from './port.ts'
@@ -92,28 +92,23 @@ const site: Record<
   '/teapot': { status: 418 },
 }
 
-let server: TestServer
-let outside: SafeFetch
-let extractor: Extractor
 let now = Date.parse('2026-11-21T12:00:00Z')
 let read: (params: { url: string } & Record<string, unknown>, signal?: AbortSignal) => Promise<Content>
 
 type Content = Record<string, unknown> & { markdown: string; next_cursor: string | null }
 
-beforeAll(async () => {
-  server = await serve((request, response) => {
-    const page = site[new URL(request.url ?? '/', 'http://x').pathname]
-    if (request.url === '/hang') return
-    if (!page) return response.writeHead(404).end('nothing here')
-    response.writeHead(page.status ?? 200, {
-      ...(page.type && { 'content-type': page.type }),
-      ...page.headers,
-    })
-    response.end(page.body)
+const server = await serve((request, response) => {
+  const page = site[new URL(request.url ?? '/', 'http://x').pathname]
+  if (request.url === '/hang') return
+  if (!page) return response.writeHead(404).end('nothing here')
+  response.writeHead(page.status ?? 200, {
+    ...(page.type && { 'content-type': page.type }),
+    ...page.headers,
   })
-  outside = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
-  extractor = createExtractor({ worker: new URL('./worker.ts', import.meta.url) })
+  response.end(page.body)
 })
+const outside = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
+const extractor = createExtractor({ worker: new URL('./worker.ts', import.meta.url) })
 
 afterAll(async () => {
   for (const resource of [extractor, outside, server]) await resource?.[Symbol.asyncDispose]()

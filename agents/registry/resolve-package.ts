@@ -112,7 +112,5 @@ function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
 
 function notBrief(): Failure {
   const detail = 'A card is whole or not there. Give max_tokens with detail: brief.'
-  return new Failure('invalid_request', `/max_tokens: ${detail}`, {
-    errors: [{ pointer: '/max_tokens', detail }],
-  })
+  return Failure.invalidField('/max_tokens', detail)
 }

@@ -1,7 +1,7 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { AnySearchOutput, IntentInput, SearchInput, ToolSearchInput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../src/common/semaphore.ts'
 import type { RegistryPort } from './port.ts'
 
 /**

@@ -14,7 +14,7 @@ import {
   ServerVersionsInput,
 } from '../../schemas/server.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
+import { createKeyedSemaphore } from '../../src/common/semaphore.ts'
 import { requirePrincipal } from './caller.ts'
 import type { DomainLogins, ServersPort } from './port.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createSafeFetch, type Fetch } from '../../src/net/fetch/safe-fetch.ts'
+import type { Fetch } from '../../src/net/fetch/fetch.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { failureOf, runAction } from '../../test/support/agent.ts'
 import {

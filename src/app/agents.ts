@@ -1,12 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { createFinance } from '../../agents/finance/index.ts'
 import { createAgents } from '../../agents/index.ts'
-import { createSessions } from '../../agents/playground/sessions.ts'
+import { createSessions, defaultLimits } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
 import type { CredentialsPort, StatusPort } from '../../agents/registry/port.ts'
 import type { Agent } from '../../schemas/action.ts'
+import { maxKeys } from '../auth/api-keys.ts'
+import { principalKey } from '../common/principal-key.ts'
+import { quotaState } from '../registry/entry/quotas.ts'
+import { createUsageService, type UsageService } from '../registry/entry/usage.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import type { Packages } from '../registry/packages/packages.ts'
+import { maxWebhooks } from '../registry/webhooks/webhooks.ts'
 import type { Store } from '../store/store.ts'
 import { extractWorker } from './assets.ts'
 import type { Config } from './config.ts'
@@ -15,7 +20,6 @@ import type { Identity } from './identity.ts'
 import type { Outbound } from './outbound.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
-import { openUsage } from './usage.ts'
 
 interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 'verification'> {
   readonly store: Store
@@ -107,4 +111,28 @@ function priceOrigins(config: Config): string[] {
  */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url
+}
+
+/** The usage of owners, with the quotas of keys, webhooks and sessions. */
+function openUsage({ config, options, clock, log }: Runtime, store: Store): UsageService {
+  const maxSessions = (options.sessions?.limits?.owner ?? defaultLimits.owner).sessions
+  return createUsageService({
+    store: store.usage,
+    limits: config.DRAGOMAN_QUOTAS,
+    async others(owner) {
+      const key = principalKey(owner)
+      const [keys, webhooks, sessions] = await Promise.all([
+        store.identity.keys(owner),
+        store.webhooks.list(key),
+        store.sessions.count(key),
+      ])
+      const valid = keys.filter(({ expires_at }) => expires_at > clock())
+      return [
+        quotaState('api_keys', 'API keys.', valid.length, maxKeys),
+        quotaState('webhooks', 'Webhooks.', webhooks.length, maxWebhooks),
+        quotaState('playground_sessions', 'Playground sessions.', sessions, maxSessions),
+      ]
+    },
+    onSet: (set) => log.info(set, 'quota set'),
+  })
 }

@@ -185,28 +185,25 @@ export function isWildcard(host: string): boolean {
 }
 
 /** The folders of the user in the environment. */
-export function readUserFolders(environment: Environment = process.env): UserFolders {
-  return userFolders(environment)
+export function readUserFolders(): UserFolders {
+  return userFolders(process.env)
 }
 
 /** The programs by which the user reads long texts and opens pages. */
-export interface UserPrograms {
+interface UserPrograms {
   readonly pager: string
   /** BROWSER; undefined means what the system opens pages with. */
   readonly browser: string | undefined
 }
 
 /** Reads the programs of the user from the environment. */
-export function readUserPrograms(
-  environment: Record<string, string | undefined> = process.env,
-): UserPrograms {
-  return { pager: environment.PAGER || 'less -FRX', browser: environment.BROWSER || undefined }
+export function readUserPrograms(): UserPrograms {
+  const { PAGER, BROWSER } = process.env
+  return { pager: PAGER || 'less -FRX', browser: BROWSER || undefined }
 }
 
 /** Where the runner finds its programs, and the certificates that installations trust besides the system's. */
-export function readRunnerPrograms(environment: Record<string, string | undefined> = process.env): {
-  readonly path: string
-  readonly certificates: string | undefined
-} {
-  return { path: environment.PATH ?? '', certificates: environment.NODE_EXTRA_CA_CERTS || undefined }
+export function readRunnerPrograms() {
+  const { PATH = '', NODE_EXTRA_CA_CERTS } = process.env
+  return { path: PATH, certificates: NODE_EXTRA_CA_CERTS || undefined }
 }

@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { isRecord } from '../../schemas/json.ts'
+import { parseJson } from '../common/json.ts'
 import { nameOf } from '../store/open-store.ts'
 import { version } from './assets.ts'
 import { type Config, storeLocation } from './config.ts'
@@ -129,15 +130,7 @@ async function firstLine(socket: Socket): Promise<Readonly<Record<string, unknow
     }
     if (end < 0) return undefined
     if (end + 1 < text.length) socket.unshift(text.subarray(end + 1))
-    const value: unknown = parsed(text.subarray(0, end).toString())
+    const value = parseJson(text.subarray(0, end).toString())
     return isRecord(value) ? value : undefined
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,10 +1,6 @@
 import type { Upstreams } from '../common/upstream.ts'
-import {
-  createSafeFetch,
-  type Fetch,
-  type SafeFetch,
-  type SafeFetchOptions,
-} from '../net/fetch/safe-fetch.ts'
+import type { Fetch } from '../net/fetch/fetch.ts'
+import { createSafeFetch, type SafeFetch, type SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../net/upstream/upstreams.ts'
 import { version } from './assets.ts'
 import type { Runtime } from './runtime.ts'

@@ -2,6 +2,7 @@ import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypt
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../schemas/json.ts'
+import { parseJson } from '../common/json.ts'
 import { privateFile } from '../common/private-file.ts'
 import { nameOf } from '../store/open-store.ts'
 import { type Config, storeLocation } from './config.ts'
@@ -93,14 +94,11 @@ export async function runningServer(config: Located): Promise<string | undefined
 
 async function readAnnounced(config: Located): Promise<{ url: string; secret: string } | undefined> {
   const text = await readFile(pathOf(config), 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
-  try {
-    const { url, secret, store } = JSON.parse(text)
-    const isComplete = typeof url === 'string' && typeof secret === 'string'
-    return isComplete && store === nameOf(storeLocation(config)) ? { url, secret } : undefined
-  } catch {
-    return undefined
-  }
+  const announced = parseJson(text ?? '')
+  if (!isRecord(announced)) return undefined
+  const { url, secret, store } = announced
+  const isComplete = typeof url === 'string' && typeof secret === 'string'
+  return isComplete && store === nameOf(storeLocation(config)) ? { url, secret } : undefined
 }
 
 async function askStatus(

@@ -23,7 +23,7 @@ const SignedIn = z.object({
   current: z.string().nullable(),
   gateways: z.record(z.string(), Session),
 })
-export type SignedIn = z.output<typeof SignedIn>
+type SignedIn = z.output<typeof SignedIn>
 
 const nobody: SignedIn = { current: null, gateways: {} }
 

@@ -1,4 +1,5 @@
-import { createPacer } from '../common/pacer.ts'
+import { monotonic } from '../common/clock.ts'
+import { createRate } from '../common/rate.ts'
 import type { Fetch, Open } from '../net/fetch/fetch.ts'
 import { CapabilityReader } from '../registry/capabilities/reader.ts'
 import { Survey } from '../registry/capabilities/survey.ts'
@@ -9,8 +10,8 @@ import type { Outbound } from './outbound.ts'
 import { readServerBy } from './remote.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Pause between two requests to servers that nobody asked to be read, in milliseconds. */
-const gapMilliseconds = 1_000
+/** The pace of the requests to servers that nobody asked to be read. */
+const oneASecond = { gap_ms: 1_000, burst: 1 }
 /** Time-out of one reading, in milliseconds: its requests wait for their turns. */
 const readingMilliseconds = 60_000
 
@@ -19,7 +20,7 @@ export function openSurvey(runtime: Runtime, store: Store, outbound: Outbound): 
   const { config, clock, wait } = runtime
   const allow_origins = config.DRAGOMAN_ALLOW_ORIGINS
   const guarded = outbound.reach({ allow_origins, connections: 1, idle_ms: readingMilliseconds })
-  const turn = createPacer(gapMilliseconds, clock, wait)
+  const turn = createRate(oneASecond, Number.POSITIVE_INFINITY, monotonic(clock), wait)
   const open: Open = async (request) => {
     await turn(request.signal)
     return await guarded.open(request)

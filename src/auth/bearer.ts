@@ -2,8 +2,6 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Principal, ResourcePath } from '../../schemas/scope.ts'
 import type { Authenticate } from './authenticator.ts'
 
-export type { Authenticate } from './authenticator.ts'
-
 /**
  * The caller in an Authorization header (RFC 6750 section 2.1) of a request to a protected resource; null without one.
  * An invalid token, or one for other resources, is a Failure `unauthenticated`, never an anonymous caller.
@@ -24,7 +22,7 @@ export function principalOf(
 }
 
 /** RFC 9068 section 4. */
-export function assertNamed(principal: Principal, resource: ResourcePath): Principal {
+function assertNamed(principal: Principal, resource: ResourcePath): Principal {
   if (principal.resources === undefined || principal.resources.includes(resource)) return principal
   throw new Failure('unauthenticated', 'The token was issued for another resource.', {
     hint: 'Request a token with the `resource` that the metadata of this one names.',

@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { PackageName } from '../../schemas/names.ts'
 import type { Principal, Scope } from '../../schemas/scope.ts'
+import { parseJson } from '../common/json.ts'
 import { type ExternalIssuer, SecureUrl } from './issuers.ts'
 import { maxTokenMilliseconds } from './key-ring.ts'
 import { refused, type Verify, verifyJwt } from './verify.ts'
@@ -167,20 +168,12 @@ async function discover(
     `${origin}/.well-known/oauth-authorization-server${path}`,
   ]) {
     const { status, body } = await get(url)
-    const metadata = status === 200 ? parse(body) : undefined
+    const metadata = status === 200 ? parseJson(Buffer.from(body).toString()) : undefined
     if (!isRecord(metadata) || metadata.issuer !== issuer.issuer) continue
     const { success, data } = SecureUrl.safeParse(metadata.jwks_uri)
     if (success) return data
   }
   return undefined
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 function unreachable({ issuer }: ExternalIssuer, cause?: unknown): Failure {

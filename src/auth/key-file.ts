@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { parseJson } from '../common/json.ts'
 import { ensurePrivateFile, makePrivateFolder, privateFile } from '../common/private-file.ts'
 import { generateJwk } from './key.ts'
 
@@ -48,7 +49,7 @@ export function readKeyFile(path: string): KeyFile {
 }
 
 function parse(text: string, path: string): KeyFile {
-  const value = jsonOf(text)
+  const value = parseJson(text)
   const single = Jwk.safeParse(value)
   if (single.success) {
     const kid = thumbprint(single.data)
@@ -57,14 +58,6 @@ function parse(text: string, path: string): KeyFile {
   const ring = KeyFile.safeParse(value)
   if (ring.success) return ring.data
   throw invalidKeys(path, ring.error)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The text of the file is a secret, so it is no part of the error. */

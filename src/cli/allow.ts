@@ -36,7 +36,7 @@ export async function allow(
   const approve = async (params: object) => {
     using _waiting = showWaiting()
     const envelope = { to: 'svc.registry', action: 'approve_package', params: { ...input, ...params } }
-    return (await client.send(envelope)) as unknown as ApprovalReport
+    return await client.send<ApprovalReport>(envelope)
   }
   const plan = await approve({ dry_run: true })
   if (!json) for (const line of linesOf(plan)) print(line)
@@ -98,8 +98,7 @@ function shownValue({ name, secret, value }: ApprovedPackage['values'][number]):
 export async function listAllowed(json: boolean): Promise<void> {
   const approvals: Approval[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const page = await askRegistry('list_approvals', cursor === undefined ? {} : { cursor })
-    const found = page as unknown as ApprovalPage
+    const found = await askRegistry<ApprovalPage>('list_approvals', cursor === undefined ? {} : { cursor })
     approvals.push(...found.approvals)
     cursor = found.next_cursor
   }

@@ -5,6 +5,7 @@ import { readConfig } from '../app/config.ts'
 import { openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { print } from './output.ts'
+import { askRegistry } from './send.ts'
 import { readNamespaces, readScopes } from './token.ts'
 
 interface Options {
@@ -14,8 +15,6 @@ interface Options {
   readonly namespace?: string[]
   readonly ttl: string
 }
-
-const to = 'svc.registry'
 
 /** Prints the key and nothing else. */
 export async function createApiKey(options: Options, json: boolean): Promise<void> {
@@ -34,20 +33,18 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
     ...(namespace && { namespaces: readNamespaces(namespace) }),
   }
   await using client = await openClient(config, sub === undefined ? undefined : operatorAs(sub))
-  const key = (await client.send({ to, action: 'create_key', params })) as unknown as NewApiKey
+  const key = await client.send<NewApiKey>({ to: 'svc.registry', action: 'create_key', params })
   print(json ? key : key.key)
 }
 
 export async function listApiKeys(json: boolean): Promise<void> {
-  await using client = await openClient()
-  const { keys } = (await client.send({ to, action: 'list_keys' })) as unknown as { keys: ApiKey[] }
+  const { keys } = await askRegistry<{ keys: ApiKey[] }>('list_keys')
   if (json) print({ keys })
   else for (const key of keys) print(line(key))
 }
 
 export async function deleteApiKey(id: string, json: boolean): Promise<void> {
-  await using client = await openClient()
-  await client.send({ to, action: 'delete_key', params: { key: id } })
+  await askRegistry('delete_key', { key: id })
   print(json ? { deleted: id } : `deleted ${id}`)
 }
 

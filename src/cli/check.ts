@@ -5,7 +5,7 @@ import { askRegistry, askRunning } from './send.ts'
 
 /** Probes an agent now; the exit code is 1 unless it answers or has nothing to answer at. */
 export async function check(agent: string, json: boolean): Promise<void> {
-  const outcome = (await askRunning('check', { agent })) as unknown as LivenessOutcome
+  const outcome = await askRunning<LivenessOutcome>('check', { agent })
   const { package_name, liveness, signals } = outcome
   if (signals.some(({ ok }) => !ok)) process.exitCode = 1
   if (json) return print(outcome)
@@ -25,7 +25,7 @@ export async function check(agent: string, json: boolean): Promise<void> {
 /** Prints what the probes of each of the last days found, without probing. */
 export async function showDays(agent: string, text: string, json: boolean): Promise<void> {
   const days = readNumber('--days', text, 1, 366)
-  const history = (await askRegistry('get_liveness_history', { agent, days })) as unknown as LivenessHistory
+  const history = await askRegistry<LivenessHistory>('get_liveness_history', { agent, days })
   if (json) return print(history)
   if (history.days.length === 0) return say(`No probe was counted from ${history.from} to ${history.to}.`)
   await printTable(

@@ -169,9 +169,8 @@ async function searchCheck(config: Config, log?: Logger): Promise<Check> {
   try {
     await using client = await openClient(config, undefined, log)
     const params = { limit: 1 }
-    const { total } = (await client.send({ to: 'svc.registry', action: 'search_agents', params })) as {
-      total: number
-    }
+    const search = { to: 'svc.registry', action: 'search_agents', params }
+    const { total } = await client.send<{ total: number }>(search)
     return { check: 'registry', ok: true, detail: `${counted(total, 'agent')} in ${where}` }
   } catch (fault) {
     return { check: 'registry', ok: false, detail: `${where}: ${wordsOf(fault)}` }

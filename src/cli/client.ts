@@ -7,7 +7,8 @@ import type { Logger } from '../telemetry/log.ts'
 
 /** Sends envelopes: to a running gateway where DRAGOMAN_URL names one, else to the data folder, as its operator. */
 export interface Client extends AsyncDisposable {
-  send(envelope: Envelope): Promise<Json>
+  /** `Output` names the output of the action, which is not checked here. */
+  send<Output = Json>(envelope: Envelope): Promise<Output>
   /** The body of a stream of events; undefined where a gateway offers none. Absent for the data folder. */
   stream?(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>
   /** Resolves once searches see what is committed, or cannot for now. Absent for a running gateway. */
@@ -38,8 +39,8 @@ async function local(config: Config, as?: Principal | null, log?: Logger): Promi
   const { signal } = new AbortController()
   const principal = as === undefined ? localPrincipal : as
   return {
-    send: async (envelope) =>
-      (await gateway.dispatch(envelope, { principal, client: 'local', signal })).output,
+    send: async <Output>(envelope: Envelope) =>
+      (await gateway.dispatch(envelope, { principal, client: 'local', signal })).output as Output,
     settled: gateway.settled,
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
@@ -52,14 +53,14 @@ function remote(url: string, token: string | undefined): Client {
       throw new Failure('unavailable', `${url} does not answer.`, { hint: otherGateway }, fault)
     })
   return {
-    async send(envelope) {
+    async send<Output>(envelope: Envelope) {
       const answer = await ask('/a2a/message', {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', ...authorization },
         body: JSON.stringify(envelope),
       })
       const body: unknown = await answer.json().catch(() => undefined)
-      if (answer.ok) return body as Json
+      if (answer.ok) return body as Output
       throw toFailure(body, answer.status, url)
     },
     async stream(path, signal) {

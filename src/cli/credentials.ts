@@ -1,33 +1,23 @@
 import type { Credential, SignInAddress } from '../../schemas/credential.ts'
-import { openClient } from './client.ts'
 import { print } from './output.ts'
-
-const to = 'svc.registry'
+import { askRegistry } from './send.ts'
 
 export async function listCredentials(json: boolean): Promise<void> {
-  await using client = await openClient()
-  const listed = await client.send({ to, action: 'list_credentials' })
-  const { credentials } = listed as unknown as { credentials: Credential[] }
+  const { credentials } = await askRegistry<{ credentials: Credential[] }>('list_credentials')
   if (json) print({ credentials })
   else for (const credential of credentials) print(line(credential))
 }
 
 /** Prints the address and, for people, what it is for. */
 export async function connectAgent(agent: string, json: boolean): Promise<void> {
-  await using client = await openClient()
-  const address = (await client.send({
-    to,
-    action: 'connect_agent',
-    params: { agent },
-  })) as unknown as SignInAddress
+  const address = await askRegistry<SignInAddress>('connect_agent', { agent })
   if (json) return print({ ...address })
   print(`Open this address in a browser until ${address.expires_at}, to sign in at ${address.issuer}:`)
   print(address.sign_in_url)
 }
 
 export async function forgetAgent(agent: string, json: boolean): Promise<void> {
-  await using client = await openClient()
-  await client.send({ to, action: 'delete_credential', params: { agent } })
+  await askRegistry('delete_credential', { agent })
   print(json ? { forgotten: agent } : `forgot ${agent}`)
 }
 

@@ -1,8 +1,9 @@
+import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { SingleBar } from 'cli-progress'
 import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
-import { linesOf } from './lines.ts'
+import { unreadable } from './input.ts'
 import { print, say } from './output.ts'
 import { isExport, restore } from './restore.ts'
 
@@ -51,8 +52,7 @@ async function importAgents(file: string, first: string, rest: AsyncIterable<str
   for await (const { first_line, lines } of batches(first, rest)) {
     const params = { lines, first_line }
     try {
-      const report = await client.send({ to: 'svc.registry', action: 'import_entries', params })
-      add(total, report as unknown as Report)
+      add(total, await client.send<Report>({ to: 'svc.registry', action: 'import_entries', params }))
     } catch (fault) {
       throw endedAt(fault, first_line, total)
     }
@@ -122,4 +122,28 @@ function add(total: Report, report: Report): void {
   total.updated += report.updated
   total.unchanged += report.unchanged
   total.rejected.push(...report.rejected)
+}
+
+/**
+ * The lines of a file of JSON lines; `-` names standard input. Only LF and CRLF end a line: JSON texts may hold U+2028 and U+2029, at which
+ * `node:readline` splits too. Throws Failure `invalid_request` if the file cannot be read.
+ */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const input =
+    file === '-' ? process.stdin.setEncoding('utf8') : createReadStream(file, { encoding: 'utf8' })
+  let rest = ''
+  try {
+    for await (const chunk of input) {
+      const lines = `${rest}${chunk}`.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) yield withoutReturn(line)
+    }
+  } catch (fault) {
+    throw unreadable(file, fault)
+  }
+  if (rest !== '') yield withoutReturn(rest)
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line
 }

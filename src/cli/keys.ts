@@ -1,7 +1,7 @@
 import { keysPath, readConfig } from '../app/config.ts'
 import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
-import { openClient } from './client.ts'
 import { bold, print, printTable } from './output.ts'
+import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
 const columns: readonly Column[] = [
@@ -32,9 +32,7 @@ export async function rotateKeys(json: boolean): Promise<void> {
 
 /** Revokes a leaked key: tokens that it signed are refused from now on. */
 export async function revokeKey(kid: string, reason: string | undefined, json: boolean): Promise<void> {
-  await using client = await openClient()
-  const params = { kid, ...(reason !== undefined && { reason }) }
-  await client.send({ to: 'svc.registry', action: 'revoke', params })
+  await askRegistry('revoke', { kid, ...(reason !== undefined && { reason }) })
   print(json ? { revoked: kid } : `revoked ${kid}`)
 }
 

@@ -5,7 +5,7 @@ import { publicAddress } from './address.ts'
 import { lineOfFinding } from './findings.ts'
 import { canAsk, confirm, isServerDocument, readNumber, readObject } from './input.ts'
 import { coloured, print, say } from './output.ts'
-import { askForEntry, askRegistry } from './send.ts'
+import { askRegistry } from './send.ts'
 
 interface Revision {
   readonly revision?: string
@@ -20,18 +20,18 @@ export async function publish(file: string, { live }: { live?: boolean }, json: 
   if (isServerDocument(publication)) {
     await askRegistry('publish_server', { server: publication })
     const agent = derivedName(String(publication.name))
-    return await show(await askForEntry('get_agent', { agent }), json)
+    return await show(await askRegistry<EntryDetail>('get_agent', { agent }), json)
   }
   const entry = await created(publication, file)
   if (!entry) return
   const { warnings } = entry
-  const listed = live && (await askForEntry('go_live', { agent: entry.id }))
+  const listed = live && (await askRegistry<EntryDetail>('go_live', { agent: entry.id }))
   await show(listed ? { ...listed, ...(warnings && { warnings }) } : entry, json)
 }
 
 async function created(publication: Record<string, unknown>, file: string): Promise<EntryDetail | undefined> {
   try {
-    return await askForEntry('publish', publication)
+    return await askRegistry<EntryDetail>('publish', publication)
   } catch (fault) {
     const own = fault instanceof Failure && fault.code === 'conflict' && (await ownEntry(publication))
     if (!own) throw fault
@@ -42,7 +42,7 @@ async function created(publication: Record<string, unknown>, file: string): Prom
     // Standard input is read already, and cannot answer.
     if (file === '-' || !canAsk()) throw taken
     if (await confirm(`You have an agent ${own} already. Update it?`, command))
-      return await askForEntry('update', { agent: own, ...publication })
+      return await askRegistry<EntryDetail>('update', { agent: own, ...publication })
     say('Nothing was changed.')
     return undefined
   }
@@ -51,22 +51,22 @@ async function created(publication: Record<string, unknown>, file: string): Prom
 /** The name of the entry in the way, if the caller may change it: only then an entry names its owner. */
 async function ownEntry({ package_name }: Record<string, unknown>): Promise<string | undefined> {
   if (typeof package_name !== 'string') return undefined
-  const entry = await askForEntry('get_agent', { agent: package_name }).catch(() => undefined)
+  const entry = await askRegistry<EntryDetail>('get_agent', { agent: package_name }).catch(() => undefined)
   return entry?.owner?.subject === undefined ? undefined : entry.package_name
 }
 
 /** Changes the fields that a file has, and leaves the others. */
 export async function update(agent: string, file: string, options: Revision, json: boolean): Promise<void> {
   const publication = await readObject(file)
-  await show(await askForEntry('update', { agent, ...publication, ...expected(options) }), json)
+  await show(await askRegistry<EntryDetail>('update', { agent, ...publication, ...expected(options) }), json)
 }
 
 export async function goLive(agent: string, options: Revision, json: boolean): Promise<void> {
-  await show(await askForEntry('go_live', { agent, ...expected(options) }), json)
+  await show(await askRegistry<EntryDetail>('go_live', { agent, ...expected(options) }), json)
 }
 
 export async function unpublish(agent: string, options: Revision, json: boolean): Promise<void> {
-  await show(await askForEntry('unpublish', { agent, ...expected(options) }), json)
+  await show(await askRegistry<EntryDetail>('unpublish', { agent, ...expected(options) }), json)
 }
 
 interface Deprecating extends Revision {
@@ -81,7 +81,7 @@ export async function deprecate(agent: string, options: Deprecating, json: boole
   if (undo && (message !== undefined || successor !== undefined)) {
     throw new Failure('invalid_request', 'Give --undo alone, or --message and --successor.')
   }
-  const entry = await askForEntry('deprecate', {
+  const entry = await askRegistry<EntryDetail>('deprecate', {
     agent,
     deprecated: !undo,
     ...(message !== undefined && { message }),

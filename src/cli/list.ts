@@ -52,7 +52,7 @@ export async function list(options: ListOptions, json: boolean): Promise<void> {
       filters,
       ...(cursor && { cursor }),
     }
-    page = (await askRegistry('search_agents', params)) as unknown as SearchOutput
+    page = await askRegistry<SearchOutput>('search_agents', params)
     agents.push(...page.agents)
     cursor = page.next_cursor
   } while (cursor !== null && agents.length < limit)

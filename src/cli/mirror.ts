@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { JsonObject } from '../../schemas/json.ts'
 import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
-import { openClient } from './client.ts'
+import { type Client, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { print, say } from './output.ts'
+import { askRegistry } from './send.ts'
 
 interface AddOptions {
   readonly name?: string
@@ -24,17 +24,15 @@ const pollMilliseconds = 300
 /** Adds a mirror; `serve` runs it. */
 export async function addMirror(source: string, options: AddOptions, json: boolean): Promise<void> {
   const { every, ...stated } = options
-  const params = { source, every_s: readSeconds('--every', every, 365), ...stated } as JsonObject
-  await using client = await openClient()
-  const mirror = (await client.send({ to: registry, action: 'add_mirror', params })) as unknown as Mirror
+  const every_s = readSeconds('--every', every, 365)
+  const mirror = await askRegistry<Mirror>('add_mirror', { source, every_s, ...stated })
   if (json) return print(mirror)
   print(`${mirror.name} mirrors ${mirror.url} every ${every}.`)
   say(`A running gateway reads it within seconds. To read it now: dragoman mirror run ${mirror.name}`)
 }
 
 export async function listMirrors(json: boolean): Promise<void> {
-  await using client = await openClient()
-  const mirrors = await all(client)
+  const { mirrors } = await askRegistry<MirrorList>('list_mirrors')
   if (json) return print({ mirrors })
   if (mirrors.length === 0) say('There is no mirror. To add one: dragoman mirror add official')
   for (const mirror of mirrors) for (const line of linesOf(mirror)) print(line)
@@ -43,11 +41,7 @@ export async function listMirrors(json: boolean): Promise<void> {
 /** Runs a mirror to its end and shows how far it is. Throws Failure if the run failed. */
 export async function runMirror(name: string, json: boolean): Promise<void> {
   await using client = await openClient()
-  let mirror = (await client.send({
-    to: registry,
-    action: 'run_mirror',
-    params: { name },
-  })) as unknown as Mirror
+  let mirror = await client.send<Mirror>({ to: registry, action: 'run_mirror', params: { name } })
   const bar = new SingleBar({
     stream: process.stderr,
     format: 'mirroring: {value} agents, {state}',
@@ -73,29 +67,18 @@ export async function runMirror(name: string, json: boolean): Promise<void> {
 }
 
 export async function removeMirror(name: string, json: boolean): Promise<void> {
-  await using client = await openClient()
-  const counts = (await client.send({
-    to: registry,
-    action: 'remove_mirror',
-    params: { name },
-  })) as unknown as { removed: number; left: number }
+  const counts = await askRegistry<{ removed: number; left: number }>('remove_mirror', { name })
   if (json) return print(counts)
   print(`${counted(counts.removed, 'agent')} removed, ${counts.left} left because of an owner here`)
 }
 
-type Client = Awaited<ReturnType<typeof openClient>>
-
-async function all(client: Client): Promise<readonly Mirror[]> {
-  const { mirrors } = (await client.send({
-    to: registry,
-    action: 'list_mirrors',
-    params: {},
-  })) as unknown as { mirrors: Mirror[] }
-  return mirrors
+interface MirrorList {
+  readonly mirrors: readonly Mirror[]
 }
 
 async function named(client: Client, name: string): Promise<Mirror> {
-  const mirror = (await all(client)).find((candidate) => candidate.name === name)
+  const { mirrors } = await client.send<MirrorList>({ to: registry, action: 'list_mirrors' })
+  const mirror = mirrors.find((candidate) => candidate.name === name)
   if (mirror) return mirror
   throw new Failure('not_found', `There is no mirror ${name}.`, { hint: 'See: dragoman mirror list' })
 }

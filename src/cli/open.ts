@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { EntryDetail } from '../../schemas/card.ts'
 import { readUserPrograms } from '../app/config.ts'
 import { gatewayAddress, publicAddress } from './address.ts'
 import { print, say } from './output.ts'
-import { askForEntry } from './send.ts'
+import { askRegistry } from './send.ts'
 
 const openers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
@@ -19,7 +20,7 @@ export async function open(
   const address =
     agent === undefined
       ? await gatewayAddress()
-      : await publicAddress((await askForEntry('get_agent', { agent })).package_name)
+      : await publicAddress((await askRegistry<EntryDetail>('get_agent', { agent })).package_name)
   print(json ? { url: address } : address)
   if (printOnly || json || !process.stdout.isTTY) return
   await openInBrowser(address)

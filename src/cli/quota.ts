@@ -1,8 +1,8 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import type { Usage } from '../../schemas/quota.ts'
-import { openClient } from './client.ts'
 import { bold, print, printTable } from './output.ts'
+import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
 interface Selection {
@@ -31,8 +31,7 @@ export async function setQuota(
 }
 
 async function ask(action: string, params: JsonObject, json: boolean): Promise<void> {
-  await using client = await openClient()
-  const usage = (await client.send({ to: 'svc.registry', action, params })) as unknown as Usage
+  const usage = await askRegistry<Usage>(action, params)
   if (json) return print(usage)
   await printTable(columns, rowsOf(usage))
 }

@@ -8,7 +8,7 @@ export async function resolve(
   json: boolean,
 ): Promise<void> {
   const params = { agent, ...(version && { version }) }
-  const found = await askRegistry('resolve_package', params)
+  const found = await askRegistry<{ card: unknown }>('resolve_package', params)
   if (json) print(found)
-  else await page(jsonText((found as { card: unknown }).card))
+  else await page(jsonText(found.card))
 }

@@ -1,4 +1,3 @@
-import type { EntryDetail } from '../../schemas/card.ts'
 import { codes, Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
@@ -8,7 +7,7 @@ import { openClient } from './client.ts'
 import { showWaiting } from './progress.ts'
 
 /** Asks the registry for one action. */
-export async function askRegistry(action: string, params: object): Promise<Json> {
+export async function askRegistry<Output = Json>(action: string, params: object = {}): Promise<Output> {
   using _waiting = showWaiting()
   await using client = await openClient()
   return await client.send({ to: 'svc.registry', action, params: params as JsonObject })
@@ -18,7 +17,7 @@ export async function askRegistry(action: string, params: object): Promise<Json>
  * Asks the gateway that runs over the data folder, if there is one, with the rights of the operator. Its settings say
  * which agents it reaches; those of this command may be others.
  */
-export async function askRunning(action: string, params: object): Promise<Json> {
+export async function askRunning<Output>(action: string, params: object): Promise<Output> {
   const config = readConfig()
   const server = config.DRAGOMAN_URL ? undefined : await findServer(config)
   if (server === undefined) return await askRegistry(action, params)
@@ -35,14 +34,14 @@ export async function askRunning(action: string, params: object): Promise<Json> 
  */
 export async function searchPublic(params: JsonObject): Promise<SearchOutput> {
   const config = readConfig()
-  if (config.DRAGOMAN_URL) return (await askRegistry('search_agents', params)) as unknown as SearchOutput
+  if (config.DRAGOMAN_URL) return await askRegistry('search_agents', params)
   const envelope = { to: 'svc.registry', action: 'search_agents', params }
   using _waiting = showWaiting()
   const server = await findServer(config)
   if (server !== undefined) {
     try {
       await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN: '' })
-      return (await client.send(envelope)) as unknown as SearchOutput
+      return await client.send(envelope)
     } catch (fault) {
       // The server may stop now, or count the calls of this address.
       if (!(fault instanceof Failure) || !codes[fault.code].retryable) throw fault
@@ -52,10 +51,5 @@ export async function searchPublic(params: JsonObject): Promise<SearchOutput> {
   const found = await searchDataFolder(config, params)
   if (found) return found
   await using client = await openClient(config, null)
-  return (await client.send(envelope)) as unknown as SearchOutput
-}
-
-/** Changes one entry, or reads it. */
-export async function askForEntry(action: string, params: object): Promise<EntryDetail> {
-  return (await askRegistry(action, params)) as unknown as EntryDetail
+  return await client.send(envelope)
 }

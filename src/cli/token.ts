@@ -79,8 +79,7 @@ async function tokenFrom(url: string, options: Options, config: Config): Promise
     ttl_s: readSeconds('--ttl', ttl, 365),
   }
   await using client = await openClient(config)
-  const made = await client.send({ to: 'svc.registry', action: 'create_key', params })
-  return (made as unknown as NewApiKey).key
+  return (await client.send<NewApiKey>({ to: 'svc.registry', action: 'create_key', params })).key
 }
 
 /** Exchanges an API key for a short token at the token endpoint. */
@@ -130,9 +129,7 @@ export async function revokeToken(
     ...(reason !== undefined && { reason }),
   }
   await using client = await openClient()
-  const { revoked } = (await client.send({ to: 'svc.registry', action: 'revoke', params })) as {
-    revoked: string
-  }
+  const { revoked } = await client.send<{ revoked: string }>({ to: 'svc.registry', action: 'revoke', params })
   print(json ? { revoked } : `revoked (${revoked})`)
 }
 

@@ -1,3 +1,4 @@
+import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
@@ -21,13 +22,15 @@ export async function validate(what: string, json: boolean): Promise<void> {
 
 /** A URL names a manifest; a file holds a card, a publication or a server.json. */
 async function findingsAbout(what: string): Promise<Validation | ServerValidation> {
-  const ask = async (action: string, params: object): Promise<unknown> => await askRegistry(action, params)
-  if (/^https?:\/\//.test(what)) return (await ask('validate', { manifest_url: what })) as Validation
+  if (/^https?:\/\//.test(what)) return await askRegistry<Validation>('validate', { manifest_url: what })
   const document = await readObject(what)
   if (isServerDocument(document))
-    return (await ask('validate_server', { server: document })) as ServerValidation
+    return await askRegistry<ServerValidation>('validate_server', { server: document })
   const isPublication = 'package_name' in document || 'manifest_url' in document
-  return (await ask('validate', isPublication ? { publication: document } : { card: document })) as Validation
+  return await askRegistry<Validation>(
+    'validate',
+    isPublication ? { publication: document } : { card: document },
+  )
 }
 
 interface ProveOptions {
@@ -44,7 +47,7 @@ export async function prove(
   json: boolean,
 ): Promise<void> {
   const proof = { ...(domain && { domain }), ...(method && { method }), ...(signature && { signature }) }
-  const outcome = (await askRegistry(action, { agent, ...proof })) as unknown as VerificationOutcome
+  const outcome = await askRegistry<VerificationOutcome>(action, { agent, ...proof })
   if (outcome.reason !== null) process.exitCode = 1
   if (json) return print(outcome)
   print(`${outcome.package_name} ${outcome.verification_level}`)
@@ -67,9 +70,10 @@ export async function transfer(
   if ((to === undefined) === !withdraw) {
     throw new Failure('invalid_request', 'Give one of --to SUBJECT and --withdraw.')
   }
-  const done = await askRegistry('transfer', { agent, subject: to ?? null, ...(issuer && { issuer }) })
+  const params = { agent, subject: to ?? null, ...(issuer && { issuer }) }
+  const done = await askRegistry<{ package_name: string; status: TransferStatus }>('transfer', params)
   if (json) return print(done)
-  const { package_name, status } = done as { package_name: string; status: TransferStatus }
+  const { package_name, status } = done
   const effect = {
     offered: `is offered to ${to}, who gets it by accept-transfer`,
     withdrawn: 'is offered to nobody',
@@ -79,14 +83,14 @@ export async function transfer(
 }
 
 export async function acceptTransfer(agent: string, json: boolean): Promise<void> {
-  const entry = await askRegistry('accept_transfer', { agent })
-  print(json ? entry : `${(entry as { package_name: string }).package_name} is yours`)
+  const entry = await askRegistry<EntryDetail>('accept_transfer', { agent })
+  print(json ? entry : `${entry.package_name} is yours`)
 }
 
 export async function listTransfers({ made = false }: { made?: boolean }, json: boolean): Promise<void> {
-  const page = await askRegistry('list_transfers', { made, limit: 100 })
+  const page = await askRegistry<TransferPage>('list_transfers', { made, limit: 100 })
   if (json) return print(page)
-  const rows = (page as unknown as TransferPage).offers.map(({ package_name, from, to, offered_at }) => {
+  const rows = page.offers.map(({ package_name, from, to, offered_at }) => {
     return [package_name, from?.subject ?? 'nobody', to.subject, offered_at]
   })
   await printTable(offerColumns, rows)
@@ -107,16 +111,9 @@ export async function suspend(
   if (reason === undefined && !lift) {
     throw new Failure('invalid_request', 'Give --reason: the owner of the agent sees it.')
   }
-  const entry = await askRegistry('suspend', {
-    agent,
-    suspended: !lift,
-    ...(reason !== undefined && { reason }),
-  })
-  print(
-    json
-      ? entry
-      : `${(entry as { package_name: string }).package_name} ${lift ? 'is listed again' : 'is suspended'}`,
-  )
+  const params = { agent, suspended: !lift, ...(reason !== undefined && { reason }) }
+  const entry = await askRegistry<EntryDetail>('suspend', params)
+  print(json ? entry : `${entry.package_name} ${lift ? 'is listed again' : 'is suspended'}`)
 }
 
 export async function report(
@@ -129,9 +126,10 @@ export async function report(
 }
 
 export async function audit(agent: string, { limit }: { limit: string }, json: boolean): Promise<void> {
-  const page = await askRegistry('audit', { agent, limit: readNumber('--limit', limit, 1, 100) })
+  const params = { agent, limit: readNumber('--limit', limit, 1, 100) }
+  const page = await askRegistry<{ events: AuditEvent[]; next_cursor: string | null }>('audit', params)
   if (json) return print(page)
-  const { events, next_cursor } = page as unknown as { events: AuditEvent[]; next_cursor: string | null }
+  const { events, next_cursor } = page
   await printTable(
     [
       { title: 'TIME' },

@@ -7,7 +7,7 @@ import { askRegistry } from './send.ts'
 /** Lists the versions of an agent, the highest first. */
 export async function versions(agent: string, options: { limit: string }, json: boolean): Promise<void> {
   const limit = readNumber('--limit', options.limit, 1, 100)
-  const found = (await askRegistry('list_versions', { agent, limit })) as unknown as VersionPage
+  const found = await askRegistry<VersionPage>('list_versions', { agent, limit })
   if (json) return print(found)
   await printTable(
     [
@@ -28,7 +28,7 @@ export async function versions(agent: string, options: { limit: string }, json: 
 
 /** Shows the fields of the card that differ between two versions; `r12` names a version by its revision. */
 export async function diff(agent: string, from: string, to: string, json: boolean): Promise<void> {
-  const found = (await askRegistry('diff_versions', { agent, from, to })) as unknown as VersionDiff
+  const found = await askRegistry<VersionDiff>('diff_versions', { agent, from, to })
   if (json) return print({ agent, from, to, differences: found.differences })
   if (found.differences.length === 0) return say(`${from} and ${to} have the same card.`)
   await page(found.differences.flatMap(linesOf).join('\n'))

@@ -142,7 +142,7 @@ async function* unlessBroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 async function look(client: Client, params: Followed): Promise<ChangePage> {
   const envelope = { to: 'svc.registry', action: 'watch_changes', params: { ...params } }
-  return (await client.send(envelope)) as unknown as ChangePage
+  return await client.send(envelope)
 }
 
 function lineOf(change: RegistryChange): string {

@@ -17,18 +17,18 @@ interface Subscription {
 /** Creates a webhook and prints its secret, which is shown only once. */
 export async function createWebhook(url: string, options: Subscription, json: boolean): Promise<void> {
   const { since } = options
-  const created = (await askRegistry('create_webhook', {
+  const created = await askRegistry<NewWebhook>('create_webhook', {
     url,
     ...fieldsOf(options),
     ...(since !== undefined && { since: readNumber('--since', since, 0, Number.MAX_SAFE_INTEGER) }),
-  })) as unknown as NewWebhook
+  })
   if (json) return print(created)
   print(`${created.id} ${created.secret}`)
   say('The secret signs the deliveries. It is not shown again.')
 }
 
 export async function listWebhooks(json: boolean): Promise<void> {
-  const found = (await askRegistry('list_webhooks', {})) as unknown as { webhooks: Webhook[] }
+  const found = await askRegistry<{ webhooks: Webhook[] }>('list_webhooks')
   if (json) return print(found)
   await printTable(
     [
@@ -50,7 +50,7 @@ export async function listWebhooks(json: boolean): Promise<void> {
 }
 
 export async function getWebhook(webhook: string, json: boolean): Promise<void> {
-  show((await askRegistry('get_webhook', { webhook })) as unknown as Webhook, json)
+  show(await askRegistry('get_webhook', { webhook }), json)
 }
 
 /** Changes the given fields of a webhook. */
@@ -63,7 +63,7 @@ export async function updateWebhook(webhook: string, options: Subscription, json
     ...(enable !== disable && { enabled: enable }),
   }
   if (Object.keys(edit).length === 0) throw new Failure('invalid_request', 'Give what to change.')
-  show((await askRegistry('update_webhook', { webhook, ...edit })) as unknown as Webhook, json)
+  show(await askRegistry('update_webhook', { webhook, ...edit }), json)
 }
 
 export async function deleteWebhook(webhook: string, json: boolean): Promise<void> {

@@ -10,7 +10,7 @@ import type { RemoteCall } from './remote-agent.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 /** A caller at the address of an agent. */
-export interface CallerAtAgent {
+interface CallerAtAgent {
   readonly entry: EntryDetail
   readonly endpoint: Endpoint
   readonly principal: Principal

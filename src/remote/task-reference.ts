@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
+import { decodeCursor, encodeCursor } from '../common/cursor.ts'
 import type { RemoteTask } from './remote-agent.ts'
 
 /** The agent and the caller of a task: only this caller can continue it, and only at this agent. */
@@ -14,7 +15,7 @@ export interface TaskHolder {
  */
 export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Array): string {
   const { task_id, context_id } = task
-  const text = Buffer.from(JSON.stringify([task_id, context_id ?? null])).toString('base64url')
+  const text = encodeCursor([task_id, context_id ?? null])
   return `${text}.${sealOf(text, holder, secret).toString('base64url')}`
 }
 
@@ -28,10 +29,7 @@ export function openTask(reference: string, holder: TaskHolder, secret: Uint8Arr
       errors: [{ pointer: '/task_id', detail: 'Send the task_id that came with input_required.' }],
     })
   }
-  const [task_id, context_id] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
-    string,
-    string | null,
-  ]
+  const [task_id, context_id] = decodeCursor(text) as [string, string | null]
   return { task_id, ...(context_id !== null && { context_id }) }
 }
 

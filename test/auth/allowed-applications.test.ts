@@ -2,20 +2,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { changeSignedIn, signedInPath } from '../../src/app/signed-in.ts'
 import { requestDevice } from '../../src/cli/sign-in/device.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { instantLogin, refresh, register, type TestClient, tokensFor } from '../support/sign-in.ts'
+import { startGateway } from '../support/gateway.ts'
+import { instantLogin, refresh, register, tokensFor } from '../support/sign-in.ts'
 
-let home: TestGateway
-let client: TestClient
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'off' }, { logins: [instantLogin()] })
-  client = await register(home)
-})
+const home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'off' }, { logins: [instantLogin()] })
+const client = await register(home)
 afterAll(() => home[Symbol.asyncDispose]())
 
 const tokensWith = (scope: string) => tokensFor(home, client, { scope, resource: home.url })

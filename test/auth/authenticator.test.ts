@@ -1,25 +1,18 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Scope } from '../../schemas/scope.ts'
 import { principalOf } from '../../src/auth/bearer.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
-import type { SigningKey } from '../../src/auth/key.ts'
 import { authenticatorOf, loadSigningKey } from '../support/authenticator.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { type Forgery, forgeries, spellings } from '../support/forgery.ts'
+import { forgeries, spellings } from '../support/forgery.ts'
 
 const start = Date.UTC(2026, 10, 1)
-let folder: Awaited<ReturnType<typeof temporaryFolder>>
-let key: SigningKey
-let issuer: string
-let forged: readonly Forgery[]
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  key = await loadSigningKey(join(folder.path, 'keys', 'signing.json'))
-  issuer = `urn:dragoman:${key.kid}`
-  forged = await forgeries(key, issuer, start)
-})
+const folder = await temporaryFolder()
+const key = await loadSigningKey(join(folder.path, 'keys', 'signing.json'))
+const issuer = `urn:dragoman:${key.kid}`
+const forged = await forgeries(key, issuer, start)
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const mint = (ttl_s: number, scopes: Scope[] = ['agents:read'], at = start) =>

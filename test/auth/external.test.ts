@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../schemas/failure.ts'
 import { createAuthenticator } from '../../src/auth/authenticator.ts'
 import { createExternalVerifier, type ExternalOptions } from '../../src/auth/external.ts'
@@ -11,7 +11,7 @@ import type { SigningKey } from '../../src/auth/key.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
 import { startGateway } from '../support/gateway.ts'
-import { type Issuer, startIssuer } from '../support/oidc.ts'
+import { startIssuer } from '../support/oidc.ts'
 import { publication } from '../transports/cases.ts'
 
 const audience = 'https://registry.example'
@@ -23,10 +23,7 @@ const entry = (issuer: string, more: object = {}) => ({
   ...more,
 })
 
-let issuer: Issuer
-beforeAll(async () => {
-  issuer = await startIssuer()
-})
+const issuer = await startIssuer()
 afterAll(() => issuer[Symbol.asyncDispose]())
 
 /** An authenticator that trusts one issuer, reached through the guard. */

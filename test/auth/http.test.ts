@@ -1,18 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { type CryptoKey, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
-import { signerOf, startGateway, type TestGateway } from '../support/gateway.ts'
+import { signerOf, startGateway } from '../support/gateway.ts'
 import { openSocket, Refused } from '../support/socket.ts'
 
-let home: TestGateway
-let lines: string[]
-beforeAll(async () => {
-  lines = []
-  home = await startGateway({}, { log: createLogger('trace', { write: (line) => void lines.push(line) }) })
-})
+const lines: string[] = []
+const home = await startGateway(
+  {},
+  { log: createLogger('trace', { write: (line) => void lines.push(line) }) },
+)
 afterAll(() => home[Symbol.asyncDispose]())
 
 const chosen = [

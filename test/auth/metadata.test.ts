@@ -5,24 +5,18 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
 
 const based = 'https://registry.example/base'
 const issuers = JSON.stringify([
   { issuer: 'https://login.example', audience: 'https://registry.example', scopes: { read: 'agents:read' } },
 ])
-let home: TestGateway
-let deep: TestGateway
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ISSUERS: issuers })
-  deep = await startGateway({ DRAGOMAN_BASE_URL: based })
-})
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await deep[Symbol.asyncDispose]()
-})
+const home = await startGateway({ DRAGOMAN_ISSUERS: issuers })
+const deep = await startGateway({ DRAGOMAN_BASE_URL: based })
+afterAll(() => deep[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const resources = ['', '/mcp', '/a2a']
 

@@ -1,16 +1,13 @@
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { ResourcePath } from '../../schemas/scope.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
 import { resourceAt } from '../../src/auth/resources.ts'
-import { everyScope, signerOf, startGateway, type TestGateway } from '../support/gateway.ts'
+import { everyScope, signerOf, startGateway } from '../support/gateway.ts'
 import { openSocket, Refused } from '../support/socket.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** A token as sign-in makes it: of a client that is not the subject. */

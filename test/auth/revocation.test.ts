@@ -1,17 +1,14 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
 import { Revocations } from '../../src/auth/revocations.ts'
 import { run } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const revoke = (token: string, params: object) =>

@@ -1,25 +1,20 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Browser } from '../support/browser.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import {
   authorizationRequest,
   instantLogin,
   refresh,
   register,
   signIn,
-  type TestClient,
   tokensFor,
 } from '../support/sign-in.ts'
 
-let home: TestGateway
-let client: TestClient
 const login = instantLogin()
-beforeAll(async () => {
-  home = await startGateway({}, { logins: [login] })
-  client = await register(home)
-})
+const home = await startGateway({}, { logins: [login] })
+const client = await register(home)
 afterAll(() => home[Symbol.asyncDispose]())
 
 describe('what a person allowed', () => {

@@ -1,18 +1,14 @@
 import { once } from 'node:events'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { Scope } from '../../schemas/scope.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 
-let home: TestGateway
-let client: { id: string; key: string }
-beforeAll(async () => {
-  home = await startGateway()
-  client = await keyOf('ada', ['agents:read', 'a2a:call'])
-})
+const home = await startGateway()
+const client = await keyOf('ada', ['agents:read', 'a2a:call'])
 afterAll(() => home[Symbol.asyncDispose]())
 
 async function keyOf(subject: string, scopes: Scope[], at = home): Promise<{ id: string; key: string }> {

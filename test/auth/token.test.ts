@@ -1,12 +1,9 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { authenticatorOf, loadSigningKey } from '../support/authenticator.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>
-beforeAll(async () => {
-  folder = await temporaryFolder()
-})
+const folder = await temporaryFolder()
 afterAll(() => folder[Symbol.asyncDispose]())
 
 /** Runs `dragoman token create` over the folder of this test. */

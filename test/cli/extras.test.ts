@@ -1,21 +1,18 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { loadLibrary } from '../../src/search/vectors/lance/library.ts'
 import { run, temporaryFolder } from '../support/command.ts'
-import { type PackageRegistry, startPackageRegistry } from '../support/package-registry.ts'
+import { startPackageRegistry } from '../support/package-registry.ts'
 
-let registry: PackageRegistry
-beforeAll(async () => {
-  registry = await startPackageRegistry()
-  for (const [name, version] of [
-    ['@lancedb/lancedb', '0.31.0'],
-    ['apache-arrow', '18.1.0'],
-  ] as const) {
-    const manifest = { main: 'index.js' }
-    registry.publish({ name, version, manifest, files: { 'index.js': `exports.name = '${name}'` } })
-  }
-})
+const registry = await startPackageRegistry()
+for (const [name, version] of [
+  ['@lancedb/lancedb', '0.31.0'],
+  ['apache-arrow', '18.1.0'],
+] as const) {
+  const manifest = { main: 'index.js' }
+  registry.publish({ name, version, manifest, files: { 'index.js': `exports.name = '${name}'` } })
+}
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const environmentOf = (folder: string) => ({

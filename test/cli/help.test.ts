@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { run } from '../support/command.ts'
+import { guideOf } from '../support/documents.ts'
 
 const program = createProgram({ errors: false })
 const all = commandsOf(program)
@@ -54,7 +53,7 @@ describe('the help', () => {
 })
 
 test('docs/command-line.md has every command with what it takes and what it is for', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/command-line.md'), 'utf8')
+  const page = guideOf('command-line.md')
   const rows = page.split('\n').filter((line) => /^\| `[a-z]/.test(line))
   const shown = leaves.map(({ path, command }) => {
     const taken = command.registeredArguments.map((argument) => {

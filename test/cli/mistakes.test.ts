@@ -1,14 +1,11 @@
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 import { freePort } from '../support/free-port.ts'
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>
-beforeAll(async () => {
-  folder = await temporaryFolder()
-})
+const folder = await temporaryFolder()
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const reader = 'svc.utility.reader'

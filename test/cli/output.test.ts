@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
 import { escapeControls } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
@@ -131,18 +131,15 @@ const problem = {
   hint: hostile,
 }
 
-let folder: string
 let refuses = false
 const server = createServer((_, response) => {
   response.writeHead(refuses ? 404 : 200, { 'Content-Type': 'application/json' })
   response.end(JSON.stringify(refuses ? problem : answer))
 })
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
-  await writeFile(join(folder, 'agent.json'), '{"name": "x"}')
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-})
+const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
+await writeFile(join(folder, 'agent.json'), '{"name": "x"}')
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 afterAll(async () => {
   server.close()
   await rm(folder, { recursive: true })

@@ -1,20 +1,17 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { changeSignedIn, readSignedIn, signedInPath } from '../../src/app/signed-in.ts'
 import { awaitDecision, findIssuer, refresh, requestDevice } from '../../src/cli/sign-in/device.ts'
 import { Browser } from '../support/browser.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { decide } from '../support/device.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { run as start } from '../support/processes.ts'
 import { serve } from '../support/serve.ts'
 import { instantLogin } from '../support/sign-in.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway({}, { logins: [instantLogin()] })
-})
+const home = await startGateway({}, { logins: [instantLogin()] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const atOnce = async () => {}

@@ -1,19 +1,15 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
 
-const guide = readFileSync(new URL('../../docs/rest-client.md', import.meta.url), 'utf8')
+const guide = guideOf('rest-client.md')
 const programs = [...guide.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, program = '']) => program)
 const run = promisify(execFile)
 
-let home: TestGateway
-let token: string
-beforeAll(async () => {
-  home = await startGateway()
-  token = await home.token('guide', { namespaces: ['com.example'] })
-})
+const home = await startGateway()
+const token = await home.token('guide', { namespaces: ['com.example'] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 test.each([

@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { digestLine, restDocument } from '../../scripts/rest-client/document.ts'
-import { createClient, dataOf, ProblemError, type RestClient } from '../../src/client/rest/index.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { createClient, dataOf, ProblemError } from '../../src/client/rest/index.ts'
+import { startGateway } from '../support/gateway.ts'
 import { publication } from '../transports/cases.ts'
 
-let home: TestGateway
-let client: RestClient
-beforeAll(async () => {
-  home = await startGateway()
-  const token = await home.token('rest', { namespaces: ['com.rest'] })
-  client = createClient({ url: home.url, token })
-})
+const home = await startGateway()
+const token = await home.token('rest', { namespaces: ['com.rest'] })
+const client = createClient({ url: home.url, token })
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** A server whose answers a test chooses. */

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createKeyedSemaphore } from '../../src/common/keyed-semaphore.ts'
-import { createSemaphore } from '../../src/common/semaphore.ts'
+import { createKeyedSemaphore, createSemaphore } from '../../src/common/semaphore.ts'
 
 const { signal } = new AbortController()
 

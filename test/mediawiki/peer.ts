@@ -17,7 +17,7 @@ export function isInstalled(): boolean {
   )
 }
 
-export interface Peer extends AsyncDisposable {
+interface Peer extends AsyncDisposable {
   /** URL of its `api.php`. */
   readonly api: string
 }

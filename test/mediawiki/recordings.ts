@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fetch } from '../../src/net/fetch/safe-fetch.ts'
+import type { Fetch } from '../../src/net/fetch/fetch.ts'
 import { replay, type Seen } from '../support/replay.ts'
 import type { WikiSource } from './suite.ts'
 

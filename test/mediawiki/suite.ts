@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWiki } from '../../agents/wiki/index.ts'
-import { createSafeFetch, type Fetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import type { Fetch } from '../../src/net/fetch/fetch.ts'
+import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { failureOf, runAction } from '../support/agent.ts'
 import { createTime } from '../support/time.ts'

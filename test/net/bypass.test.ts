@@ -1,35 +1,28 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { blocked, invalidUrls, isPublic, names, reachable } from './hosts.ts'
-import { rejection, resolver, serve, type TestServer } from './support.ts'
+import { rejection, resolver, serve } from './support.ts'
 
 const signal = new AbortController().signal
-let secret: TestServer
-let secretOnSix: TestServer
-let open: TestServer
-let guard: SafeFetch
-let port: number
 
-beforeAll(async () => {
-  secret = await serve((_request, response) => response.end('the secret'), '0.0.0.0')
-  secretOnSix = await serve((_request, response) => response.end('the secret'), '::1', secret.port)
-  port = secret.port
-  open = await serve((request, response) => {
-    const { searchParams } = new URL(request.url ?? '/', 'http://x')
-    const to = searchParams.get('to')
-    response.setHeader('connection', 'close')
-    if (to === null) return response.end('public')
-    response.writeHead(Number(searchParams.get('status') ?? 302), { location: to }).end()
-  }, '127.0.0.2')
-  guard = createSafeFetch({
-    user_agent: 'test',
-    lookup: resolver(names),
-    is_public: isPublic,
-    ports: [80, 443, port, open.port],
-  })
+const secret = await serve((_request, response) => response.end('the secret'), '0.0.0.0')
+const secretOnSix = await serve((_request, response) => response.end('the secret'), '::1', secret.port)
+const port = secret.port
+const open = await serve((request, response) => {
+  const { searchParams } = new URL(request.url ?? '/', 'http://x')
+  const to = searchParams.get('to')
+  response.setHeader('connection', 'close')
+  if (to === null) return response.end('public')
+  response.writeHead(Number(searchParams.get('status') ?? 302), { location: to }).end()
+}, '127.0.0.2')
+const guard = createSafeFetch({
+  user_agent: 'test',
+  lookup: resolver(names),
+  is_public: isPublic,
+  ports: [80, 443, port, open.port],
 })
 
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createTxtResolver } from '../../src/net/fetch/resolver.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { rejection } from './support.ts'
@@ -6,12 +6,9 @@ import { rejection } from './support.ts'
 const { signal } = new AbortController()
 
 let server: DnsServer
-let other: DnsServer
 
-beforeAll(async () => {
-  server = await serveDns()
-  other = await serveDns()
-})
+server = await serveDns()
+const other = await serveDns()
 
 afterAll(async () => {
   for (const dns of [server, other]) await dns?.[Symbol.asyncDispose]()

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { SearchQuery } from '../../schemas/search.ts'
-import { codeOf, openRegistry, person, publication, signal, type TestRegistry } from '../support/registry.ts'
+import { codeOf, openRegistry, person, publication, signal } from '../support/registry.ts'
 
-let registry: TestRegistry
 const owner = person('owner')
 const titled = (package_name: string) => publication(package_name, { name: package_name })
 const name = (number: number) => `com.pages.agent-${String(number).padStart(2, '0')}`
 
-beforeAll(async () => {
-  registry = await openRegistry()
-  for (let number = 10; number < 30; number++) await registry.list(titled(name(number)), owner)
-})
+const registry = await openRegistry()
+for (let number = 10; number < 30; number++) await registry.list(titled(name(number)), owner)
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const whole: SearchQuery = { limit: 3, sort: 'name', facets: false }

@@ -1,10 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { codeOf, openRegistry, person, publication, type TestRegistry } from '../support/registry.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { codeOf, openRegistry, person, publication } from '../support/registry.ts'
 
-let registry: TestRegistry
-beforeAll(async () => {
-  registry = await openRegistry()
-})
+const registry = await openRegistry()
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const ada = person('ada')

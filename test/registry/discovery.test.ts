@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { discoveryOf } from '../../schemas/discovery.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-  const endpoint = (protocol: 'a2a' | 'mcp', name: string) => [
-    { protocol, url: `https://${name}.example.com/` } as const,
-  ]
-  await list(home, {
-    package_name: 'com.example.alpha',
-    endpoints: endpoint('mcp', 'alpha'),
-    capabilities: [{ name: 'read_tide', description: 'Reads the tide of a harbour. It is slow.' }],
-  })
-  await list(home, { package_name: 'com.example.beta', endpoints: endpoint('a2a', 'beta') })
+const home = await startGateway()
+const endpoint = (protocol: 'a2a' | 'mcp', name: string) => [
+  { protocol, url: `https://${name}.example.com/` } as const,
+]
+await list(home, {
+  package_name: 'com.example.alpha',
+  endpoints: endpoint('mcp', 'alpha'),
+  capabilities: [{ name: 'read_tide', description: 'Reads the tide of a harbour. It is slow.' }],
 })
+await list(home, { package_name: 'com.example.beta', endpoints: endpoint('a2a', 'beta') })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const names = (json: { agents: { package_name: string }[] }) => json.agents.map((agent) => agent.package_name)

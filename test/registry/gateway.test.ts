@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { hostedNames, startRevision } from '../support/hosted.ts'
 import { codeOf, openRegistry, person, publication } from '../support/registry.ts'
-import { type Replay, replay } from '../support/replay.ts'
+import { replay } from '../support/replay.ts'
 
 const card = {
   protocolVersion: '0.3.0',
@@ -15,18 +15,12 @@ const card = {
   skills: [{ id: 'deliver', name: 'Deliver', description: 'Delivers.', tags: ['post'] }],
 }
 
-let home: TestGateway
-let outside: Replay
-beforeAll(async () => {
-  outside = await replay({
-    'GET /card': { headers: { 'content-type': 'application/json' }, body: JSON.stringify(card) },
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+const outside = await replay({
+  'GET /card': { headers: { 'content-type': 'application/json' }, body: JSON.stringify(card) },
 })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-})
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 describe('the life of an agent over REST', () => {
   test('goes from published to live to unpublished to deleted, each step as the table says', async () => {

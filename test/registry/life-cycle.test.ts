@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
-import {
-  admin,
-  codeOf,
-  openRegistry,
-  person,
-  publication,
-  signal,
-  type TestRegistry,
-} from '../support/registry.ts'
+import { admin, codeOf, openRegistry, person, publication, signal } from '../support/registry.ts'
 
-let registry: TestRegistry
-beforeAll(async () => {
-  registry = await openRegistry()
-})
+const registry = await openRegistry()
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const ada = person('ada')

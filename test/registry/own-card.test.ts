@@ -1,19 +1,16 @@
 import type { JWK } from 'jose'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { message } from '../support/a2a.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { sdkAccepts, sdkClientAccepts } from './verification/sdk.ts'
 
 const own = '/.well-known/agent-card.json'
 const wiki = '/agents/svc.utility.wiki/.well-known/agent-card.json'
 const version = { headers: { 'A2A-Version': '1.0' } }
 
-let home: TestGateway
-beforeAll(async () => {
-  // The SDK logs each signature that it refuses.
-  vi.spyOn(console, 'debug').mockImplementation(() => {})
-  home = await startGateway()
-})
+// The SDK logs each signature that it refuses.
+vi.spyOn(console, 'debug').mockImplementation(() => {})
+const home = await startGateway()
 afterAll(async () => {
   vi.restoreAllMocks()
   await home[Symbol.asyncDispose]()

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
-import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
+import { everyScope, startGateway } from '../support/gateway.ts'
 import { restTransport } from '../support/rest-transport.ts'
 import { rounds } from '../support/rounds.ts'
 import { type Outcome, openTransports, type TestTransport } from '../support/transports.ts'
@@ -169,10 +169,6 @@ const namespace = 'com.held'
 const owner = { issuer: 'urn:dragoman:local', subject: 'owner', namespace: null }
 const secret = 'Xylocarp'
 
-let home: TestGateway
-let transports: TestTransport[]
-let tokens: Record<Caller, string | undefined>
-
 /** Each row is checked at every fourth transport, the next row at others; in `npm run soak`, at every one. */
 const step = 4 / rounds(4)
 const transportsOf = (row: number) => transports.filter((_, number) => (number + row) % step === 0)
@@ -217,20 +213,18 @@ async function fill(): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  // All rows together publish more a day than one owner may.
-  home = await startGateway({ DRAGOMAN_QUOTAS: 'off' })
-  // What models may do is less, and has a table of its own.
-  transports = [...openTransports(home).filter(({ model }) => model === undefined), restTransport(home)]
-  tokens = {
-    anonymous: undefined,
-    owner: await home.token('owner'),
-    other: await home.token('other', { namespaces: ['com.held.elsewhere'] }),
-    holder: await home.token('holder', { namespaces: [namespace] }),
-    admin: await home.token('root', { scopes: [...everyScope, 'admin'] }),
-  }
-  await fill()
-}, 120_000)
+// All rows together publish more a day than one owner may.
+const home = await startGateway({ DRAGOMAN_QUOTAS: 'off' })
+// What models may do is less, and has a table of its own.
+const transports = [...openTransports(home).filter(({ model }) => model === undefined), restTransport(home)]
+const tokens = {
+  anonymous: undefined,
+  owner: await home.token('owner'),
+  other: await home.token('other', { namespaces: ['com.held.elsewhere'] }),
+  holder: await home.token('holder', { namespaces: [namespace] }),
+  admin: await home.token('root', { scopes: [...everyScope, 'admin'] }),
+}
+await fill()
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()

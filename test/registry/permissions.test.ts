@@ -2,20 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isUnder } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { namespacesOver } from '../../src/registry/entry/name-rules.ts'
-import {
-  admin,
-  codeOf,
-  openRegistry,
-  person,
-  publication,
-  signal,
-  type TestRegistry,
-} from '../support/registry.ts'
+import { admin, codeOf, openRegistry, person, publication, signal } from '../support/registry.ts'
 
-let registry: TestRegistry
-beforeAll(async () => {
-  registry = await openRegistry()
-})
+const registry = await openRegistry()
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const owner = person('owner')

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { publication } from '../transports/cases.ts'
 
-let home: TestGateway
-let token: string
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: 'http://127.0.0.1:4001' })
-  token = await home.token('local', { namespaces: ['com.local'] })
-})
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: 'http://127.0.0.1:4001' })
+const token = await home.token('local', { namespaces: ['com.local'] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const publish = (name: string, url: string) =>

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { publication } from '../support/registry.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-  await list(home, {
-    package_name: 'com.example.tides',
-    name: 'Tide tables',
-    description: 'Tides.',
-    capabilities: [{ name: 'tides', description: 'Gives tides.' }],
-  })
-  const token = await home.token('ada')
-  const body = publication('com.example.hidden', { name: 'Tide secrets' })
-  await home.request('POST', '/api/agents/publish', { token, body })
+const home = await startGateway()
+await list(home, {
+  package_name: 'com.example.tides',
+  name: 'Tide tables',
+  description: 'Tides.',
+  capabilities: [{ name: 'tides', description: 'Gives tides.' }],
 })
+const token = await home.token('ada')
+const body = publication('com.example.hidden', { name: 'Tide secrets' })
+await home.request('POST', '/api/agents/publish', { token, body })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const suggest = async (q: string, token?: string) => {

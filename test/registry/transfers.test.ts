@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
 import { publication } from '../transports/cases.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 async function api(subject: string, grant?: Parameters<TestGateway['token']>[1]) {

@@ -1,17 +1,12 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { maxStoredCalls } from '../../src/router/idempotency.ts'
 import { deprecatedWeight } from '../../src/search/index/score-weights.ts'
+import { blocks, guideOf } from '../support/documents.ts'
 import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/versions.md'), 'utf8')
-const blocks = [...guide.matchAll(/^```(sh|json)\n([\s\S]*?)^```$/gm)].map(([, kind, text = '']) => ({
-  kind,
-  text,
-}))
+const guide = guideOf('versions.md')
 
 test('docs/versions.md: the requests are answered as documented, also when repeated', async () => {
   await using home = await startGateway()
@@ -29,9 +24,9 @@ test('docs/versions.md: the requests are answered as documented, also when repea
   }
   let result: unknown
   let requests = 0
-  for (const { kind, text } of blocks) {
-    if (kind === 'json') expect(result).toMatchObject(JSON.parse(text))
-    else {
+  for (const { info, code: text } of blocks(guide)) {
+    if (info === 'json') expect(result).toMatchObject(JSON.parse(text))
+    if (info === 'sh') {
       result = await ask(text)
       requests += 1
       if (text.includes('Idempotency-Key')) expect(await ask(text)).toEqual(result)

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Publication } from '../../schemas/publication.ts'
 import { encodePosition } from '../../src/registry/queries/cursor.ts'
-import { admin, codeOf, openRegistry, person, publication, type TestRegistry } from '../support/registry.ts'
+import { admin, codeOf, openRegistry, person, publication } from '../support/registry.ts'
 
-let registry: TestRegistry
-beforeAll(async () => {
-  registry = await openRegistry()
-})
+const registry = await openRegistry()
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const ada = person('ada')

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { answerJson, type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
 const capabilities = [
@@ -12,22 +12,16 @@ const capabilities = [
   },
 ]
 
-let agent: EnvelopeAgent
-let gateway: TestGateway
 let token: string
 
-beforeAll(async () => {
-  agent = await serveEnvelopes()
-  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-  token = await gateway.token('ada-the-caller')
-  const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
-  await list(gateway, { package_name: 'com.example.weather', endpoints, capabilities })
-})
+const agent = await serveEnvelopes()
+const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+token = await gateway.token('ada-the-caller')
+const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
+await list(gateway, { package_name: 'com.example.weather', endpoints, capabilities })
 
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await agent?.[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 function send(to: string, action: string, params: object, options: object = { token }) {
   return gateway.request('POST', '/a2a/message', { body: { to, action, params }, ...options })

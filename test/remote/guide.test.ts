@@ -1,18 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
 import { inputRequiredIn } from '../../schemas/task.ts'
+import { blocksOf, guideOf } from '../support/documents.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { run } from '../support/processes.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/calling.md'), 'utf8')
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
-  info,
-  code,
-}))
+const guide = guideOf('calling.md')
 
 test('docs/calling.md: the requests get the answers that it shows', async () => {
   await using agent = await serveEnvelopes(({ headers, params }, response) =>
@@ -25,7 +20,7 @@ test('docs/calling.md: the requests get the answers that it shows', async () => 
     capabilities: [{ name: 'forecast', description: 'The weather of tomorrow.' }],
   })
   const token = await home.token('me')
-  const [call = '', store = ''] = blocks.filter(({ info }) => info === 'sh').map(({ code }) => code)
+  const [call = '', store = ''] = blocksOf(guide, 'sh')
   const ask = async (script: string) => {
     const here = script.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('curl ', 'curl -sS ')
     const { code, stdout, stderr } = await run('bash', ['-euc', `TOKEN=${token}\n${here}`]).ended
@@ -42,8 +37,8 @@ test('docs/calling.md: the requests get the answers that it shows', async () => 
 })
 
 test('docs/calling.md: the shown input_required is the real answer', () => {
-  const [shown] = blocks.filter(({ info }) => info === 'json')
-  expect(inputRequiredIn(JSON.parse(shown?.code ?? ''))).toBeDefined()
+  const [shown = ''] = blocksOf(guide, 'json')
+  expect(inputRequiredIn(JSON.parse(shown))).toBeDefined()
 })
 
 test('docs/calling.md: the codes in its table exist', () => {

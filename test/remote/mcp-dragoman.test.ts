@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { agentAt } from '../support/mcp-agent.ts'
 
-let home: TestGateway
-let headers: Record<string, string>
-beforeAll(async () => {
-  home = await startGateway()
-  headers = { authorization: `Bearer ${await home.token('ada')}` }
-})
+const home = await startGateway()
+const headers = { authorization: `Bearer ${await home.token('ada')}` }
 afterAll(() => home[Symbol.asyncDispose]())
 
 describe.each([

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
-import { agentAt, type TestAgent } from '../support/mcp-agent.ts'
-import { type McpServer, startModernServer } from '../support/mcp-servers.ts'
+import { agentAt } from '../support/mcp-agent.ts'
+import { startModernServer } from '../support/mcp-servers.ts'
 
-let server: McpServer
-let remote: TestAgent
-beforeAll(async () => {
-  server = await startModernServer({ answers: { say: (result) => result } })
-  remote = agentAt(server.url)
-})
+const server = await startModernServer({ answers: { say: (result) => result } })
+const remote = agentAt(server.url)
 afterAll(async () => {
   await remote[Symbol.asyncDispose]()
   await server[Symbol.asyncDispose]()

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { a2aVersion } from '../support/a2a.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { createTestRunner, type TestRunner } from '../support/package-runner.ts'
+import { startGateway } from '../support/gateway.ts'
+import { createTestRunner } from '../support/package-runner.ts'
 import { openTransports } from '../support/transports.ts'
 
 const ada = {
@@ -17,11 +17,6 @@ const ada = {
   namespaces: [],
 }
 const approved = 'com.example/approved'
-
-let runner: TestRunner
-let home: TestGateway
-let token: string
-let admin: string
 
 async function list(name: string): Promise<void> {
   const source = {
@@ -40,17 +35,13 @@ async function send(to: string, action: string, params: object, by = token) {
   return (await home.request('POST', '/a2a/message', { body: { to, action, params }, token: by })).json
 }
 
-beforeAll(async () => {
-  runner = createTestRunner({ '@example/well': ['1.0.0'] })
-  home = await startGateway({}, { runner })
-  token = await home.token('ada')
-  admin = await home.token('root', { scopes: ['admin'] })
-  await list(approved)
-  await send('svc.registry', 'approve_package', { agent: approved }, admin)
-})
-afterAll(async () => {
-  await home?.[Symbol.asyncDispose]()
-})
+const runner = createTestRunner({ '@example/well': ['1.0.0'] })
+const home = await startGateway({}, { runner })
+const token = await home.token('ada')
+const admin = await home.token('root', { scopes: ['admin'] })
+await list(approved)
+await send('svc.registry', 'approve_package', { agent: approved }, admin)
+afterAll(() => home[Symbol.asyncDispose]())
 
 test('a package answers the same over every transport', async () => {
   const outcomes: Record<string, unknown> = {}

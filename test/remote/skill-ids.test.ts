@@ -1,27 +1,20 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { serveA2a } from '../support/a2a-agents.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
 const to = 'com.example.greeter'
-let agent: A2aAgent
-let gateway: TestGateway
-let token: string
 
-beforeAll(async () => {
-  agent = await serveA2a({ names: { greet: 'Say hello to people', work: 'ask' } })
-  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-  token = await gateway.token('ada')
-  await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
-  await gateway.gateway.verification.checker.run(new AbortController().signal)
-})
+const agent = await serveA2a({ names: { greet: 'Say hello to people', work: 'ask' } })
+const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+const token = await gateway.token('ada')
+await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
+await gateway.gateway.verification.checker.run(new AbortController().signal)
 
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await agent?.[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 const sentIds = () => agent.received.splice(0).map(({ metadata }) => metadata.skillId)
 

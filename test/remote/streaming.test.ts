@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { a2aVersion, dataMessage } from '../support/a2a.ts'
-import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
+import { serveA2a } from '../support/a2a-agents.ts'
 import { eventsOf, gist } from '../support/a2a-server.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openSocket } from '../support/socket.ts'
@@ -11,22 +11,14 @@ const to = 'com.example.greeter'
 const envelope = { to, action: 'work', params: { name: 'Ada' } }
 const output = { parts: [{ data: { part: 1 } }, { data: { greeting: 'Hello Ada' } }] }
 
-let agent: A2aAgent
-let gateway: TestGateway
-let token: string
+const agent = await serveA2a()
+const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+const token = await gateway.token('ada')
+await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
+await gateway.gateway.verification.checker.run(new AbortController().signal)
 
-beforeAll(async () => {
-  agent = await serveA2a()
-  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-  token = await gateway.token('ada')
-  await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
-  await gateway.gateway.verification.checker.run(new AbortController().signal)
-})
-
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await agent?.[Symbol.asyncDispose]()
-})
+afterAll(() => agent[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 function post(path: string, body: object, headers: Record<string, string> = {}, signal?: AbortSignal) {
   return fetch(`${gateway.url}${path}`, {

@@ -7,14 +7,10 @@ import { freePort } from '../support/free-port.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { instantLogin, register, signIn, tokensFor } from '../support/sign-in.ts'
-import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream-sign-in.ts'
+import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
-let home: SignInHome
-
-beforeAll(async () => {
-  home = await startSignInHome({}, { logins: [instantLogin()] })
-}, 60_000)
-afterAll(() => home?.[Symbol.asyncDispose]())
+const home = await startSignInHome({}, { logins: [instantLogin()] })
+afterAll(() => home[Symbol.asyncDispose]())
 beforeEach(() => {
   home.upstream.answer = () => false
   home.upstream.change = (_, body) => body

@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import type { Records } from '../../src/auth/authorization-server/records.ts'
 import {
   callbackOf,
@@ -10,24 +8,17 @@ import {
   readUpstreamClients,
 } from '../../src/auth/upstream-sign-in/clients.ts'
 import { run } from '../support/command.ts'
-import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream-sign-in.ts'
+import { blocksOf, guideOf } from '../support/documents.ts'
+import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/upstream-sign-in.md'), 'utf8')
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
-  info,
-  code,
-}))
-const scripts = blocks.filter(({ info }) => info === 'sh').map(({ code }) => code)
+const guide = guideOf('upstream-sign-in.md')
+const scripts = blocksOf(guide, 'sh')
 
-let home: SignInHome
-
-beforeAll(async () => {
-  home = await startSignInHome()
-}, 60_000)
-afterAll(() => home?.[Symbol.asyncDispose]())
+const home = await startSignInHome()
+afterAll(() => home[Symbol.asyncDispose]())
 
 test('docs/upstream-sign-in.md: the error has the members that it shows', async () => {
-  const shown = JSON.parse(blocks.find(({ info }) => info === 'json')?.code ?? '{}')
+  const shown = JSON.parse(blocksOf(guide, 'json')[0] ?? '{}')
   const { json } = await home.call('ada')
   expect(Object.keys(json)).toEqual(expect.arrayContaining(Object.keys(shown)))
   expect(json).toMatchObject({ status: shown.status, code: shown.code })

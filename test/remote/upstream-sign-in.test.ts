@@ -4,21 +4,17 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createWebSocketTransport } from '../../src/client/index.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { serveA2a } from '../support/a2a-agents.ts'
 import { Browser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
-import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream-sign-in.ts'
+import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
-let home: SignInHome
-
-beforeAll(async () => {
-  home = await startSignInHome()
-}, 60_000)
-afterAll(() => home?.[Symbol.asyncDispose]())
+const home = await startSignInHome()
+afterAll(() => home[Symbol.asyncDispose]())
 
 const answered = { status: 200, json: { data: { subject: 'ada-upstream' } } }
 

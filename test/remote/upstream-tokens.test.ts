@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { startGateway } from '../support/gateway.ts'
-import { mailAgent, type SignInHome, startSignInHome } from '../support/upstream-sign-in.ts'
+import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
-let home: SignInHome
 let now = Date.now()
 const options = { clock: () => now, upstream_timeout_ms: 3000 }
 const minutes = (count: number) => {
   now += count * 60_000
 }
 
-beforeAll(async () => {
-  home = await startSignInHome({}, options)
-}, 60_000)
-afterAll(() => home?.[Symbol.asyncDispose]())
+const home = await startSignInHome({}, options)
+afterAll(() => home[Symbol.asyncDispose]())
 beforeEach(() => {
   home.upstream.answer = () => false
   home.upstream.change = (_, body) => body

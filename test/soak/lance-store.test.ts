@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { Folder } from '../../src/search/vectors/lance/folder.ts'
 import {
   type LanceVectorStoreOptions,
@@ -28,10 +28,7 @@ import {
 const east = unit(1, 0)
 const north = unit(0, 1)
 
-let root: string
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'dragoman-lance-store-'))
-})
+const root = await mkdtemp(join(tmpdir(), 'dragoman-lance-store-'))
 afterAll(() => rm(root, { recursive: true, force: true }))
 
 const newFolder = () => mkdtemp(join(root, 'store-'))

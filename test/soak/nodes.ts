@@ -11,7 +11,7 @@ export interface Answer {
   readonly json: any
 }
 
-export interface Node {
+interface Node {
   readonly data: string
   /** Undefined while it is dead. */
   served: Served | undefined

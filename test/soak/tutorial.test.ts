@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { command, temporaryFolder } from '../support/command.ts'
-import { blocks, shell } from '../support/documents.ts'
+import { blocks, guideOf, shell } from '../support/documents.ts'
 import { replay } from '../support/replay.ts'
 import { serve } from '../support/serve.ts'
 
-const tutorial = readFileSync(resolve(import.meta.dirname, '../../docs/tutorial.md'), 'utf8')
+const tutorial = guideOf('tutorial.md')
 
 /** What each command of the tutorial prints, where the text says it. */
 const printed = [

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll } from 'vitest'
 import { openLanceVectorStore } from '../../src/search/vectors/lance/lance-vector-store.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import { vectorStoreContract } from '../search/vectors/contract.ts'
@@ -11,10 +11,7 @@ import { hostileFilters } from '../search/vectors/hostile-filters.ts'
 const rounds = Number(process.env.SOAK_ROUNDS ?? 20)
 const worker = new URL('../../src/search/vectors/memory/worker.ts', import.meta.url)
 
-let root: string
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'dragoman-vectors-'))
-})
+const root = await mkdtemp(join(tmpdir(), 'dragoman-vectors-'))
 afterAll(() => rm(root, { recursive: true, force: true }))
 
 const openLance = async (dimensions: number) =>

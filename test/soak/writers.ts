@@ -13,7 +13,7 @@ export interface KnownAgent {
   readonly id: string
 }
 
-export interface Acknowledged {
+interface Acknowledged {
   readonly id: string
   /** Undefined of what answers without a body. */
   readonly revision: number | undefined
@@ -146,6 +146,6 @@ export function expectedState({ state, word }: KnownAgent, revision: number = ex
   return state === 'DELETED' ? { status: 404 } : { status: 200, state, name: `Agent ${word}`, revision }
 }
 
-export function pick<T>(items: readonly T[]): T {
+function pick<T>(items: readonly T[]): T {
   return items[Math.floor(Math.random() * items.length)] as T
 }

@@ -36,7 +36,7 @@ interface A2aSettings {
 }
 
 /** The skills of both agents. Each skill's description states what it does with `{name}` or `{text}`. */
-export const skills = [
+const skills = [
   { id: 'greet', name: 'greet', description: 'Greets by name, at once.', tags: ['greeting'] },
   { id: 'work', name: 'work', description: 'Greets by name in parts, as a task.', tags: ['greeting'] },
   { id: 'ask', name: 'ask', description: 'Asks for the name first.', tags: ['greeting'] },

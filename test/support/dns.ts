@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type Answer, decode, encode, type Packet } from 'dns-packet'
 
 /** The server's reaction to a question: records, or a fault. */
-export type Reply =
+type Reply =
   | { readonly txt: readonly (string | readonly string[])[] }
   | { readonly cname: string }
   /** Answers with these records under another name than the one asked for. */

@@ -1,4 +1,11 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The text of a page of docs/, such as `calling.md`. */
+export function guideOf(page: string): string {
+  return readFileSync(join(import.meta.dirname, '../../docs', page), 'utf8')
+}
 
 /** The fenced blocks of a document: their info string and their text. */
 export function blocks(text: string): { info: string; code: string }[] {
@@ -6,6 +13,11 @@ export function blocks(text: string): { info: string; code: string }[] {
     info: match[1] ?? '',
     code: match[2] ?? '',
   }))
+}
+
+/** The texts of the fenced blocks with this info string. */
+export function blocksOf(text: string, info: string): string[] {
+  return blocks(text).flatMap((block) => (block.info === info ? block.code : []))
 }
 
 /** Runs a script with bash; resolves to its output, and rejects if a command fails. */

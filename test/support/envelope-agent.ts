@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { serve, type TestServer } from '../net/support.ts'
 
-export interface Received {
+interface Received {
   readonly to: string
   readonly action: string
   readonly params: Record<string, unknown>

@@ -1,5 +1,5 @@
 /** A received server-sent event; `data` is parsed as JSON. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly event: string | undefined
   readonly id: string | undefined
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely

@@ -4,7 +4,7 @@ import { command } from './command.ts'
 import { run } from './processes.ts'
 
 export const formats = ['curl', 'typescript', 'mcp'] as const
-export type Format = (typeof formats)[number]
+type Format = (typeof formats)[number]
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely
 type Answer = any

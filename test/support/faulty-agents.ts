@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { serve, type TestServer } from '../net/support.ts'
 
 /** The server's fault instead of an answer. The body of the request has been read. */
-export type Misdeed = (request: IncomingMessage, response: ServerResponse) => void
+type Misdeed = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface FaultyAgent extends TestServer {
   /** Changes the fault from now on. */

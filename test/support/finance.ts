@@ -1,6 +1,7 @@
 import { createFinance } from '../../agents/finance/index.ts'
 import type { FinanceConfig } from '../../agents/finance/sources.ts'
-import { createSafeFetch, type Fetch } from '../../src/net/fetch/safe-fetch.ts'
+import type { Fetch } from '../../src/net/fetch/fetch.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createUpstreams } from '../../src/net/upstream/upstreams.ts'
 import { runAction } from './agent.ts'
 import { type Answer, fetchTimeout, json, type Routes, replay } from './replay.ts'

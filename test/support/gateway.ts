@@ -8,6 +8,7 @@ import { type Gateway, openGateway } from '../../src/app/gateway.ts'
 import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { type RunningServer, startServer } from '../../src/app/server.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
+import { parseJson } from '../../src/common/json.ts'
 import type { Embedder } from '../../src/search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -26,7 +27,7 @@ export interface TestGateway extends AsyncDisposable {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly body?: unknown
   readonly token?: string
   readonly headers?: Record<string, string>
@@ -146,13 +147,5 @@ async function request(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await answer.text()
-  return { status: answer.status, headers: answer.headers, text, json: parse(text) }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return { status: answer.status, headers: answer.headers, text, json: parseJson(text) }
 }

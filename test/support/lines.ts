@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-export interface LinePeer extends AsyncDisposable {
+interface LinePeer extends AsyncDisposable {
   send(message: unknown): void
   /** The answer with this id. */
   answer(id: string | number): Promise<Record<string, unknown>>

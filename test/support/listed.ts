@@ -3,7 +3,7 @@ import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
 import type { Package } from '../../schemas/package.ts'
 import type { TestGateway } from './gateway.ts'
 
-export interface Listed {
+interface Listed {
   readonly package_name: string
   readonly name?: string
   readonly description?: string

@@ -5,7 +5,7 @@ import { serve, type TestServer } from '../net/support.ts'
 type Answer = (response: ServerResponse) => void
 
 /** The behaviour of an agent, and the liveness to expect after repeated probes. */
-export interface Behaviour {
+interface Behaviour {
   readonly card: Answer | TestAgentSite
   readonly endpoint: Answer | TestAgentSite | null
   readonly status: LivenessStatus
@@ -13,7 +13,7 @@ export interface Behaviour {
 }
 
 /** An address outside of the server. */
-export interface TestAgentSite {
+interface TestAgentSite {
   readonly url: (server: TestServer) => string
 }
 
@@ -30,7 +30,7 @@ const page =
 
 export const soundCard: Answer = json({ name: 'Sun', description: 'Shines.', url: 'https://example.com' })
 export const soundAnswer: Answer = json({ code: 'unknown_action', detail: 'There is no such action.' }, 404)
-export const hangs: Answer = () => {}
+const hangs: Answer = () => {}
 const breaksOff: Answer = (response) => void response.socket?.resetAndDestroy()
 
 const closed: TestAgentSite = { url: () => 'http://127.0.0.1:9/agent' }

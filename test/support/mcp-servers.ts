@@ -19,7 +19,7 @@ import { WebSocketServer } from 'ws'
 import type { Misbehave } from './mcp-answers.ts'
 
 /** One HTTP request as the server received it. */
-export interface Seen {
+interface Seen {
   readonly method: string
   readonly path: string
   readonly headers: IncomingMessage['headers']
@@ -44,7 +44,7 @@ export interface McpServer extends AsyncDisposable {
   readonly stopped: () => number
 }
 
-export interface Facts {
+interface Facts {
   readonly signal: AbortSignal
   readonly session: string | undefined
   progress(progress: number, total: number, message: string): Promise<void>
@@ -67,7 +67,7 @@ export interface Toolbox {
 const textResult = (words: string): CallToolResult => ({ content: [{ type: 'text', text: words }] })
 const input = { type: 'object' } as const
 
-export const sampleTools: Tool[] = [
+const sampleTools: Tool[] = [
   {
     name: 'echo',
     description: 'Answers its arguments.',

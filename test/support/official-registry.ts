@@ -9,7 +9,7 @@ export interface OfficialRow {
   readonly _meta: { readonly 'io.modelcontextprotocol.registry/official': OfficialFacts }
 }
 export type ServerJson = { readonly name: string; readonly version: string } & Readonly<Record<string, Json>>
-export interface OfficialFacts {
+interface OfficialFacts {
   readonly status: OfficialStatus
   readonly statusChangedAt: string
   readonly statusMessage?: string
@@ -17,7 +17,7 @@ export interface OfficialFacts {
   readonly updatedAt: string
   readonly isLatest: boolean
 }
-export type OfficialStatus = 'active' | 'deprecated' | 'deleted'
+type OfficialStatus = 'active' | 'deprecated' | 'deleted'
 
 /** A registry that holds documents, and is changed by its publishers while others read it. */
 export interface OfficialRegistry extends AsyncDisposable {

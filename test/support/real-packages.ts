@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { Failure } from '../../schemas/failure.ts'
+import { parseJson } from '../../src/common/json.ts'
 import type { PackageProcess, PackageSource, Runner } from '../../src/runner/runner.ts'
 
 const execute = promisify(execFile)
@@ -15,7 +16,7 @@ export interface Trial {
   readonly call?: readonly [string, Readonly<Record<string, unknown>>]
 }
 
-export interface TrialResult {
+interface TrialResult {
   readonly tools: readonly string[]
   /** Names of the phases and what each took. */
   readonly ms: Readonly<Record<'install' | 'initialize', number>>
@@ -85,7 +86,7 @@ function session(child: PackageProcess, signal: AbortSignal) {
   return async (method: string, params: unknown): Promise<unknown> => {
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })}\n`)
     for (let line = await lines.next(); !line.done; line = await lines.next()) {
-      const message = parse(line.value)
+      const message = parseJson(line.value) as Message | undefined
       if (message?.id !== id || message.method !== undefined) continue
       if (message.error)
         throw new Failure('upstream_failed', `${method}: ${JSON.stringify(message.error).slice(0, 500)}`)
@@ -106,12 +107,4 @@ interface Message {
   readonly method?: string
   readonly result?: unknown
   readonly error?: unknown
-}
-
-function parse(line: string): Message | undefined {
-  try {
-    return JSON.parse(line) as Message
-  } catch {
-    return undefined
-  }
 }

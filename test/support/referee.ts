@@ -12,7 +12,7 @@ import { createSdkServers } from './sdk-server.ts'
 import { transportOver } from './transport-context.ts'
 
 /** An answer as an HTTP caller sees it. */
-export interface Seen {
+interface Seen {
   readonly status: number
   readonly type: string
   readonly messages: readonly unknown[]

@@ -36,7 +36,7 @@ export interface TestRunner extends AsyncDisposable {
   ): Promise<PackageProcess>
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly hosts?: readonly string[]

@@ -17,7 +17,7 @@ interface Serving {
 }
 
 /** Makes an MCP server for one serving unit (a connection, or an HTTP request) of one caller. */
-export type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
+type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
 
 /** Tools and views on the SDK's servers, which ours are compared with. */
 export function createSdkServers(offer: Offer, callTool: CallTool): CreateMcpServer {

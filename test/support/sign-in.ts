@@ -42,7 +42,7 @@ export async function register(
   return { id: json.client_id, redirect_uri: json.redirect_uris[0] }
 }
 
-export interface AuthorizationRequest {
+interface AuthorizationRequest {
   readonly url: string
   readonly verifier: string
 }
@@ -101,7 +101,7 @@ export async function postForm(
   })
 }
 
-export interface Tokens {
+interface Tokens {
   readonly access_token: string
   readonly refresh_token: string
   readonly scope: string

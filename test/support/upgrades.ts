@@ -6,7 +6,7 @@ import type { Task } from '../../src/transports/shared/flow-control.ts'
 import type { Connection } from '../../src/transports/websocket/connection.ts'
 import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
 
-export interface TestUpgrades extends AsyncDisposable {
+interface TestUpgrades extends AsyncDisposable {
   /** URL of the only endpoint, `/test`, subprotocol `test`. */
   readonly url: string
   readonly port: number

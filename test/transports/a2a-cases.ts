@@ -11,7 +11,7 @@ export interface A2aRequest {
   readonly body?: string
 }
 
-export interface Case extends A2aRequest {
+interface Case extends A2aRequest {
   readonly name: string
   readonly reason: string
   readonly rpc: number

@@ -7,21 +7,15 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client'
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/a2a-server.ts'
-import { openSession, type Session } from '../support/a2a-session.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { openSession } from '../support/a2a-session.ts'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-let session: Session
-beforeAll(async () => {
-  home = await startGateway()
-  session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
-})
-afterAll(async () => {
-  await session[Symbol.asyncDispose]()
-  await home[Symbol.asyncDispose]()
-})
+const home = await startGateway()
+const session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
+afterAll(() => home[Symbol.asyncDispose]())
+afterAll(() => session[Symbol.asyncDispose]())
 
 /** A client of the official SDK that has one transport alone and finds the rest on the card. */
 function clientOver(binding: string, url: string, token: string): Promise<Client> {

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serve, type TestServer } from '../net/support.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 
 interface Received {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -11,40 +11,33 @@ interface Received {
   readonly json: any
 }
 
-let receiver: TestServer
-let gateway: TestGateway
-let ada: string
 const received: Received[] = []
 /** Statuses of the next answers; 204 when empty. */
 const statuses: number[] = []
 const waits: number[] = []
 
-beforeAll(async () => {
-  receiver = await serve((request, response) => {
-    let text = ''
-    request.on('data', (chunk) => {
-      text += chunk
-    })
-    request.on('end', () => {
-      received.push({ headers: request.headers, text, json: JSON.parse(text) })
-      response.writeHead(statuses.shift() ?? 204).end()
-    })
+const receiver = await serve((request, response) => {
+  let text = ''
+  request.on('data', (chunk) => {
+    text += chunk
   })
-  gateway = await startGateway(
-    { DRAGOMAN_ALLOW_ORIGINS: receiver.origin },
-    {
-      wait: async (milliseconds) => {
-        waits.push(milliseconds)
-      },
+  request.on('end', () => {
+    received.push({ headers: request.headers, text, json: JSON.parse(text) })
+    response.writeHead(statuses.shift() ?? 204).end()
+  })
+})
+const gateway = await startGateway(
+  { DRAGOMAN_ALLOW_ORIGINS: receiver.origin },
+  {
+    wait: async (milliseconds) => {
+      waits.push(milliseconds)
     },
-  )
-  ada = await gateway.token('ada')
-})
+  },
+)
+const ada = await gateway.token('ada')
 
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await receiver?.[Symbol.asyncDispose]()
-})
+afterAll(() => receiver[Symbol.asyncDispose]())
+afterAll(() => gateway[Symbol.asyncDispose]())
 
 const rest = (method: string, path: string, body?: object, token: string | null = ada) =>
   gateway.request(method, `/a2a/v1/${path}`, {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { createRouting } from '../../src/transports/a2a/routing.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { collect, type Event, eventsOf, gist, serveWork } from '../support/a2a-server.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { hangingAction, routerOver, sampleAction, sampleAgent } from '../support/router.ts'
 
 const hanging = hangingAction('hang')
@@ -38,14 +38,10 @@ const agent = sampleAgent('svc.test', [
   sampleAction('closed', { access: 'bearer' }),
 ])
 
-let home: TestGateway
-let url: string
 const stack = new AsyncDisposableStack()
-beforeAll(async () => {
-  home = stack.use(await startGateway({}, { tasks: { times: { shutdown: 10 } } }))
-  const served = stack.use(await serveWork(home, createRouting({ ...routerOver([agent]), agents: [agent] })))
-  url = served.url
-})
+const home = stack.use(await startGateway({}, { tasks: { times: { shutdown: 10 } } }))
+const served = stack.use(await serveWork(home, createRouting({ ...routerOver([agent]), agents: [agent] })))
+const url = served.url
 afterAll(() => stack.disposeAsync())
 
 const ask = (action: string, path: string, more: object = {}) =>

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { serveScenarios } from '../conformance/a2a/serve.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { collect, type Event, eventsOf, gist } from '../support/a2a-server.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const stack = new AsyncDisposableStack()
-let url: string
-beforeAll(async () => {
-  const home = stack.use(await startGateway())
-  url = stack.use(await serveScenarios(home)).url
-})
+const home = stack.use(await startGateway())
+const url = stack.use(await serveScenarios(home)).url
 afterAll(() => stack.disposeAsync())
 
 async function send(messageId: string, path = 'message:send'): Promise<Response> {

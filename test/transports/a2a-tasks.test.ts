@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { message } from '../support/a2a.ts'
 import { collect, type Event, gist } from '../support/a2a-server.ts'
-import { openSession, type Session } from '../support/a2a-session.ts'
+import { openSession } from '../support/a2a-session.ts'
 import { everyScope } from '../support/gateway.ts'
 
-let session: Session
-let ada: string
-beforeAll(async () => {
-  session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
-  ada = await session.home.token('ada')
-})
+const session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
+const ada = await session.home.token('ada')
 afterAll(() => session[Symbol.asyncDispose]())
 
 const text = (words: string) => ({ ...message([{ text: words }]) })

@@ -1,21 +1,15 @@
 import type { MessageSendParams, Task } from 'a2a-sdk-0.3'
 import { type Client, ClientFactory, ClientFactoryOptions, JsonRpcTransportFactory } from 'a2a-sdk-0.3/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { collect } from '../support/a2a-server.ts'
-import { openSession, type Session } from '../support/a2a-session.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { openSession } from '../support/a2a-session.ts'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-let session: Session
-beforeAll(async () => {
-  home = await startGateway()
-  session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
-  session.home.gateway.reachedAt(session.url)
-})
-afterAll(async () => {
-  await session[Symbol.asyncDispose]()
-  await home[Symbol.asyncDispose]()
-})
+const home = await startGateway()
+const session = await openSession({ tasks: { times: { poll: 10, heartbeat: 20 } } })
+session.home.gateway.reachedAt(session.url)
+afterAll(() => home[Symbol.asyncDispose]())
+afterAll(() => session[Symbol.asyncDispose]())
 
 type Part = MessageSendParams['message']['parts'][number]
 

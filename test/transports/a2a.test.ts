@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { type A2aRequest, atOnce, call, cases, search, send } from './a2a-cases.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** An error in the form of both bindings. */

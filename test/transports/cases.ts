@@ -3,7 +3,7 @@ import type { Json } from '../../schemas/json.ts'
 export type Credentials = keyof typeof credentials
 
 /** Who calls. The tests make a token for each of these. */
-export const credentials = {
+const credentials = {
   none: 'no token',
   good: 'every scope but admin',
   reader: 'agents:read alone',

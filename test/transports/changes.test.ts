@@ -1,19 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { a2aVersion, dataMessage } from '../support/a2a.ts'
 import { eventsOf, take } from '../support/events.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { startRevision } from '../support/hosted.ts'
 import { list } from '../support/listed.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const events = { Accept: 'text/event-stream' }

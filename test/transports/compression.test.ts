@@ -1,16 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { acceptedCodings } from '../../src/transports/shared/coding.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { publication } from './cases.ts'
 
-let home: TestGateway
-let token: string
-beforeAll(async () => {
-  home = await startGateway()
-  token = await home.token('coder', { namespaces: ['com.coder'] })
-})
+const home = await startGateway()
+const token = await home.token('coder', { namespaces: ['com.coder'] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 interface Raw {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { publishedFields } from '../../schemas/entry-fields.ts'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { Json } from '../../schemas/json.ts'
@@ -6,7 +6,7 @@ import type { Publication } from '../../schemas/publication.ts'
 import { entryBytes, maxEntryBytes } from '../../src/registry/entry/entry-size.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { sampleEntry } from '../support/entries.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { restTransport } from '../support/rest-transport.ts'
 import { type Outcome, openTransports, type TestTransport, writable } from '../support/transports.ts'
@@ -22,14 +22,9 @@ const names = [
   'REST',
 ]
 
-let home: TestGateway
-let owner: string
-let transports: TestTransport[]
-beforeAll(async () => {
-  home = await startGateway()
-  owner = await home.token('owner')
-  transports = [...writable(openTransports(home)), restTransport(home)]
-})
+const home = await startGateway()
+const owner = await home.token('owner')
+const transports = [...writable(openTransports(home)), restTransport(home)]
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()

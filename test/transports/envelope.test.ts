@@ -1,19 +1,15 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { envelopeSocket } from '../../src/transports/envelope/socket.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 import { transportOver } from '../support/transport-context.ts'
 import { listenForSockets } from '../support/upgrades.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const search = { to: 'custom.svc.registry', action: 'search', params: { query: 'wiki', limit: 1 } }
@@ -133,7 +129,7 @@ describe('the envelope over WebSocket', () => {
 })
 
 describe('GET /schemas/envelope.json', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/envelope.md'), 'utf8')
+  const page = guideOf('envelope.md')
 
   test('is the schema of accepted envelopes', async () => {
     const { json, headers } = await home.request('GET', '/schemas/envelope.json')

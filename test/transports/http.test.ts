@@ -1,13 +1,10 @@
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const json = { 'Content-Type': 'application/json' }

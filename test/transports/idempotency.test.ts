@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { serveEnvelopes } from '../support/envelope-agent.ts'
-import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
+import { type Answer, startGateway } from '../support/gateway.ts'
 import { publication } from '../support/registry.ts'
-import {
-  type Outcome,
-  openTransports,
-  stdioProcess,
-  type TestTransport,
-  writable,
-} from '../support/transports.ts'
+import { type Outcome, openTransports, stdioProcess, writable } from '../support/transports.ts'
 
-let home: TestGateway
-let beside: TestGateway
-let transports: TestTransport[]
-let token: string
-beforeAll(async () => {
-  home = await startGateway()
-  beside = await startGateway({ DRAGOMAN_DATA: home.data })
-  transports = writable(openTransports(home, stdioProcess))
-  token = await home.token('ada')
-})
+const home = await startGateway()
+const beside = await startGateway({ DRAGOMAN_DATA: home.data })
+const transports = writable(openTransports(home, stdioProcess))
+const token = await home.token('ada')
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()
   await beside[Symbol.asyncDispose]()

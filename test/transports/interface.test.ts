@@ -1,24 +1,17 @@
-import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dirname } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { JsonSchema } from '../../schemas/json.ts'
 import type { Route } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
 import { publication } from './cases.ts'
 
-let home: TestGateway
-let good: string
-let session: string
-let key: string
-
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_CONTACT: '' })
-  good = await home.token('walker', { namespaces: ['com.walk'] })
-  const made = await home.request('POST', '/api/playground/session')
-  session = made.json.id
-  key = (await home.request('POST', '/api/keys', { token: good })).json.id
-})
+const home = await startGateway({ DRAGOMAN_CONTACT: '' })
+const good = await home.token('walker', { namespaces: ['com.walk'] })
+const made = await home.request('POST', '/api/playground/session')
+const session = made.json.id
+const key = (await home.request('POST', '/api/keys', { token: good })).json.id
 afterAll(() => home[Symbol.asyncDispose]())
 
 interface Step {
@@ -180,7 +173,7 @@ const steps: readonly Step[] = [
   { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
 ]
 
-const readme = readFileSync(join(import.meta.dirname, '../../docs/reference/http.md'), 'utf8')
+const readme = guideOf('reference/http.md')
 
 /** Fields that a path says without a parameter: whose card it is, and in which form. */
 const fixed: Readonly<Record<string, readonly string[]>> = {

@@ -1,10 +1,10 @@
 import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse } from '@modelcontextprotocol/server'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { isMessage } from '../../src/common/mcp/message.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
-import { type Pair, startPair } from '../support/referee.ts'
+import { startPair } from '../support/referee.ts'
 import { rounds } from '../support/rounds.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
 
@@ -60,10 +60,7 @@ const agents = [
   ]),
 ]
 
-let pair: Pair
-beforeAll(async () => {
-  pair = await startPair(agents)
-})
+const pair = await startPair(agents)
 afterAll(() => pair[Symbol.asyncDispose]())
 
 const call = (name: unknown, input?: unknown): Record<string, unknown> => ({

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { Context } from '../../schemas/action.ts'
 import { McpChannel } from '../../src/transports/mcp/channel.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { localLimits } from '../../src/transports/shared/message.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
 import { transportOver } from '../support/transport-context.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`

@@ -4,15 +4,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { toolNames } from '../support/hosted.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method) => {

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Action } from '../../schemas/action.ts'
 import { scopes } from '../../schemas/scope.ts'
 import { localPerson } from '../../src/auth/authenticator.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { openStdio } from '../support/connections.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { changing, forbidden } from '../support/model-rights.ts'
-import { openTransports, type TestTransport } from '../support/transports.ts'
+import { openTransports } from '../support/transports.ts'
 
-let home: TestGateway
-let transports: TestTransport[]
-let tokens: Record<'nobody' | 'caller' | 'publisher' | 'admin', string | undefined>
-
-beforeAll(async () => {
-  home = await startGateway()
-  transports = openTransports(home).filter(({ model }) => model !== undefined)
-  tokens = {
-    nobody: undefined,
-    caller: await home.token('caller', { scopes: ['agents:read', 'a2a:call'] }),
-    publisher: await home.token('publisher', { scopes: scopes.filter((scope) => scope !== 'admin') }),
-    admin: await home.token('admin', { scopes: ['admin'] }),
-  }
-}, 60_000)
+const home = await startGateway()
+const transports = openTransports(home).filter(({ model }) => model !== undefined)
+const tokens = {
+  nobody: undefined,
+  caller: await home.token('caller', { scopes: ['agents:read', 'a2a:call'] }),
+  publisher: await home.token('publisher', { scopes: scopes.filter((scope) => scope !== 'admin') }),
+  admin: await home.token('admin', { scopes: ['admin'] }),
+}
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createAdapter } from '../../src/auth/authorization-server/adapter.ts'
 import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
 import { createRecords } from '../../src/auth/authorization-server/records.ts'
 import { createVault } from '../../src/auth/vault.ts'
 import { Browser, type Visited } from '../support/browser.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import {
   allowed,
   authorizationRequest,
@@ -17,20 +17,14 @@ import {
   refresh,
   register,
   signIn,
-  type TestClient,
   tokensFor,
 } from '../support/sign-in.ts'
 import { openSocket } from '../support/socket.ts'
 
-let home: TestGateway
-let client: TestClient
-let other: TestClient
 const login = instantLogin()
-beforeAll(async () => {
-  home = await startGateway({}, { logins: [login] })
-  client = await register(home)
-  other = await register(home, { client_name: 'Other client' })
-})
+const home = await startGateway({}, { logins: [login] })
+const client = await register(home)
+const other = await register(home, { client_name: 'Other client' })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

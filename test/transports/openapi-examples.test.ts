@@ -1,23 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { answerExamples, bodyExamples } from '../../src/transports/http/openapi/examples.ts'
 import { routes } from '../../src/transports/http/routes.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
-let document: any
-let token: string
-let admin: string
-let validate: Ajv2020
-beforeAll(async () => {
-  home = await startGateway()
-  document = (await home.request('GET', '/openapi.json')).json
-  token = await home.token('publisher', { namespaces: ['com.example'] })
-  admin = await home.token('operator', { scopes: ['admin'] })
-  validate = new Ajv2020({ strict: false, validateFormats: false })
-  validate.addSchema(document, 'document')
-})
+const home = await startGateway()
+const document = (await home.request('GET', '/openapi.json')).json
+const token = await home.token('publisher', { namespaces: ['com.example'] })
+const admin = await home.token('operator', { scopes: ['admin'] })
+const validate = new Ajv2020({ strict: false, validateFormats: false })
+validate.addSchema(document, 'document')
 afterAll(() => home[Symbol.asyncDispose]())
 
 function errorsOf(pointer: string, value: unknown) {

@@ -1,18 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { tags } from '../../src/transports/http/route.ts'
 import { routes } from '../../src/transports/http/routes.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into freely
-let document: any
-beforeAll(async () => {
-  home = await startGateway()
-  document = (await home.request('GET', '/openapi.json')).json
-})
+const home = await startGateway()
+const document = (await home.request('GET', '/openapi.json')).json
 afterAll(() => home[Symbol.asyncDispose]())
 
 type Table = (typeof routes)[number]

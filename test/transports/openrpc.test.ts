@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { openSocket } from '../support/socket.ts'
 
 interface Method {
@@ -18,18 +18,13 @@ interface Document {
   readonly components: { errors: Record<string, { code: number; message: string; data: { code: string } }> }
 }
 
-let home: TestGateway
-let document: Document
-
 const rpc = async (method: string, params?: object) => {
   const body = { jsonrpc: '2.0', id: 1, method, ...(params && { params }) }
   return (await home.request('POST', '/rpc', { body })).json
 }
 
-beforeAll(async () => {
-  home = await startGateway()
-  document = (await rpc('rpc.discover')).result
-})
+const home = await startGateway()
+const document: Document = (await rpc('rpc.discover')).result
 afterAll(() => home[Symbol.asyncDispose]())
 
 describe('rpc.discover', () => {

@@ -1,45 +1,34 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { defaultLimits } from '../../agents/playground/sessions.ts'
 import { routes } from '../../src/transports/http/routes.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { blocksOf, guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
-import { html, type Replay, replay } from '../support/replay.ts'
+import { html, replay } from '../support/replay.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/playground.md'), 'utf8')
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
-  info,
-  code,
-}))
+const guide = guideOf('playground.md')
 
-let outside: Replay
-let home: TestGateway
-beforeAll(async () => {
-  outside = await replay({
-    'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-}, 30_000)
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
+const outside = await replay({
+  'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
 })
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const here = (text: string) =>
   text.replaceAll('http://127.0.0.1:8080', home.url).replaceAll('https://example.com/', `${outside.url}/`)
 
 test('docs/playground.md: the requests, one after the other, are answered as it says', async () => {
   await using folder = await temporaryFolder()
-  const scripts = blocks.filter(({ info }) => info === 'sh').map(({ code }) => here(code))
+  const scripts = blocksOf(guide, 'sh').map((code) => here(code))
   expect(scripts).toHaveLength(4)
   const quiet = scripts.join("printf '\\0'\n").replaceAll('curl ', 'curl -sS ')
   const script = `${quiet}echo "session=$SESSION" >&2`
   const { code, stdout, stderr } = await run('bash', ['-euc', script], {}, { cwd: folder.path }).ended
   expect(code, stderr).toBe(0)
   const words = stdout.split('\0')
-  const shown = blocks.filter(({ info }) => info === 'json').map(({ code }) => JSON.parse(here(code)))
+  const shown = blocksOf(guide, 'json').map((code) => JSON.parse(here(code)))
   expect(shown).toHaveLength(3)
   for (const [index, answer] of shown.entries()) {
     expect(JSON.parse(words[index] ?? '')).toMatchObject(answer)
@@ -50,9 +39,7 @@ test('docs/playground.md: the requests, one after the other, are answered as it 
     .map((line) => JSON.parse(line))
   expect(again).toMatchObject([shown[0], { output: { title: 'On rivers' }, step: 1 }])
 
-  const [watch = '', text = ''] = ['sh watch', 'text'].map(
-    (language) => blocks.find(({ info }) => info === language)?.code ?? '',
-  )
+  const [watch = '', text = ''] = ['sh watch', 'text'].map((language) => blocksOf(guide, language)[0] ?? '')
   await using watching = run('bash', [
     '-c',
     `SESSION=${/session=(\w+)/.exec(stderr)?.[1]}\nexec ${here(watch)}`,

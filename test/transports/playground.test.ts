@@ -1,30 +1,23 @@
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Step } from '../../schemas/playground.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { formats, runExported } from '../support/exported.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { html, type Replay, replay } from '../support/replay.ts'
+import { startGateway } from '../support/gateway.ts'
+import { html, replay } from '../support/replay.ts'
 import { openSocket } from '../support/socket.ts'
 
-let outside: Replay
-let home: TestGateway
-let folder: Awaited<ReturnType<typeof temporaryFolder>>
-beforeAll(async () => {
-  folder = await temporaryFolder()
-  outside = await replay({
-    'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-}, 30_000)
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
-  await folder[Symbol.asyncDispose]()
+const folder = await temporaryFolder()
+const outside = await replay({
+  'GET /': html('<html lang="en"><title>On rivers</title><body><p>Water flows downhill.</p></body></html>'),
 })
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+afterAll(() => folder[Symbol.asyncDispose]())
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const base = '/api/playground/session'
 const withToken = (token: string | undefined) => (token === undefined ? {} : { token })

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { localIssuer } from '../../schemas/identity.ts'
 import { temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { restTransport } from '../support/rest-transport.ts'
-import { openTransports, type TestTransport, writable } from '../support/transports.ts'
+import { openTransports, writable } from '../support/transports.ts'
 import { publication } from './cases.ts'
 
 const settings = { DRAGOMAN_QUOTAS: 'entries=2, stage_entries=2' }
 
-let home: TestGateway
-let admin: string
-let transports: TestTransport[]
-beforeAll(async () => {
-  home = await startGateway(settings)
-  admin = await home.token('root', { scopes: ['admin'] })
-  transports = [...writable(openTransports(home)), restTransport(home)]
-})
+const home = await startGateway(settings)
+const admin = await home.token('root', { scopes: ['admin'] })
+const transports = [...writable(openTransports(home)), restTransport(home)]
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()
   await home[Symbol.asyncDispose]()

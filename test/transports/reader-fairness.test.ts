@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { blocked, invalidUrls, reachable } from '../net/hosts.ts'
 import { expectAlike } from '../support/everywhere.ts'
 import { besideSecret } from '../support/secret.ts'
 
-let home: Awaited<ReturnType<typeof besideSecret>>
-beforeAll(async () => {
-  home = await besideSecret()
-}, 30_000)
+const home = await besideSecret()
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** One of each kind; test/soak has every spelling at every transport. */

@@ -1,32 +1,25 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { emptyReasons } from '../../agents/reader/html-to-markdown/empty-reason.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { html, type Replay, replay } from '../support/replay.ts'
+import { guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
+import { html, replay } from '../support/replay.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../docs/reader.md'), 'utf8')
+const guide = guideOf('reader.md')
 const blocks = (language: string) =>
   [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, code = '']) => code,
   )
 
-let outside: Replay
-let home: TestGateway
-beforeAll(async () => {
-  outside = await replay({
-    'GET /': html(
-      '<html lang="en"><title>On rivers</title><body><article><h1>On rivers</h1><p>Water flows <a href="/hill">downhill</a>, and always did, as far as we know.</p></article></body></html>',
-    ),
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
-}, 30_000)
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await outside[Symbol.asyncDispose]()
+const outside = await replay({
+  'GET /': html(
+    '<html lang="en"><title>On rivers</title><body><article><h1>On rivers</h1><p>Water flows <a href="/hill">downhill</a>, and always did, as far as we know.</p></article></body></html>',
+  ),
 })
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: outside.url })
+afterAll(() => outside[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const sections = guide.split('\n## ').filter((section) => section.includes('```sh'))
 

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { a2aVersion, message } from '../support/a2a.ts'
-import { everyScope, startGateway, type TestGateway } from '../support/gateway.ts'
+import { everyScope, startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-let token: string
-beforeAll(async () => {
-  home = await startGateway()
-  token = await home.token('ada', { scopes: everyScope })
-})
+const home = await startGateway()
+const token = await home.token('ada', { scopes: everyScope })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const storedRows = async () =>

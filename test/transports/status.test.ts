@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { sampleEntry } from '../support/entries.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 
-let home: TestGateway
-
-beforeAll(async () => {
-  home = await startGateway()
-  const { store, follower } = home.gateway
-  const { revision } = await store.write(async (writer) => {
-    await writer.put(sampleEntry({ package_name: 'com.example.swans', name: 'Swans' }))
-    await writer.put(sampleEntry({ package_name: 'com.example.draft', name: 'Draft', state: 'STAGE' }))
-  })
-  await follower.caughtUp(revision)
+const home = await startGateway()
+const { store, follower } = home.gateway
+const { revision } = await store.write(async (writer) => {
+  await writer.put(sampleEntry({ package_name: 'com.example.swans', name: 'Swans' }))
+  await writer.put(sampleEntry({ package_name: 'com.example.draft', name: 'Draft', state: 'STAGE' }))
 })
+await follower.caughtUp(revision)
 
 afterAll(() => home[Symbol.asyncDispose]())
 

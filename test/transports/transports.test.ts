@@ -1,17 +1,45 @@
 import { once } from 'node:events'
+import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Call } from '../../src/router/call.ts'
 import { type LimitedCaller, noLimits } from '../../src/router/limiter.ts'
 import { maxInFlight } from '../../src/transports/shared/flow-control.ts'
-import type { TestConnection } from '../support/connections.ts'
-import { allReady, connectionsOf, onEachConnection } from '../support/connections.ts'
+import { allReady, connectionsOf, onEachConnection, type TestConnection } from '../support/connections.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { makeTokens } from '../support/tokens.ts'
+import { signerOf, startGateway, type TestGateway } from '../support/gateway.ts'
 import { openTransports, type TestTransport } from '../support/transports.ts'
 import { type Credentials, cases, publication } from './cases.ts'
+
+/** A token for each kind of caller; undefined for the anonymous caller. */
+async function makeTokens(home: TestGateway): Promise<Record<Credentials, string | undefined>> {
+  const { key, issuer } = await signerOf(home)
+  const good = await home.token('stranger')
+  const [head, payload = '', signature] = good.split('.')
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  const raised = Buffer.from(JSON.stringify({ ...claims, scope: 'admin' })).toString('base64url')
+
+  const signed = (header: { kid?: string }, audience: string) =>
+    new SignJWT({ scope: 'agents:read' })
+      .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', ...header })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setSubject('stranger')
+      .setJti('1')
+      .setExpirationTime('1h')
+      .sign(key.private_key)
+  return {
+    none: undefined,
+    good,
+    reader: await home.token('stranger', { scopes: ['agents:read'] }),
+    expired: await home.token('stranger', { ttl_s: -60 }),
+    tampered: `${head}.${raised}.${signature}`,
+    kidless: await signed({}, issuer),
+    foreign: await signed({ kid: key.kid }, 'urn:somebody:else'),
+    garbage: 'garbage',
+  }
+}
 
 let home: TestGateway
 let transports: TestTransport[]

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { codes } from '../../schemas/failure.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { guideOf } from '../support/documents.ts'
+import { startGateway } from '../support/gateway.ts'
 
-const guide = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')
+const guide = guideOf('troubleshooting.md')
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 test('docs/troubleshooting.md has a section with an example for each code, and for nothing else', () => {

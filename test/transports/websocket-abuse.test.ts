@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -11,11 +12,49 @@ import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control
 import { clientFrame } from '../support/frames.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
-import { startProxy } from '../support/proxy.ts'
 import { hangingAction, principal, sampleAgent } from '../support/router.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
 import { transportOver } from '../support/transport-context.ts'
 import { askByHand, listenForSockets } from '../support/upgrades.ts'
+
+interface Proxy extends AsyncDisposable {
+  readonly port: number
+  /** From now on the proxy drops all data without notice to either side, as a broken network does. */
+  silence(): void
+}
+
+/** A TCP proxy before a port of this machine. */
+async function startProxy(target: number): Promise<Proxy> {
+  const sockets = new Set<Socket>()
+  let silent = false
+  function join(from: Socket, to: Socket): void {
+    sockets.add(from)
+    from.on('error', () => {})
+    from.on('data', (chunk) => {
+      if (!silent) to.write(chunk)
+    })
+    from.on('close', () => {
+      sockets.delete(from)
+      if (!silent) to.destroy()
+    })
+  }
+  const server = createServer((near) => {
+    const far = connect(target, '127.0.0.1')
+    join(near, far)
+    join(far, near)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence() {
+      silent = true
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 const nothing = () => ({ run: async () => {} })
 const onError = () => {}

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { type Replay, replay } from '../support/replay.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
 
 const start = 1_800_000_000_000
 let now = start
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ALLOWED_WEB_ORIGINS: 'https://page.example' }, { clock: () => now })
-})
+const home = await startGateway(
+  { DRAGOMAN_ALLOWED_WEB_ORIGINS: 'https://page.example' },
+  { clock: () => now },
+)
 afterAll(() => home[Symbol.asyncDispose]())
 
 const paths = [

@@ -16,7 +16,7 @@ import type { ProtocolPages } from './pages.ts'
 import { createPendingLogins } from './pending-logins.ts'
 import type { Records } from './records.ts'
 
-export interface AuthorizationServerOptions {
+interface AuthorizationServerOptions {
   /** The base URL, known once the server listens. */
   readonly issuer: () => string
   readonly signingKey: () => Promise<JWK & { readonly kid: string }>
@@ -43,7 +43,7 @@ export interface ConsentRequest {
 }
 
 /** A request of a client that waits for its user. */
-export type Waiting =
+type Waiting =
   | { readonly kind: 'login'; readonly client: string; readonly since: number }
   | { readonly kind: 'consent'; readonly request: ConsentRequest }
 
@@ -51,7 +51,7 @@ export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>
 
 /** Longer than the longest grant. */
 const usedClientMilliseconds = 120 * 86_400_000
-export const maxClients = 20_000
+const maxClients = 20_000
 /** An unused client that is older makes room for others when there are too many. */
 const newClientMilliseconds = 1_800_000
 

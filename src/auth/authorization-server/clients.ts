@@ -2,6 +2,12 @@
 export const commandLineClient = 'dragoman-cli'
 
 export const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code'
+/** The grants by which clients act for people. */
+export const grantsOfPeople: ReadonlySet<string> = new Set([
+  'authorization_code',
+  'refresh_token',
+  deviceGrant,
+])
 
 /** Clients that need no registration. */
 export const ownClients = [

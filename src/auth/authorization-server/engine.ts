@@ -12,7 +12,7 @@ import { offeredScopes } from './offered-scopes.ts'
 import type { Page, ProtocolPages } from './pages.ts'
 import type { Records } from './records.ts'
 
-export interface EngineOptions {
+interface EngineOptions {
   /** The base URL, which is the issuer. */
   readonly issuer: string
   /** The private key that signs access tokens. */

@@ -19,7 +19,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Login, Person } from './login.ts'
 
 /** How one issuer does the authorization code flow. */
-export interface CodeLogin {
+interface CodeLogin {
   readonly id: string
   readonly issuer: string
   readonly title: string

@@ -27,7 +27,7 @@ export const UpstreamClient = z.object({
 export type UpstreamClient = z.infer<typeof UpstreamClient>
 
 const OperatorClient = UpstreamClient.extend({ issuer: SecureUrl }).strict()
-export type OperatorClient = z.infer<typeof OperatorClient>
+type OperatorClient = z.infer<typeof OperatorClient>
 
 /**
  * The clients of `DRAGOMAN_UPSTREAM_CLIENTS`: the path of a JSON file, or JSON. Throws Failure `invalid_request` that

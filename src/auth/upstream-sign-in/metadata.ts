@@ -33,7 +33,7 @@ const ResourceMetadata = z.object({
   authorization_servers: z.array(Endpoint).min(1).max(20),
   scopes_supported: Words.exactOptional(),
 })
-export type ResourceMetadata = z.infer<typeof ResourceMetadata>
+type ResourceMetadata = z.infer<typeof ResourceMetadata>
 
 /** Authorization servers that are tried, of those that a resource names. */
 const maxServers = 3
@@ -67,7 +67,7 @@ export async function readResource(
 }
 
 /** True if a called URL lies at a resource, or below it. */
-export function covers(resource: string, called: string): boolean {
+function covers(resource: string, called: string): boolean {
   if (!URL.canParse(resource)) return false
   const [stated, url] = [new URL(resource), new URL(called.replace(/^ws/i, 'http'))]
   const base = stated.pathname.replace(/\/+$/, '')

@@ -22,7 +22,7 @@ export interface Challenged {
 }
 
 /** Where a caller signs in to an agent, and for what. */
-export interface Requirement {
+interface Requirement {
   readonly server: ServerMetadata
   /** The resource of the tokens (RFC 8707); absent where the agent names none. */
   readonly resource?: string
@@ -30,7 +30,7 @@ export interface Requirement {
 }
 
 /** The parameters of a Bearer challenge (RFC 6750, section 3; RFC 9728, section 5.1). */
-export interface Challenge {
+interface Challenge {
   readonly error?: string
   readonly scope?: string
   readonly resource_metadata?: string

@@ -13,12 +13,12 @@ import { reasonOf } from './metadata.ts'
 import { type Challenged, type FindRequirement, parseChallenge, scopesIn, unusable } from './requirement.ts'
 
 /** An agent that asks its caller for a sign-in. */
-export interface AskingAgent extends Challenged {
+interface AskingAgent extends Challenged {
   readonly entry_id: string
 }
 
 /** An address of this gateway at which a caller signs in to an agent. */
-export interface SignInRequest {
+interface SignInRequest {
   readonly sign_in_url: string
   readonly issuer: string
   readonly scopes: readonly string[]
@@ -40,7 +40,7 @@ type Begun = Pending &
   Pick<Authorization, 'state' | 'verifier' | 'redirect_uri'> & { readonly browser: string }
 
 /** What the page of a sign-in shows. */
-export interface SignInView {
+interface SignInView {
   readonly package_name: string
   readonly host: string
   readonly issuer: string

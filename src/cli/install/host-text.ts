@@ -6,7 +6,7 @@ import { TomlFile } from './toml-edit.ts'
 import { YamlFile } from './yaml-edit.ts'
 
 /** The text of a host's file before and after a change. */
-export interface Edit {
+interface Edit {
   readonly text: string
   /** True if another server stood under the name. */
   readonly replaces: boolean

@@ -35,7 +35,7 @@ interface Choice {
   readonly manage?: boolean | undefined
 }
 
-export const ownName = 'dragoman'
+const ownName = 'dragoman'
 
 export function hostOf(id: HostId): Host {
   const host = hosts.find((row) => row.id === id)

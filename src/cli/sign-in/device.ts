@@ -30,7 +30,7 @@ const interval_s = 5
 const requestMilliseconds = 15_000
 
 /** The authorization server of a gateway, and the resource that envelopes are sent to. */
-export interface Issuer {
+interface Issuer {
   readonly server: AuthorizationServer
   readonly resource: string
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as after } from 'node:timers/promises'
+import { parseJson } from '../../common/json.ts'
 import { linesOf } from '../../common/lines.ts'
 import { cancelledBy, isMessage, isRequest, type McpMessage } from '../../common/mcp/message.ts'
 import { faultText, type Remote, type RemoteEvents } from './frame.ts'
@@ -100,12 +101,8 @@ export async function bridge({
 }
 
 function read(text: string): McpMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isMessage(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text)
+  return isMessage(value) ? value : undefined
 }
 
 function refusal(text: string | undefined): string {

@@ -1,5 +1,6 @@
 import { Agent, fetch, type Response } from 'undici'
 import { isRecord } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { readEventData } from '../../common/sse.ts'
@@ -197,10 +198,6 @@ function refusalOf({ status, headers, ok }: Response, text: string): unknown {
 }
 
 function asRecord(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : {}
-  } catch {
-    return {}
-  }
+  const value = parseJson(text)
+  return isRecord(value) ? value : {}
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../common/json.ts'
 import type { Problem, ProblemCode } from './schema.ts'
 
 /** A refusal of the gateway: its problem details (RFC 9457), or only the status if the answer has no such body. */
@@ -29,13 +30,9 @@ export async function problemIn(response: Response): Promise<ProblemError> {
   const id = response.headers.get('X-Request-Id') ?? undefined
   const text = await response.text()
   const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json')
-  return new ProblemError(response.status, isProblem ? parsed(text) : undefined, id)
-}
-
-function parsed(text: string): Problem | undefined {
-  try {
-    return JSON.parse(text) as Problem
-  } catch {
-    return undefined
-  }
+  return new ProblemError(
+    response.status,
+    isProblem ? (parseJson(text) as Problem | undefined) : undefined,
+    id,
+  )
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json.ts'
 
 /**
  * The newest supported protocol version. Protocol versions are dates and compare as text. Every older one is legacy.

@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json.ts'
 
 const capabilityOf: Readonly<Record<string, string>> = {
   'elicitation/create': 'elicitation',

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json.ts'
 
 /**
  * True for a text that says only what the structured content says: its JSON (2025-06-18, Tools, Structured Content), or,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isRecord } from '../is-record.ts'
+import { isRecord, parseJson } from '../json.ts'
 import { retryAfter } from '../retry-after.ts'
 
 /** A server refused to open a socket; the message is the server's own if it sends a problem (RFC 9457). */
@@ -41,10 +41,6 @@ export class SocketClosed extends Error {
 }
 
 function problemIn(body: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(body)
-    return isRecord(value) ? value : {}
-  } catch {
-    return {}
-  }
+  const value = parseJson(body)
+  return isRecord(value) ? value : {}
 }

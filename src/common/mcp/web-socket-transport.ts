@@ -1,4 +1,4 @@
-import { isRecord } from '../is-record.ts'
+import { isRecord } from '../json.ts'
 import { type McpSocket, type McpSocketOptions, openMcpSocket } from './socket-connection.ts'
 
 export interface WebSocketTransportOptions extends McpSocketOptions {

@@ -11,10 +11,6 @@ import { checkUrl, type Rules } from './rules.ts'
 import { translate } from './translate-error.ts'
 import { createDial, type Dial } from './web-socket.ts'
 
-export type { Lookup } from './connector.ts'
-export type { Fetch, FetchRequest, FetchResponse, Open } from './fetch.ts'
-export type { Dial } from './web-socket.ts'
-
 export interface SafeFetchOptions {
   readonly user_agent: string
   /** The system's when absent. */

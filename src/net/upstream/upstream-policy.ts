@@ -1,8 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { type Clock, monotonic, type Wait } from '../../common/clock.ts'
-import { createKeyedSemaphore } from '../../common/keyed-semaphore.ts'
 import { createRate } from '../../common/rate.ts'
-import { createSemaphore } from '../../common/semaphore.ts'
+import { createKeyedSemaphore, createSemaphore } from '../../common/semaphore.ts'
 import type { UpstreamLimits } from '../../common/upstream.ts'
 import { circuitOpen, createCircuit, paceExceeded } from './circuit.ts'
 

@@ -1,6 +1,7 @@
 import type { Access } from '../../../schemas/callable.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
@@ -65,10 +66,6 @@ export async function hasSignIn(url: string, fetch: Fetch, signal: AbortSignal):
 }
 
 function isMetadata(body: Uint8Array): boolean {
-  try {
-    const document: unknown = JSON.parse(new TextDecoder().decode(body))
-    return isRecord(document) && ('authorization_servers' in document || 'authorization_endpoint' in document)
-  } catch {
-    return false
-  }
+  const document = parseJson(new TextDecoder().decode(body))
+  return isRecord(document) && ('authorization_servers' in document || 'authorization_endpoint' in document)
 }

@@ -8,7 +8,7 @@ import type { Store, StoredEntry } from '../../store/store.ts'
 import { assertMayChange, assertNotSuspended } from '../entry/permissions.ts'
 
 /** The versions whose status was changed, and the revision of the change. */
-export interface ChangedStatus {
+interface ChangedStatus {
   readonly rows: readonly ServerVersion[]
   readonly revision: number
 }

@@ -2,7 +2,6 @@ import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
 import { toReference } from '../entry/reference.ts'
-import { createAsyncEvent } from './async-event.ts'
 import { createFollowerLimit, type FollowerLimits } from './connection-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
@@ -22,7 +21,7 @@ export interface ChangeFeed extends AsyncDisposable {
   follow(since: number, who: Follower, signal: AbortSignal, agent?: string): AsyncGenerator<FollowedSpan>
 }
 
-export interface Follower {
+interface Follower {
   /** The key that limits count by; undefined for a local process. */
   readonly counted_as: string | undefined
   readonly has_token: boolean
@@ -147,4 +146,29 @@ function setBack(at: number): Failure {
   return new Failure('unavailable', `The registry was restored to a state before revision ${at}.`, {
     hint: 'Start again with since=0.',
   })
+}
+
+/** An auto-reset event: a signal wakes one waiter, or the next waiter if none waits. */
+interface AsyncEvent {
+  readonly ring: () => void
+  rung(): Promise<void>
+}
+
+function createAsyncEvent(): AsyncEvent {
+  let hasRung = false
+  let wake = () => {}
+  return {
+    ring() {
+      hasRung = true
+      wake()
+    },
+    async rung() {
+      if (!hasRung) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      hasRung = false
+    },
+  }
 }

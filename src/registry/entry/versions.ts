@@ -3,15 +3,14 @@ import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { orderedText } from '../../../schemas/json.ts'
+import { isRecord, orderedText } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { VersionDiff, VersionPage, WantedVersion } from '../../../schemas/version.ts'
+import type { Difference, VersionDiff, VersionPage, WantedVersion } from '../../../schemas/version.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { PublishedVersion, Store, StoredEntry, Version, VersionStore } from '../../store/store.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 import type { SearchService } from '../queries/search-service.ts'
-import { differencesOf } from './differences.ts'
 import { isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
 import type { Views } from './view.ts'
@@ -183,4 +182,30 @@ function positionIn(
   if (cursor === undefined) return undefined
   const { key, id } = decodePosition(cursor, question)
   return { precedence: String(key), revision: numberIn(id) }
+}
+
+/** The members that differ between two documents, as deep as both have members. */
+function differencesOf(before: unknown, after: unknown): Difference[] {
+  return [...differing('', before, after)]
+}
+
+function* differing(field: string, before: unknown, after: unknown): Generator<Difference> {
+  if (JSON.stringify(before) === JSON.stringify(after)) return
+  const [old, changed] = [membersOf(before), membersOf(after)]
+  if (!old || !changed) return yield { field: field || '/', before: before ?? null, after: after ?? null }
+  for (const name of new Set([...old.keys(), ...changed.keys()]))
+    yield* differing(`${field}/${name}`, old.get(name), changed.get(name))
+}
+
+/** Members by name; those of a list of named things, such as capabilities, by their names. */
+function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (isRecord(value)) return new Map(Object.entries(value))
+  if (!Array.isArray(value)) return undefined
+  const named = new Map<string, unknown>()
+  for (const item of value) {
+    const name: unknown = isRecord(item) ? (item.id ?? item.name) : undefined
+    if (typeof name !== 'string' || named.has(name)) return undefined
+    named.set(name, item)
+  }
+  return named
 }

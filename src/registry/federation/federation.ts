@@ -1,4 +1,10 @@
-import { identifierOf, packageNamesFor, publishedBy, publisherOf } from '../../../schemas/ard.ts'
+import {
+  identifierOf,
+  packageNamesFor,
+  publishedBy,
+  publisherOf,
+  typeOfProtocol,
+} from '../../../schemas/ard.ts'
 import { charactersPerToken, lengthOf } from '../../../schemas/brief.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { FederationMode, UpstreamReport } from '../../../schemas/federation.ts'
@@ -11,7 +17,6 @@ import type { Reader } from '../../store/store.ts'
 import { identified } from '../entry/protocol.ts'
 import type { Site } from '../entry/site.ts'
 import { type ForeignResult, merge } from './merge.ts'
-import { type Question, questionFor } from './question.ts'
 import { maxAnswerBytes, readResults } from './read-results.ts'
 
 /** Time within which all other registries must answer, in milliseconds. */
@@ -36,7 +41,7 @@ interface Answered {
 }
 
 /** Adds what other registries find to a search; `find` searches this registry for at most so many agents. */
-export type Federate = <Output extends SearchOutput | BriefSearchOutput>(
+type Federate = <Output extends SearchOutput | BriefSearchOutput>(
   input: SearchQuery,
   mode: FederationMode,
   find: (limit: number) => Promise<Output>,
@@ -183,4 +188,41 @@ function notAsked(url: string): UpstreamReport {
 
 function skipped(url: string, detail: string): UpstreamReport {
   return { url, status: 'skipped', results: 0, detail }
+}
+
+/** A search as other registries take it. */
+interface Question {
+  readonly text: string
+  readonly filter: Readonly<Record<string, readonly string[]>>
+}
+
+/** The search for other registries, or the reason why it cannot be passed on. */
+export function questionFor(input: SearchQuery, ownUrl: string): Question | string {
+  const { query, cursor, sort, min_score, filters = {} } = input
+  if (query === undefined) return 'A list without a query is of this registry alone.'
+  if (cursor !== undefined) return 'Further pages are of this registry alone.'
+  if (sort !== 'relevance') return 'Only a list by relevance can be merged.'
+  if (min_score !== undefined) return 'Scores of different registries do not compare.'
+  const { protocol, labels, tags, publisher, ...others } = filters
+  const [local] = Object.entries(others).find(([, value]) => value !== undefined) ?? []
+  if (local !== undefined) return `Other registries do not know the filter ${local}.`
+  if (tags && tags.length + (labels?.length ?? 0) > 1)
+    return 'Other registries take one of the tags, not all.'
+  const publishers = publisher?.filter((domain) => domain !== 'none' && domain !== publisherOf(ownUrl))
+  if (publishers?.length === 0) return 'The publisher is this registry.'
+  return {
+    text: query,
+    filter: present({
+      type: protocol?.map(typeOfProtocol),
+      tags: [...(labels ?? []), ...(tags ?? [])],
+      publisher: publishers,
+    }),
+  }
+}
+
+function present(filter: Readonly<Record<string, readonly string[] | undefined>>): Question['filter'] {
+  const stated = Object.entries(filter).flatMap(([path, values = []]) =>
+    values.length > 0 ? [[path, [...new Set(values)]] as const] : [],
+  )
+  return Object.fromEntries(stated)
 }

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import type { VectorIndex } from './vector-index.ts'
 
 /** The serving model, and the progress of the model that will replace it. */
-export interface DenseProgress {
+interface DenseProgress {
   readonly model: string
   readonly applied_revision: number
   readonly embedded: number

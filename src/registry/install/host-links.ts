@@ -9,7 +9,8 @@ export interface Links {
   readonly web_link?: string
 }
 
-interface Linked {
+/** What a host is given: a server under a name, and what its user has to give. */
+export interface Install {
   readonly name: string
   readonly title: string
   readonly launch: Launch
@@ -17,7 +18,7 @@ interface Linked {
 }
 
 /** VS Code asks for the values of the prompts after the click. */
-export function vscodeLinks(scheme: string, { name, needs }: Linked, server: Server): Links {
+export function vscodeLinks(scheme: string, { name, needs }: Install, server: Server): Links {
   const prompts = promptsOf(needs)
   const web = new URL('https://insiders.vscode.dev/redirect/mcp/install')
   const quality = scheme === 'vscode-insiders' ? '&quality=insiders' : ''
@@ -29,7 +30,7 @@ export function vscodeLinks(scheme: string, { name, needs }: Linked, server: Ser
   }
 }
 
-export function cursorLinks({ name }: Linked, server: Server): Links {
+export function cursorLinks({ name }: Install, server: Server): Links {
   const query = `name=${name}&config=${encodeURIComponent(base64(server))}`
   return {
     link: `cursor://anysphere.cursor-deeplink/mcp/install?${query}`,
@@ -37,7 +38,7 @@ export function cursorLinks({ name }: Linked, server: Server): Links {
   }
 }
 
-export function lmStudioLinks({ name }: Linked, server: Server): Links {
+export function lmStudioLinks({ name }: Install, server: Server): Links {
   const query = `name=${name}&config=${encodeURIComponent(base64(server))}`
   return { link: `lmstudio://add_mcp?${query}`, web_link: `https://lmstudio.ai/install-mcp?${query}` }
 }
@@ -46,7 +47,7 @@ export function lmStudioLinks({ name }: Linked, server: Server): Links {
 const gooseCommands = new Set(['npx', 'uvx', 'docker'])
 
 /** Goose asks for the variables of a link, which cannot hold other values of the user. */
-export function gooseLinks({ name, title, launch }: Linked): Links | undefined {
+export function gooseLinks({ name, title, launch }: Install): Links | undefined {
   const query: [string, string][] = []
   if (launch.kind === 'bundle') return undefined
   if (launch.kind === 'stdio') {

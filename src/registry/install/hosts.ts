@@ -1,6 +1,13 @@
-import type { ConfigFile, HostId, Need } from '../../../schemas/install.ts'
+import type { ConfigFile, HostId } from '../../../schemas/install.ts'
 import { claudeLine, codexLine, downloadLine, geminiLine, vscodeLine } from './host-lines.ts'
-import { cursorLinks, gooseLinks, type Links, lmStudioLinks, vscodeLinks } from './host-links.ts'
+import {
+  cursorLinks,
+  gooseLinks,
+  type Install,
+  type Links,
+  lmStudioLinks,
+  vscodeLinks,
+} from './host-links.ts'
 import type { Launch } from './launch.ts'
 import {
   blank,
@@ -12,14 +19,6 @@ import {
   untypedServer,
   variables,
 } from './server-forms.ts'
-
-/** What a host is given: a server under a name, and what its user has to give. */
-export interface Install {
-  readonly name: string
-  readonly title: string
-  readonly launch: Launch
-  readonly needs: readonly Need[]
-}
 
 /** One host: where its configuration is, what it can run, and how it writes a server. */
 export interface Host {

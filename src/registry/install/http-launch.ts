@@ -13,7 +13,7 @@ type Stated = Pick<Endpoint, 'url' | 'binding' | 'headers' | 'variables'>
  * Where an address may be: an agent's is public, or one that the operator allows; a package that runs here answers on
  * this machine.
  */
-export type Reach = 'loopback' | { readonly allowed: readonly string[] }
+type Reach = 'loopback' | { readonly allowed: readonly string[] }
 
 /**
  * How a host connects to an address. Throws Failure `not_installable` for an address that a host must not be given.

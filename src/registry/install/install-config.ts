@@ -8,7 +8,8 @@ import type {
   RefusedTarget,
 } from '../../../schemas/install.ts'
 import { promptsOf } from './host-lines.ts'
-import { type Host, hosts, type Install } from './hosts.ts'
+import type { Install } from './host-links.ts'
+import { type Host, hosts } from './hosts.ts'
 import type { Launch } from './launch.ts'
 import { askPublisher, refuse } from './refuse.ts'
 import { type Server, wholeValues } from './server-forms.ts'

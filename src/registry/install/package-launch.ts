@@ -45,7 +45,7 @@ function bundle({ identifier, file_sha256, registry_base_url: base }: Package, p
 }
 
 /** What a package is started with, whatever program runs it. */
-export interface PackageContent {
+interface PackageContent {
   /** Arguments of the program that runs it. */
   readonly runtime: readonly Template[]
   /** Arguments of the package. */

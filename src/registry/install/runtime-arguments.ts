@@ -10,7 +10,7 @@ export interface Token {
 }
 
 /** What the stated arguments of a runtime come to. */
-export interface RuntimeArguments {
+interface RuntimeArguments {
   readonly args: readonly Template[]
   /** Variables that the container gets, with their values if they are stated. */
   readonly env: readonly { readonly name: string; readonly value?: Template; readonly pointer: string }[]

@@ -2,7 +2,7 @@ import type { ProcessLaunch } from './launch.ts'
 import { literalOf, type Template } from './template.ts'
 
 /** One word of a POSIX shell that stands for the text, whatever it holds. */
-export function quote(text: string): string {
+function quote(text: string): string {
   if (/^[A-Za-z0-9_./:@%+,-][A-Za-z0-9_./:=@%+,-]*$/.test(text)) return text
   return `'${text.replaceAll("'", "'\\''")}'`
 }

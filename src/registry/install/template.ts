@@ -8,7 +8,7 @@ import { checkLiteral } from './refuse.ts'
 export type Template = readonly (string | Need)[]
 
 /** Where a stated value stands. */
-export interface Place {
+interface Place {
   readonly part: Need['part']
   readonly name: string
   readonly pointer: string

@@ -15,7 +15,7 @@ export interface Prober {
   check(entry: StoredEntry, signal: AbortSignal): Promise<Checked>
 }
 
-export interface Checked {
+interface Checked {
   readonly signals: readonly Signal[]
   readonly revision: number
 }

@@ -20,7 +20,7 @@ export interface ApplyContext {
   readonly audit: AuditAction
 }
 
-export type Outcome = 'created' | 'updated' | 'unchanged' | 'removed'
+type Outcome = 'created' | 'updated' | 'unchanged' | 'removed'
 
 /** What became of the agents of a page. */
 export type Applied = Record<Outcome, number> & {
@@ -40,7 +40,7 @@ export interface PutEntry {
 }
 
 /** An agent as its source states it. */
-export interface Statement {
+interface Statement {
   /** Its key at the source. */
   readonly key: string
   readonly facts: Facts

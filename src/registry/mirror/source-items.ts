@@ -41,7 +41,7 @@ export interface Rejection {
 }
 
 /** The key in `_meta` under which MCP registries state the life of a version. */
-export const officialMeta = 'io.modelcontextprotocol.registry/official'
+const officialMeta = 'io.modelcontextprotocol.registry/official'
 
 const maxMessage = 500
 

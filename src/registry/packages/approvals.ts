@@ -158,7 +158,7 @@ export function valueKey({ part, name }: Pick<ApprovedValue, 'part' | 'name'>): 
 export function prepare(entry: EntryDetail, input: ApprovalInput, inputs?: readonly NamedInput[]): Prepared {
   const chosen = { variables: Object.keys(input.variables), arguments: Object.keys(input.arguments) }
   const demand = demandOf(entry, chosen, inputs)
-  if (input.hosts.length > maxHosts) throw invalid('/hosts', `At most ${maxHosts} hosts.`)
+  if (input.hosts.length > maxHosts) throw Failure.invalidField('/hosts', `At most ${maxHosts} hosts.`)
   const secrets = new Map<string, string>()
   const values: Record<string, string> = {}
   for (const need of demand.needs) {
@@ -168,7 +168,7 @@ export function prepare(entry: EntryDetail, input: ApprovalInput, inputs?: reado
     const pointer = `/${part === 'argument' ? 'arguments' : 'variables'}/${need.name}`
     checkText(value, pointer)
     if (need.choices && !need.choices.includes(value)) {
-      throw invalid(pointer, `This must be one of ${need.choices.join(', ')}.`)
+      throw Failure.invalidField(pointer, `This must be one of ${need.choices.join(', ')}.`)
     }
     if (need.secret) secrets.set(need.name, value)
     else values[valueKey({ part, name: need.name })] = value
@@ -184,11 +184,7 @@ function valueIn(input: ApprovalInput, part: ApprovedValue['part'], name: string
 
 /** A process takes any text but one with a zero character. */
 function checkText(text: string, pointer: string): void {
-  if (text.includes('\0')) throw invalid(pointer, 'A zero character cannot stand in a value.')
-}
-
-function invalid(pointer: string, detail: string): Failure {
-  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
+  if (text.includes('\0')) throw Failure.invalidField(pointer, 'A zero character cannot stand in a value.')
 }
 
 /** What was approved, without secrets. */

@@ -14,7 +14,7 @@ import { checkVariableName } from '../install/variable-rules.ts'
 type RegistryType = ApprovedPackage['registry_type']
 
 /** The names for which somebody gave values. */
-export interface GivenNames {
+interface GivenNames {
   readonly variables: readonly string[]
   readonly arguments: readonly string[]
 }
@@ -144,7 +144,7 @@ export function isNamed(stated: string, name: string): boolean {
 }
 
 /** The arguments of a package as people read them: names in braces stand for values. */
-export function writtenArguments(args: readonly Template[]): string[] {
+function writtenArguments(args: readonly Template[]): string[] {
   return args.map((template) => write(template, ({ name }) => `\${${name}}`))
 }
 

@@ -38,8 +38,7 @@ interface Secrets {
   removeAll(entryId: string, owner: string): Promise<void>
 }
 
-export interface PackagesOptions
-  extends Omit<LaunchesOptions, 'approvals' | 'store' | 'runner' | 'variablesFor'> {
+interface PackagesOptions extends Omit<LaunchesOptions, 'approvals' | 'store' | 'runner' | 'variablesFor'> {
   readonly store: Pick<Store, 'approvals' | 'write' | 'read'>
   readonly runner: Runner
   readonly secrets: Secrets

@@ -37,7 +37,7 @@ export interface CheckerOptions {
 }
 
 /** The domain of the base URL, and the proof that the gateway answers there. */
-export interface OwnDomain {
+interface OwnDomain {
   readonly domain: string
   readonly claimant: Claimant
   readonly prove: Prove

@@ -24,7 +24,7 @@ export interface Proof {
   readonly signature?: string
 }
 
-export interface Attempt {
+interface Attempt {
   readonly method: Method
   readonly ok: boolean
   /** A message for the owner. */

@@ -2,7 +2,7 @@ import type { RegistryChange } from '../../../schemas/change.ts'
 import { type Code, Failure } from '../../../schemas/failure.ts'
 import type { Delivery, DeliveryFailure, StoredWebhook } from '../../../schemas/webhook.ts'
 import { retryAfter } from '../../common/retry-after.ts'
-import type { Fetch } from '../../net/fetch/safe-fetch.ts'
+import type { Fetch } from '../../net/fetch/fetch.ts'
 import { signed } from './signature.ts'
 
 /** Seals secrets; `context` binds a secret to its use. */
@@ -11,7 +11,7 @@ export interface Seals {
   open(sealed: string, context: string): string | undefined
 }
 
-export interface Attempt {
+interface Attempt {
   readonly delivery: Delivery
   /** The target's Retry-After, in seconds; 0 if the target sends none. */
   readonly asked_s: number

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
 import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
@@ -84,7 +85,7 @@ export function withHttpErrors(
     const { status, headers } = answer
     if (answer.ok) return answer
     const text = await readStart(answer)
-    const body = parse(text)
+    const body = parseJson(text)
     // The SDK reads errors of JSON-RPC and of the REST binding (AIP-193), without the challenge of the answer.
     const isChallenge = status === 401 || headers.has('www-authenticate')
     if (!isChallenge && isRecord(body) && isRecord(body.error)) return new Response(text, { status, headers })
@@ -107,12 +108,4 @@ async function readStart({ body }: Response): Promise<string> {
     if (text.length > maxErrorCharacters) break
   }
   return text.slice(0, maxErrorCharacters)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../common/is-record.ts'
+import { isRecord } from '../../common/json.ts'
 import { matchPattern } from './pattern.ts'
 
 /** A JSON Schema document, an object. */

@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { Content } from '../../../schemas/content.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import { repeatsStructured } from '../../common/mcp/repeats.ts'
 import { failureOfProblem, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
@@ -74,12 +75,7 @@ function contentOf(content: readonly ContentBlock[]): Json {
 
 /** A text that is the JSON of an object or an array. */
 function document(text: string): Json | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
+  return /^\s*[[{]/.test(text) ? (parseJson(text) as Json | undefined) : undefined
 }
 
 /**

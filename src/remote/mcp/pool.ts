@@ -13,7 +13,7 @@ interface PoolEntry<Item> {
   idleTimer?: NodeJS.Timeout
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly max_items: number
   /** Milliseconds for which an unused item is kept. */
   readonly idle_ms: number

@@ -2,6 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
+import { parseJson } from '../../common/json.ts'
 import { createValueMeter } from '../../common/value-meter.ts'
 import { maxValues } from '../check-output.ts'
 import type { ServerProcess } from '../remote-agent.ts'
@@ -162,10 +163,6 @@ function invalid(message: string): Failure {
 function parsed(line: Buffer): JSONRPCMessage | undefined {
   // `{`; a carriage return at the end is space in JSON.
   if (line[0] !== 0x7b) return undefined
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'))
-    return isRecord(value) && value.jsonrpc === '2.0' ? (value as unknown as JSONRPCMessage) : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(line.toString('utf8'))
+  return isRecord(value) && value.jsonrpc === '2.0' ? (value as unknown as JSONRPCMessage) : undefined
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** Connects to a host; rejects where the address is not allowed. */
-export type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Socket>
+type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Socket>
 
 /** An HTTP proxy on a Unix socket that reaches chosen hosts alone. */
 export interface EgressProxy extends AsyncDisposable {

@@ -11,7 +11,7 @@ import type { RunLimits } from '../runner.ts'
 import { inside, type Sandbox } from '../sandbox/sandbox.ts'
 
 /** A tool that runs in a sandbox with network to registries alone. */
-export interface Job {
+interface Job {
   readonly program: Program
   readonly args: readonly string[]
   readonly env?: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /** A version of Python or of a Python package in the parts that order it (PEP 440); a pre-release has letters. */
-export interface PythonVersion {
+interface PythonVersion {
   readonly release: readonly number[]
   readonly isPrerelease: boolean
 }

@@ -9,7 +9,7 @@ import type { Ecosystem, Installation, InstalledProgram } from './ecosystem.ts'
 import { readInstalled, writeShared } from './files.ts'
 
 /** An installation and how it starts. */
-export interface StoredPackage extends InstalledPackage {
+interface StoredPackage extends InstalledPackage {
   readonly program: InstalledProgram
 }
 
@@ -24,7 +24,7 @@ const release_ms = 24 * 3600_000
 const maxLock = 32 * 1024 ** 2
 
 /** Locks and installations below a folder, by their hashes. */
-export interface PackageStore {
+interface PackageStore {
   /** The installation, or undefined. */
   find(lock: string, scripts: boolean): Promise<StoredPackage | undefined>
   folderOf(lock: string, scripts: boolean): string

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { RunLimits } from '../runner.ts'
 
 /** What a control group limits. */
-export type Controller = 'memory' | 'pids' | 'cpu'
+type Controller = 'memory' | 'pids' | 'cpu'
 
 /** The control groups of one command. */
 export interface ControlGroup extends Disposable {

@@ -34,8 +34,7 @@ export interface Image {
 }
 
 /** A start of the program of an image. */
-export interface ImageCommand
-  extends Pick<SandboxCommand, 'env' | 'home' | 'identity' | 'egress' | 'limits'> {
+interface ImageCommand extends Pick<SandboxCommand, 'env' | 'home' | 'identity' | 'egress' | 'limits'> {
   readonly image: string
   readonly args: readonly string[]
 }

@@ -31,7 +31,7 @@ export interface SandboxCommand {
 /** Why a process ended, beside its own exit. */
 export type Ending = 'disposed' | 'memory' | 'disk'
 
-export interface ProcessExit {
+interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly ending: Ending | null

@@ -7,7 +7,7 @@ import type { ControlGroup } from './control-groups.ts'
 import type { Ending, SandboxedProcess } from './sandbox.ts'
 import { diskUsage, memoryOf } from './usage.ts'
 
-export interface Spawn {
+interface Spawn {
   /** Program of the host and its arguments. */
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>

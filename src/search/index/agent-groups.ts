@@ -17,7 +17,7 @@ interface Described {
 }
 
 /** Members of groups that a search has folded into one hit, by the slot of the hit; the best one comes first. */
-export type Folded = ReadonlyMap<number, readonly number[]>
+type Folded = ReadonlyMap<number, readonly number[]>
 
 /** Groups of slots whose documents come from different sources and describe one agent. */
 export class AgentGroups {

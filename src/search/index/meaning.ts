@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache'
 import type { Embedder, TextEmbedding } from '../embedders/embedder.ts'
-import { clausesOf } from '../query/clauses.ts'
 import { createModelWords, type ModelWords } from '../spelling/model-words.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
@@ -104,4 +103,18 @@ function meanOf(whole: Near, part: Near): Near {
 function unspacedShare(text: string): number {
   const all = text.match(letters)?.length ?? 0
   return all === 0 ? 0 : (text.match(unspaced)?.length ?? 0) / all
+}
+
+const ends = /(?<=[.!?;])\s+|[,;\n]|\b(?:and|then|also)\b/i
+const minWords = 3
+const maxClauses = 4
+
+/**
+ * The parts of a query that asks for several things, at most 4: the texts between sentence ends, commas, "and", "then"
+ * and "also" that have at least 3 words. Empty if there is only one part.
+ */
+export function clausesOf(text: string): string[] {
+  const parts = text.split(ends).map((part) => part.trim())
+  const clauses = parts.filter((part) => part.split(/\s+/).length >= minWords)
+  return clauses.length > 1 ? clauses.slice(0, maxClauses) : []
 }

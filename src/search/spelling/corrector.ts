@@ -5,7 +5,7 @@ import { type ModelWords, maxRank } from './model-words.ts'
 import { isSpellable, type WordList } from './word-list.ts'
 
 /** The words against which a query is corrected. */
-export interface Spelling {
+interface Spelling {
   /** True for a word that is right although no entry has it. */
   isRight(word: string): boolean
   /** The term of a word in the index; undefined if no document that counts has a form of the word. */
@@ -14,7 +14,7 @@ export interface Spelling {
   readonly model?: ModelWords | undefined
 }
 
-export interface Corrected {
+interface Corrected {
   readonly text: string
   readonly corrections: readonly Correction[]
 }

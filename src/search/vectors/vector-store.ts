@@ -1,3 +1,4 @@
+import { compareAscii } from '../../common/compare.ts'
 import type { AttributeFilter, EntryAttributes } from './attributes.ts'
 
 /** The current vectors of an entry; null if the entry was removed. All are unit vectors, or zeros. */
@@ -22,6 +23,11 @@ export interface Near {
   readonly similarity: number
   /** Index of the best capability among its capabilities, the first of equals; null if it has none. */
   readonly capability: number | null
+}
+
+/** The order of results: by similarity, equals by id. */
+export function bestFirst(left: Near, right: Near): number {
+  return right.similarity - left.similarity || compareAscii(left.id, right.id)
 }
 
 /** Vectors of entries, searched by similarity. Derived data: its owner can apply all entries again at any time. */

@@ -177,7 +177,7 @@ export interface LivenessTable {
   document: string
 }
 
-export interface LivenessDayTable {
+interface LivenessDayTable {
   entry_id: string
   /** Days since the epoch, in UTC. */
   day: number

@@ -2,7 +2,6 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
-import { invalidField } from './protocol/error.ts'
 import { listParams } from './protocol/params.ts'
 import type { TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
@@ -52,5 +51,5 @@ const position = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{32})$/
 function positionIn(token: string): TaskPosition {
   const [, updated_at, id] = position.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (updated_at && id) return { updated_at, id }
-  throw invalidField('/pageToken', 'This is not a nextPageToken of an earlier list.')
+  throw Failure.invalidField('/pageToken', 'This is not a nextPageToken of an earlier list.')
 }

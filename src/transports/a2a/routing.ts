@@ -10,7 +10,7 @@ import type { Call, Reply } from '../../router/call.ts'
 import { partsOf } from '../shared/content.ts'
 import { stringify } from '../shared/stringify.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { invalidField, refusal } from './protocol/error.ts'
+import { refusal } from './protocol/error.ts'
 import type { RequestPart, SendParams } from './protocol/params.ts'
 import { Relay } from './relay.ts'
 import type { A2aCall, Job, Tell, Work, WorkUpdate } from './work.ts'
@@ -161,7 +161,8 @@ function readMessage(params: SendParams, hosted: ReadonlySet<string>): RoutedMes
   const to = tenant || registry
   if (!hosted.has(packageNameOf(to))) return readForeign(to, params)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
-  if (data.length > 1) throw invalidField('/message/parts', 'Send one data part: each message is one call.')
+  if (data.length > 1)
+    throw Failure.invalidField('/message/parts', 'Send one data part: each message is one call.')
   const [call] = data
   if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
   if (packageNameOf(to) !== registry) {
@@ -257,7 +258,7 @@ function questionOf({ question }: InputRequired): Part[] {
 /** Section 4.1.6: a part has one content. */
 function assertOneKind({ text, data, raw, url }: RequestPart, index: number): void {
   if ([text, data, raw, url].filter((field) => field !== undefined).length === 1) return
-  throw invalidField(`/message/parts/${index}`, 'A part holds one of text, data, raw and url.')
+  throw Failure.invalidField(`/message/parts/${index}`, 'A part holds one of text, data, raw and url.')
 }
 
 function dataOf(part: RequestPart, index: number): Record<string, unknown>[] {
@@ -268,10 +269,10 @@ function dataOf(part: RequestPart, index: number): Record<string, unknown>[] {
     throw refusal('CONTENT_TYPE_NOT_SUPPORTED', 'Parts must be text or data, not files.')
   }
   if (data === undefined) {
-    if (typeof text !== 'string') throw invalidField(`${at}/text`, 'This must be a string.')
+    if (typeof text !== 'string') throw Failure.invalidField(`${at}/text`, 'This must be a string.')
     return []
   }
-  if (!isRecord(data)) throw invalidField(`${at}/data`, 'Send an object {action, params}.')
+  if (!isRecord(data)) throw Failure.invalidField(`${at}/data`, 'Send an object {action, params}.')
   return [data]
 }
 

@@ -4,7 +4,6 @@ import type { ResourcePath } from '../../../schemas/scope.ts'
 import { defaultScopes } from '../../auth/authorization-server/offered-scopes.ts'
 import { resourceAt } from '../../auth/resources.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { metadataUrl } from './resources.ts'
 
 /**
  * The WWW-Authenticate header of a refusal, for HTTP requests and upgrades (RFC 6750 section 3, RFC 9728 section
@@ -46,4 +45,11 @@ export function isChallenge({ code, details }: Failure): boolean {
 
 function hasCredentials({ headers }: IncomingMessage): boolean {
   return headers.authorization !== undefined || /bearer\./.test(headers['sec-websocket-protocol'] ?? '')
+}
+
+/** The address of a resource's metadata: the well-known part comes between host and path (RFC 9728 section 3.1). */
+function metadataUrl(baseUrl: string, path: string): string {
+  const { origin, pathname } = new URL(baseUrl)
+  const prefix = pathname === '/' ? '' : pathname
+  return `${origin}/.well-known/oauth-protected-resource${prefix}${path}`
 }

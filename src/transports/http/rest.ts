@@ -192,13 +192,12 @@ const remembered = 100
 
 /**
  * The time when a representation, identified by its validator, was first sent: no earlier than its creation (RFC 9110
- * section
- * 8.8.2).
+ * section 8.8.2).
  */
-function createLastModified(clock: () => number = Date.now): (etag: string) => string {
+function createLastModified(): (etag: string) => string {
   const first = new LRUCache<string, string>({ max: remembered })
   return (etag) => {
-    const date = first.get(etag) ?? new Date(clock()).toUTCString()
+    const date = first.get(etag) ?? new Date().toUTCString()
     first.set(etag, date)
     return date
   }

@@ -73,8 +73,7 @@ function isId(value: unknown): value is RpcId {
 
 /** JSON-RPC 2.0 section 4.2 allows them; no method here takes them. */
 function positionalParams(): Failure {
-  const detail = 'Give params by name, in an object.'
-  return new Failure('invalid_request', `/params: ${detail}`, { errors: [{ pointer: '/params', detail }] })
+  return Failure.invalidField('/params', 'Give params by name, in an object.')
 }
 
 export function notARequest(pointer: string, detail: string): Failure {

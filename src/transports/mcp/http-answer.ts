@@ -8,7 +8,7 @@ import { signalOf } from '../http/rest.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 
 /** The answer of one HTTP request of MCP: JSON or, from the first message before it on, server-sent events. */
-export interface HttpAnswer {
+interface HttpAnswer {
   /** Aborts when the caller closes the connection; after that, nothing is sent. */
   readonly signal: AbortSignal
   /** Sends a message before the answer; resolves when the caller can take more. */

@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
 import { holds, type Principal, resourcePaths, Scope } from '../../../schemas/scope.ts'
 import type { AuthorizationServer } from '../../auth/authorization-server/authorization-server.ts'
-import { deviceGrant } from '../../auth/authorization-server/clients.ts'
+import { grantsOfPeople } from '../../auth/authorization-server/clients.ts'
 import type { Mint } from '../../auth/minter.ts'
 import { resourceNamed } from '../../auth/resources.ts'
 import type { Revoke } from '../../auth/revoker.ts'
@@ -96,8 +96,6 @@ function tokenEndpoint({ mint, ...options }: TokenEndpointOptions): Mount {
     },
   })
 }
-
-const grantsOfPeople = new Set(['authorization_code', 'refresh_token', deviceGrant])
 
 function assertGrant(type: string | null): void {
   if (type === null) throw new OAuthRefusal('invalid_request', 'The parameter grant_type is missing.')

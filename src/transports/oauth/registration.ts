@@ -1,5 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
-import { deviceGrant, ownClients } from '../../auth/authorization-server/clients.ts'
+import { grantsOfPeople, ownClients } from '../../auth/authorization-server/clients.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 
 /** RFC 7591 section 3.2.2. */
@@ -15,7 +15,6 @@ export class RegistrationRefusal extends Error {
 
 const maxAddresses = 10
 const maxAddressLength = 1000
-const grants = new Set(['authorization_code', 'refresh_token', deviceGrant])
 /** RFC 8252 section 7.1: an application's own scheme is a domain in reverse, or at least no scheme of browsers. */
 const foreignSchemes =
   /^(?:javascript|vbscript|data|blob|file|filesystem|about|view-source|ftp|ws|wss|chrome.*|resource|mailto|tel|sms|intent|jar):$/
@@ -42,7 +41,7 @@ export function registered(stated: unknown): Record<string, unknown> {
   if (typeof client_name === 'string' && isOwnName(client_name)) {
     throw invalid('client_name is that of a client of this gateway.')
   }
-  const requested = Array.isArray(grant_types) ? grant_types.filter((grant) => grants.has(grant)) : []
+  const requested = Array.isArray(grant_types) ? grant_types.filter((grant) => grantsOfPeople.has(grant)) : []
   const granted = requested.length > 0 ? requested : ['authorization_code', 'refresh_token']
   const hasCode = granted.includes('authorization_code')
   return {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bodyExamples } from '../../../src/transports/http/openapi/examples.ts'
 import { tags } from '../../../src/transports/http/route.ts'
+import { guideOf } from '../../support/documents.ts'
 import { everyScope, pricesFrom, startGateway, type TestGateway } from '../../support/gateway.ts'
 import { installed } from '../../support/others.ts'
 import { run } from '../../support/processes.ts'
@@ -193,7 +193,7 @@ async function modelsOf(client: string): Promise<string[]> {
 }
 
 describe('openapi-python-client 0.29.1, where .ci/run has installed it,', () => {
-  const guide = readFileSync(join(root, 'docs/rest-client.md'), 'utf8')
+  const guide = guideOf('rest-client.md')
   const named = [...guide.matchAll(/openapi\.json\?tags=([\w,]+)/g)].map(([, tags = '']) => tags)
   const parts = [...new Set(named)]
 

@@ -11,8 +11,8 @@ import { getPrompt, prompts, readResource, resources, resourceTemplates } from '
 import { inputTools } from './input-tools.ts'
 import { type FixtureTool, plainTools, type ToolRequest } from './tools.ts'
 
-export const info = { name: 'conformance-fixture', version: '1' }
-export const capabilities = {
+const info = { name: 'conformance-fixture', version: '1' }
+const capabilities = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: { subscribe: true, listChanged: true },
@@ -22,14 +22,14 @@ export const capabilities = {
 
 const tools = new Map<string, FixtureTool>(Object.entries({ ...plainTools, ...inputTools }))
 
-export const listing = [...tools].map(([name, { description, properties = {}, inputSchema }]) => ({
+const listing = [...tools].map(([name, { description, properties = {}, inputSchema }]) => ({
   name,
   description,
   inputSchema: inputSchema ?? { type: 'object', properties, required: Object.keys(properties) },
 }))
 
 /** Calls a tool of the fixture, in either era. */
-export type CallFixture = (
+type CallFixture = (
   params: Readonly<Record<string, unknown>>,
   request: Pick<ToolRequest, 'capabilities' | 'logLevel' | 'notify' | 'ask'>,
 ) => Promise<object>

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
 export const revisions = ['2025-11-25', '2026-07-28'] as const
-export type Revision = (typeof revisions)[number]
+type Revision = (typeof revisions)[number]
 
 /** The program of the official conformance suite; undefined where it is not installed. */
 export function findSuite(): string | undefined {
@@ -17,7 +17,7 @@ export function findSuite(): string | undefined {
   }
 }
 
-export interface Run {
+interface Run {
   readonly exit_code: number | null
   readonly output: string
   /** The scenarios that a revision requires: names, and whether all their checks passed. */

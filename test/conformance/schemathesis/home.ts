@@ -11,8 +11,8 @@ import { createLogger } from '../../../src/telemetry/log.ts'
 import { pricesFrom, signerOf } from '../../support/gateway.ts'
 import { openWorld } from './world.ts'
 
-export const owners = ['alice', 'bob'] as const
-export type Owner = (typeof owners)[number]
+const owners = ['alice', 'bob'] as const
+type Owner = (typeof owners)[number]
 
 /** A gateway that schemathesis may attack, with agents of two owners in it. */
 export interface Home extends AsyncDisposable {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,6 +5,7 @@ import { expect, test } from 'vitest'
 import { ChangeKind } from '../../../schemas/change.ts'
 import { DeliveryFailure } from '../../../schemas/webhook.ts'
 import { temporaryFolder } from '../../support/command.ts'
+import { blocksOf, guideOf } from '../../support/documents.ts'
 import { eventsOf, take } from '../../support/events.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { hostedNames, startRevision } from '../../support/hosted.ts'
@@ -14,22 +14,18 @@ import { run } from '../../support/processes.ts'
 import { openSocket } from '../../support/socket.ts'
 import { serveTargets } from '../webhooks/targets.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/changes.md'), 'utf8')
-
 /** The examples follow from revision 4 on; a gateway that hosts another number of agents starts at another revision. */
 function ofThisStart(code: string): string {
   const revisions = /((?:since|revision|progress|id)"?[=:] ?)(4|6)\b/g
   return code.replace(revisions, (_, name, revision) => `${name}${Number(revision) - 4 + startRevision}`)
 }
 
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
-  info,
-  code: ofThisStart(code),
-}))
-const blocksOf = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
-const [following = '', verifying = ''] = blocksOf('js')
-const [page, subscription, update, webhook, delivery] = blocksOf('json').map((text) => JSON.parse(text))
-const [get = '', watch = '', create = ''] = blocksOf('sh')
+const guide = ofThisStart(guideOf('changes.md'))
+const [following = '', verifying = ''] = blocksOf(guide, 'js')
+const [page, subscription, update, webhook, delivery] = blocksOf(guide, 'json').map((text) =>
+  JSON.parse(text),
+)
+const [get = '', watch = '', create = ''] = blocksOf(guide, 'sh')
 
 const endpoints = [{ protocol: 'envelope' as const, url: 'https://sun.example.com/' }]
 const sun = { package_name: 'com.example.sun', endpoints }
@@ -60,7 +56,7 @@ test('docs/changes.md: the requests are answered as it says', async () => {
   const stop = new AbortController()
   const answer = await fetch(address, { headers: { Accept: 'text/event-stream' }, signal: stop.signal })
   const received = await take(eventsOf(answer), 3)
-  const [shown = ''] = blocksOf('text')
+  const [shown = ''] = blocksOf(guide, 'text')
   const [, first, , last] = shown.trim().split('\n\n')
   expect(first).toBe(`event: progress\ndata: ${JSON.stringify(received[0]?.data)}`)
   expect(received[1]).toMatchObject({

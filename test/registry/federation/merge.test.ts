@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../../schemas/failure.ts'
+import { questionFor } from '../../../src/registry/federation/federation.ts'
 import { merge } from '../../../src/registry/federation/merge.ts'
-import { questionFor } from '../../../src/registry/federation/question.ts'
 import { readResults } from '../../../src/registry/federation/read-results.ts'
 
 const source = 'https://other.example/ard'

@@ -4,11 +4,11 @@ import { expect, test } from 'vitest'
 import { hostIds } from '../../../schemas/install.ts'
 import { hosts } from '../../../src/registry/install/hosts.ts'
 import { run, temporaryFolder } from '../../support/command.ts'
-import { blocks, shell } from '../../support/documents.ts'
+import { blocks, guideOf, shell } from '../../support/documents.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { packaged, refusalOf } from '../../support/installed.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/install.md'), 'utf8')
+const guide = guideOf('install.md')
 const local = 'http://127.0.0.1:8080'
 
 test('docs/install.md: the request gets the answer that it shows, shortened', async () => {

@@ -1,19 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { FailureClass, LivenessStatus } from '../../../schemas/liveness.ts'
 import { livenessWeights } from '../../../src/search/index/score-weights.ts'
+import { blocksOf, guideOf } from '../../support/documents.ts'
 import { list } from '../../support/listed.ts'
 import { serveLiving, soundAnswer, soundCard } from '../../support/living.ts'
 import { run } from '../../support/processes.ts'
 import { openHome } from './home.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/liveness.md'), 'utf8')
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map(([, info = '', code = '']) => ({
-  info,
-  code,
-}))
-const blocksOf = (info: string) => blocks.filter((block) => block.info === info).map(({ code }) => code)
+const guide = guideOf('liveness.md')
 
 test('docs/liveness.md: the requests are answered as it says', async () => {
   await using agents = await serveLiving()
@@ -30,8 +24,8 @@ test('docs/liveness.md: the requests are answered as it says', async () => {
     expect(code, stderr).toBe(0)
     return JSON.parse(stdout)
   }
-  const [get = '', days = '', search = '', check = ''] = blocksOf('sh')
-  const [entry, history, outcome] = blocksOf('json').map((text) => JSON.parse(text))
+  const [get = '', days = '', search = '', check = ''] = blocksOf(guide, 'sh')
+  const [entry, history, outcome] = blocksOf(guide, 'json').map((text) => JSON.parse(text))
   expect(await ask(get)).toMatchObject(entry)
   expect(await ask(days)).toMatchObject(history)
   expect((await ask(search)).agents).toMatchObject([{ package_name: 'com.example.sun' }])

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { MirrorKind } from '../../../schemas/mirror.ts'
 import { run, temporaryFolder } from '../../support/command.ts'
+import { blocksOf, guideOf } from '../../support/documents.ts'
 import { startRegistryReplay } from '../../support/official-registry.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/mirror.md'), 'utf8')
-const commands = [...guide.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, code = '']) =>
-  code.trim().split('\n'),
-)
+const guide = guideOf('mirror.md')
+const commands = blocksOf(guide, 'sh').flatMap((code) => code.trim().split('\n'))
 
 /** The words of a line without quotes within words. */
 const wordsOf = (line: string) => line.split(' ').map((word) => word.replaceAll("'", ''))

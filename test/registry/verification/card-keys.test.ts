@@ -1,25 +1,19 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { JWK } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createKeysOf } from '../../../src/registry/verification/card-keys.ts'
 import { signCard, verifyCard } from '../../../src/registry/verification/card-signature.ts'
 import { rejection, serve, serveRaw } from '../../net/support.ts'
 import { check, domain, encodeHeader, fullCard, makeKey, mixedCard } from './cards.ts'
-import { type Site, startSite } from './support.ts'
+import { startSite } from './support.ts'
 
 const { signal } = new AbortController()
 const jwksFile = '/.well-known/jwks.json'
 
-let site: Site
+const site = await startSite()
 
-beforeAll(async () => {
-  site = await startSite()
-})
-
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]()
-})
+afterAll(() => site[Symbol.asyncDispose]())
 
 describe('keys', () => {
   test('are those of the verified domain, fetched once', async () => {

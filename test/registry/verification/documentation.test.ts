@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../support/command.ts'
+import { guideOf } from '../../support/documents.ts'
 import { startSite } from './support.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/verification.md'), 'utf8')
+const guide = guideOf('verification.md')
 
 function example(name: string): string {
   const [, code] = new RegExp(`^\`\`\`sh ${name}\n([\\s\\S]*?)^\`\`\``, 'm').exec(guide) ?? []

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Fetch } from '../../../src/net/fetch/fetch.ts'
 import { createTxtResolver } from '../../../src/net/fetch/resolver.ts'
-import { createSafeFetch, type Fetch } from '../../../src/net/fetch/safe-fetch.ts'
+import { createSafeFetch } from '../../../src/net/fetch/safe-fetch.ts'
 import type { Prove } from '../../../src/registry/verification/proof.ts'
 import { createProver } from '../../../src/registry/verification/prove.ts'
 import { serve, type TestServer } from '../../net/support.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A domain of tests: its name server, its web server, and ports that lead to them. */
 export interface Site extends AsyncDisposable {

@@ -1,28 +1,20 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { serve, type TestServer } from '../../net/support.ts'
-import { blocks, shell } from '../../support/documents.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { serve } from '../../net/support.ts'
+import { blocks, guideOf, shell } from '../../support/documents.ts'
+import { startGateway } from '../../support/gateway.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/catalogs.md'), 'utf8')
+const guide = guideOf('catalogs.md')
 const sections = guide.split(/^(?=## )/m).filter((text) => /^## (?:ARD|Federation)/.test(text))
 const examples = blocks(sections.join('\n'))
 
-let other: TestServer
-let home: TestGateway
-beforeAll(async () => {
-  other = await serve((_request, response) => {
-    const [shown] = examples.flatMap(({ code }) => (code.includes('others') ? [JSON.parse(code).others] : []))
-    const results = shown?.map(({ name, ...result }: { name: string }) => ({ ...result, displayName: name }))
-    response.end(JSON.stringify({ results }))
-  })
-  home = await startGateway({ DRAGOMAN_FEDERATION: `${other.origin}/ard` })
+const other = await serve((_request, response) => {
+  const [shown] = examples.flatMap(({ code }) => (code.includes('others') ? [JSON.parse(code).others] : []))
+  const results = shown?.map(({ name, ...result }: { name: string }) => ({ ...result, displayName: name }))
+  response.end(JSON.stringify({ results }))
 })
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await other[Symbol.asyncDispose]()
-})
+const home = await startGateway({ DRAGOMAN_FEDERATION: `${other.origin}/ard` })
+afterAll(() => other[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 /** The example as it is for the port of this test. */
 const here = (text: string) =>

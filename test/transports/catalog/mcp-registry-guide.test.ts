@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { blocks, shell } from '../../support/documents.ts'
+import { blocks, guideOf, shell } from '../../support/documents.ts'
 import { startGateway } from '../../support/gateway.ts'
 
-const guide = readFileSync(join(import.meta.dirname, '../../../docs/catalogs.md'), 'utf8')
+const guide = guideOf('catalogs.md')
 const section =
   guide.split(/^(?=## )/m).find((text) => text.startsWith('## The API of the MCP registry')) ?? ''
 

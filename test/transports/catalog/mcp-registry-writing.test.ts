@@ -1,22 +1,16 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DnsServer, serveDns } from '../../support/dns.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { serveDns } from '../../support/dns.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 
 const official = 'io.modelcontextprotocol.registry/official'
 const schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 
-let dns: DnsServer
-let home: TestGateway
-beforeAll(async () => {
-  dns = await serveDns()
-  home = await startGateway({ DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' })
-})
-afterAll(async () => {
-  await home[Symbol.asyncDispose]()
-  await dns[Symbol.asyncDispose]()
-})
+const dns = await serveDns()
+const home = await startGateway({ DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' })
+afterAll(() => dns[Symbol.asyncDispose]())
+afterAll(() => home[Symbol.asyncDispose]())
 
 const post = (path: string, body: unknown, token?: string) =>
   home.request('POST', path, { body, ...(token !== undefined && { token }) })

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { startGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 
 /** What the gallery of MCP servers in VS Code requires of a registry, as its public source reads the answers. */
@@ -10,18 +10,15 @@ interface Row {
   readonly _meta: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-  for (let number = 0; number < 60; number++) {
-    const name = `com.example.tides-${String(number).padStart(2, '0')}`
-    await list(home, {
-      package_name: name,
-      description: `Tells when the sea is high at harbour ${number}.`,
-      endpoints: [{ protocol: number % 3 === 0 ? 'a2a' : 'mcp', url: `https://${number}.example/tides` }],
-    })
-  }
-})
+const home = await startGateway()
+for (let number = 0; number < 60; number++) {
+  const name = `com.example.tides-${String(number).padStart(2, '0')}`
+  await list(home, {
+    package_name: name,
+    description: `Tells when the sea is high at harbour ${number}.`,
+    endpoints: [{ protocol: number % 3 === 0 ? 'a2a' : 'mcp', url: `https://${number}.example/tides` }],
+  })
+}
 afterAll(() => home[Symbol.asyncDispose]())
 
 /** A page as the gallery reads it: the first row without a text fails the page. */

@@ -4,18 +4,15 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createDocLibrary } from '../../../src/transports/page/site/docs/library.ts'
 import { renderMarkdown } from '../../../src/transports/page/site/markdown.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startGateway } from '../../support/gateway.ts'
 
 const run = promisify(execFile)
 const folder = resolve(import.meta.dirname, '../../../docs')
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const open = (path: string) => home.request('GET', path, { headers: { Accept: 'text/html' } })

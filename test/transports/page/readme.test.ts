@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { pngOf } from '../../support/pictures.ts'
@@ -63,18 +63,15 @@ const publisher = createServer((request, response) => {
   const answer = answers[path] ?? answers['/missing.md']
   answer?.(response)
 })
-let home: TestGateway
 
 const browser = { Accept: 'text/html' }
 const open = (path: string) => home.request('GET', path, { headers: browser })
 const readmeOf = (name: string) => open(`/agent/com.example.${name}/readme`)
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => publisher.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(publisher.address() as AddressInfo).port}`
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origin })
-  await listAll(home, origin)
-})
+await new Promise<void>((resolve) => publisher.listen(0, '127.0.0.1', resolve))
+const origin = `http://127.0.0.1:${(publisher.address() as AddressInfo).port}`
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origin })
+await listAll(home, origin)
 
 afterAll(async () => {
   await home[Symbol.asyncDispose]()

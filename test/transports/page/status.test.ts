@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestGateway } from '../../support/gateway.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { sampleGateway } from '../../support/sample-site.ts'
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await sampleGateway()
-})
+const home = await sampleGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const open = async (path: string) =>

@@ -1,6 +1,7 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import type { MirrorKind } from '../../../../schemas/mirror.ts'
+import { parseJson } from '../../../common/json.ts'
 import type { ReadSource } from './read-source.ts'
 
 const maxBytes = 64 * 1024 * 1024
@@ -32,19 +33,11 @@ async function kindOfAnswer(
   const { status, body } = await read(url, maxBytes, signal)
   if (status !== 200) return undefined
   const text = new TextDecoder().decode(body).trim()
-  const whole = parsed(text)
+  const whole = parseJson(text)
   if (isRecord(whole) && Array.isArray(whole.entries)) return 'ard'
   if (isRecord(whole) && Array.isArray(whole.servers)) return 'mcp-registry'
   if (Array.isArray(whole)) return whole.every((item) => typeof item === 'string') ? 'cards' : undefined
   const [first = ''] = text.split('\n', 1)
-  if (isRecord(parsed(first))) return 'lines'
+  if (isRecord(parseJson(first))) return 'lines'
   return /^(#|https?:\/\/\S+$)/.test(first.trim()) ? 'cards' : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

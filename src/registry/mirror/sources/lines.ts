@@ -30,7 +30,7 @@ export function createLinesSource(url: string, read: ReadSource): Source {
 }
 
 /** Pages of some values; the last one says so, even if there is none. */
-export function* pagesOf<Value>(
+function* pagesOf<Value>(
   values: readonly Value[],
   read: (value: Value) => SourceItem,
 ): Generator<SourcePage> {

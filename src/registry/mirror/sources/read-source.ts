@@ -4,14 +4,14 @@ import { backoff } from '../../../common/retry.ts'
 import { retryAfter } from '../../../common/retry-after.ts'
 import type { Fetch, FetchResponse } from '../../../net/fetch/fetch.ts'
 
-export interface SourceReaderOptions {
+interface SourceReaderOptions {
   readonly fetch: Fetch
   readonly clock: () => number
   readonly wait: Wait
 }
 
 /** What a source answered, and its own time in milliseconds since the epoch if it states one. */
-export interface SourceAnswer {
+interface SourceAnswer {
   readonly status: number
   readonly body: Uint8Array
   readonly time: number | undefined

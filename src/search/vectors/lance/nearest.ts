@@ -1,6 +1,5 @@
-import { compareAscii } from '../../../common/compare.ts'
 import { takeFirst } from '../../../common/take-first.ts'
-import type { Near } from '../vector-store.ts'
+import { bestFirst, type Near } from '../vector-store.ts'
 import { DamageError } from './damage-error.ts'
 import type { RowName, VectorRow } from './rows.ts'
 
@@ -88,10 +87,6 @@ function firstById(names: Iterable<RowName>, limit: number): Near[] {
       if (place === 0) yield { id, similarity: 0, capability: width > 1 ? 0 : null }
   }
   return takeFirst(entries(), limit, bestFirst)
-}
-
-function bestFirst(left: Near, right: Near): number {
-  return right.similarity - left.similarity || compareAscii(left.id, right.id)
 }
 
 function dot(left: Float32Array, right: Float32Array): number {

@@ -1,12 +1,11 @@
 import { abortable } from '../../../common/abort.ts'
-import { compareAscii } from '../../../common/compare.ts'
 import type { Pieces, Sections } from '../../../common/sections.ts'
 import { SerialQueue } from '../../../common/serial-queue.ts'
 import { takeFirst } from '../../../common/take-first.ts'
 import { inSlices } from '../../../common/time-slices.ts'
 import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
-import type { Near, VectorChange, VectorStore } from '../vector-store.ts'
+import { bestFirst, type Near, type VectorChange, type VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
 import { layoutOf, type MemoryLayout } from './layout.ts'
 import { type ScanPlan, slotOf } from './plan.ts'
@@ -192,8 +191,4 @@ class VectorsInMemory implements MemoryVectorStore {
 
 function near(id: string, similarity: number, capability: number): Near {
   return { id, similarity, capability: capability < 0 ? null : capability }
-}
-
-function bestFirst(left: Near, right: Near): number {
-  return right.similarity - left.similarity || compareAscii(left.id, right.id)
 }

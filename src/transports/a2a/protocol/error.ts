@@ -1,5 +1,5 @@
 import { type A2aReason, a2aCodes, a2aErrors } from '../../../../schemas/a2a-codes.ts'
-import { codes, Failure, problem } from '../../../../schemas/failure.ts'
+import { codes, type Failure, problem } from '../../../../schemas/failure.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
 /** An error that A2A itself defines (section 3.3.2) and that no action can cause. */
@@ -26,11 +26,6 @@ const refusals: Readonly<Record<A2aReason, string>> = {
 
 export function refusal(reason: A2aReason, message = refusals[reason]): A2aRefusal {
   return new A2aRefusal(reason, message)
-}
-
-/** The failure of an invalid field of a request. */
-export function invalidField(pointer: string, detail: string): Failure {
-  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
 }
 
 /** An error in the form of both bindings: `details` are objects with an `@type`, as ProtoJSON writes Any. */

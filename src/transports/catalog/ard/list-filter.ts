@@ -1,7 +1,7 @@
 import { Failure } from '../../../../schemas/failure.ts'
 
 /** The parts of a filter text: the values of each path, and the time after which agents were created. */
-export interface ListFilter {
+interface ListFilter {
   readonly filter: Readonly<Record<string, readonly string[]>>
   readonly created_after?: number
 }

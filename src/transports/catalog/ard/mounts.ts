@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { codes } from '../../../../schemas/failure.ts'
 import type { Call } from '../../../router/call.ts'
 import type { Mount } from '../../http/app.ts'
 import { hasBody, readJsonBody } from '../../http/body.ts'
@@ -8,11 +9,11 @@ import { matches } from '../../http/etag.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { catalogLink, pageMount } from '../../http/page.ts'
 import { requestId } from '../../http/request-id.ts'
-import { type Headers, send } from '../../http/respond.ts'
+import { failureHeaders, type Headers, send } from '../../http/respond.ts'
 import { corsHeaders, signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
+import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { categoryDocument, manifest, robots } from './documents.ts'
-import { refuse } from './refusal.ts'
 import { type ArdContext, explore, list, lookUp, search } from './registry.ts'
 
 /** One endpoint: what it answers, from the body of a POST or the address of a GET. */
@@ -100,4 +101,30 @@ function mountOf(context: ArdContext, { method, path, type = 'application/json',
 function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   const at = url.indexOf('?')
   return new URLSearchParams(at < 0 ? '' : url.slice(at + 1))
+}
+
+const errorCodes: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  404: 'NOT_FOUND',
+  429: 'RATE_LIMIT_EXCEEDED',
+}
+
+/** Sends an error of ARD 0.91: `{errorCode, message}` under the status of the failure. */
+function refuse(
+  context: Pick<TransportContext, 'site' | 'onError'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  thrown: unknown,
+  id: string,
+): void {
+  const failure = failureOf(context, thrown)
+  const status = codes[failure.code].http
+  const errorCode = errorCodes[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR')
+  const { hint } = failure.details
+  const message = hint ? `${failure.message} ${hint}` : failure.message
+  send(request, response, status, JSON.stringify({ errorCode, message }), {
+    ...corsHeaders,
+    ...failureHeaders(context, request, failure, id),
+    'Content-Type': 'application/json',
+  })
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../../schemas/json.ts'
 import type { Subtree } from '../../http/app.ts'
@@ -12,7 +13,6 @@ import { clientOf } from '../../shared/client-address.ts'
 import { Answer, type Written } from '../../shared/coding.ts'
 import { secretInAddress } from '../../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
-import { AnswerCache } from './answers.ts'
 import { officialProblem } from './problem.ts'
 import { type CatalogRead, readAt, searchAt } from './request.ts'
 import { type CatalogWrite, writeAt } from './write.ts'
@@ -213,4 +213,29 @@ function redirect(request: IncomingMessage, response: ServerResponse): void {
 
 function wrongMethod({ method, url }: IncomingMessage): Failure {
   return new Failure('method_not_allowed', `${split(url ?? '')[0]} does not take ${method}.`)
+}
+
+const maxBytes = 32 * 1024 * 1024
+/** Changes of other processes are seen after this time at the latest, in milliseconds. */
+const maxAge = 2000
+
+/** The last answers, while the registry stays in the state in which they were made. */
+class AnswerCache {
+  readonly #answers = new LRUCache<string, { readonly state: string; readonly answer: Answer }>({
+    maxSize: maxBytes,
+    // The compressed forms are smaller.
+    sizeCalculation: ({ answer }, question) => 2 * (answer.plain.bytes.length + question.length) + 500,
+    ttl: maxAge,
+    // With the standard resolution of a millisecond the cache sets a timer for nearly every request.
+    ttlResolution: 100,
+  })
+
+  recall(question: string, state: string): Answer | undefined {
+    const found = this.#answers.get(question)
+    return found?.state === state ? found.answer : undefined
+  }
+
+  offer(question: string, state: string, answer: Answer): void {
+    this.#answers.set(question, { state, answer })
+  }
 }

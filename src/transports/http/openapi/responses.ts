@@ -1,9 +1,9 @@
 import type { Access } from '../../../../schemas/action.ts'
-import { type Code, codes } from '../../../../schemas/failure.ts'
+import { type Code, codes, codesOf } from '../../../../schemas/failure.ts'
+import type { JsonSchema } from '../../../../schemas/json.ts'
 import { streams } from '../event-answer.ts'
 import { headerRefs, headersOf } from './headers.ts'
 import type { Operation } from './part.ts'
-import { codesOf, problemOf } from './problem.ts'
 import type { Row } from './row.ts'
 
 /** Every answer of a row, by status: its output, 304, and each status of its possible failures. */
@@ -105,4 +105,9 @@ function meaningOf(status: number): string {
   return codesOf(status)
     .map((code) => `${code}: ${codes[code].title}.`)
     .join(' ')
+}
+
+/** A problem whose code is one of those that have the status. Generators that read no siblings of `$ref` see a Problem. */
+function problemOf(status: number): JsonSchema {
+  return { $ref: '#/components/schemas/Problem', properties: { code: { enum: codesOf(status) } } }
 }

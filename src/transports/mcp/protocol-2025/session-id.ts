@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+import { decodeCursor, encodeCursor } from '../../../common/cursor.ts'
 import { upTo } from '../../../common/lru.ts'
 
 const maxLength = 4096
@@ -18,7 +19,7 @@ export function sessionIdOf(capabilities: unknown): string {
 }
 
 function encoded(capabilities: object): string {
-  return Buffer.from(JSON.stringify([randomUUID(), capabilities])).toString('base64url')
+  return encodeCursor([randomUUID(), capabilities])
 }
 
 const none: JsonObject = {}
@@ -33,10 +34,7 @@ export function capabilitiesIn(id: string | undefined): JsonObject {
 }
 
 function parsed(id: string): JsonObject {
-  try {
-    const [, capabilities] = JSON.parse(Buffer.from(id, 'base64url').toString())
-    return isRecord(capabilities) ? (capabilities as JsonObject) : none
-  } catch {
-    return none
-  }
+  const stated = decodeCursor(id)
+  const capabilities: unknown = Array.isArray(stated) ? stated[1] : undefined
+  return isRecord(capabilities) ? (capabilities as JsonObject) : none
 }

@@ -44,12 +44,8 @@ export type CallTool = (
   facts: ClientFacts,
 ) => Promise<Outcome>
 
-export function createCallTool(
-  context: TransportContext,
-  tools: ReadonlyMap<string, Tool>,
-  clock: () => number = Date.now,
-): CallTool {
-  const pieces = createPieces(clock)
+export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
+  const pieces = createPieces(Date.now)
   return async (params, exchange, facts) => {
     const { notify } = exchange
     const { name, arguments: input = {}, _meta, requestState, inputResponses } = params

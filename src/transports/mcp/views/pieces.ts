@@ -19,7 +19,7 @@ export interface Answer {
  * Answers of bounded size: an answer that exceeds the budget of its caller comes in pieces, which end at a block or a
  * line, and each piece has a cursor for the next one.
  */
-export interface Pieces {
+interface Pieces {
   /** The answer, or its first piece. */
   first(answer: Answer, caller: string, tokens: number): Answer
   /** The piece at a cursor. Throws Failure `invalid_request` and `cursor_expired`. */
@@ -134,9 +134,7 @@ function readCursor(cursor: string): readonly [id: string, block: number, offset
   const [id, block, offset] = asArray(decodeCursor(cursor))
   const isPosition = [block, offset].every((number) => Number.isSafeInteger(number) && Number(number) >= 0)
   if (typeof id === 'string' && isPosition) return [id, Number(block), Number(offset)]
-  throw new Failure('invalid_request', '/cursor: Send next_cursor of the previous piece unchanged.', {
-    errors: [{ pointer: '/cursor', detail: 'Send next_cursor of the previous piece unchanged.' }],
-  })
+  throw Failure.invalidField('/cursor', 'Send next_cursor of the previous piece unchanged.')
 }
 
 function asArray(value: unknown): readonly unknown[] {

@@ -6,7 +6,6 @@ import { agentAliases, listedActions, packageNameOf, toolName } from '../../../.
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
 import { renamed } from '../../../../schemas/shape.ts'
-import { modelSchema } from './model-schema.ts'
 import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
@@ -106,7 +105,7 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
       if (asks?.for.every((field) => isEmpty(params[field]))) {
         // A misspelt field is reported by its name.
         action.input.parse(params)
-        throw invalidInput(`/${asks.for[0]}`, asks.text)
+        throw Failure.invalidField(`/${asks.for[0]}`, asks.text)
       }
       return { to: agent.package_name, action: action.name, params: { ...defaults, ...params } }
     },
@@ -182,7 +181,7 @@ export function continueTask(packageName?: string): Tool {
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
   const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
   if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
-  throw invalidInput('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
+  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {
@@ -198,6 +197,31 @@ function annotationsOf(title: string): Annotations {
   return { title, readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 }
 
-function invalidInput(pointer: string, detail: string): Failure {
-  return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
+/**
+ * Keywords that cost a model tokens and tell it little: descriptions state what matters, and the action checks its input
+ * in each call.
+ */
+const left = new Set([
+  ...['minLength', 'maxLength', 'pattern', 'format'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['minItems', 'maxItems', 'additionalProperties', 'examples'],
+])
+
+/** An input schema as language models see it: types, names, descriptions, choices and defaults. */
+function modelSchema(schema: JsonSchema): JsonSchema {
+  const shown = Object.entries(schema).filter(([keyword]) => !left.has(keyword))
+  return Object.fromEntries(shown.map(([keyword, value]) => [keyword, inner(keyword, value)]))
+}
+
+function inner(keyword: string, value: unknown): unknown {
+  if (keyword === 'properties' && isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, schemaOf(field)]))
+  }
+  if (keyword === 'items') return schemaOf(value)
+  if (keyword === 'anyOf' && Array.isArray(value)) return value.map(schemaOf)
+  return value
+}
+
+function schemaOf(value: unknown): unknown {
+  return isRecord(value) ? modelSchema(value) : value
 }

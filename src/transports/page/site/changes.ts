@@ -14,7 +14,7 @@ const perPage = 100
 const maxText = 200
 
 /** Some changes, the newest first, and the revisions that they are of. */
-export interface RecentChanges {
+interface RecentChanges {
   readonly changes: readonly RegistryChange[]
   /** The last revision before them; 0 if they begin with the first. */
   readonly since: number
@@ -32,7 +32,7 @@ export async function readChanges(ask: Visit['ask'], upTo?: number): Promise<Rec
 }
 
 /** What became of one agent: its last changes in the feed, and its last versions. */
-export interface AgentChanges {
+interface AgentChanges {
   readonly agent: string
   readonly changes: readonly RegistryChange[]
   readonly versions: readonly Version[]

@@ -14,7 +14,7 @@ export interface Rendered {
   readonly sections: readonly Section[]
 }
 
-export interface Heading {
+interface Heading {
   readonly level: number
   readonly id: string
   readonly text: string
@@ -26,7 +26,7 @@ interface Section {
   readonly text: string
 }
 
-export interface MarkdownOptions {
+interface MarkdownOptions {
   /** The address of a link; undefined for a link that leads nowhere from here. */
   readonly linkTo: (address: string) => string | undefined
   /** The address and the size of a picture; undefined for a picture that is not shown. */

@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
+import type { InstallConfig } from '../../../../schemas/install.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName as registry } from '../../../../schemas/names.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
@@ -9,22 +10,32 @@ import { readQuery } from '../../http/query.ts'
 import type { Handler } from '../../http/rest.ts'
 import { routes } from '../../http/routes.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
+import { html } from '../html.ts'
+import { useIt } from './agent/agent.ts'
 import { callMounts } from './agent/call.ts'
 import { agentMounts } from './agent/mounts.ts'
 import { readmeMounts } from './agent/readme.ts'
 import { type AssetFiles, openAssets } from './assets.ts'
 import { agentChangesPage, changesPage, readAgentChanges, readChanges } from './changes.ts'
-import { connect } from './connect.ts'
 import { docMounts } from './docs/mounts.ts'
 import { feedMounts } from './feeds.ts'
 import { home } from './home.ts'
-import { meMounts } from './me/mounts.ts'
+import { agentsMounts } from './me/agents.ts'
+import { connectionsMounts } from './me/connections.ts'
+import { dataMounts } from './me/data.ts'
+import { keysMounts } from './me/keys.ts'
+import { manageMounts } from './me/manage.ts'
+import { packagesMounts } from './me/packages.ts'
+import { publishMounts } from './me/publish.ts'
+import { verifyMounts } from './me/verify.ts'
+import { webhooksMounts } from './me/webhooks.ts'
 import { playMounts } from './play.ts'
 import { maxNearby, results } from './results.ts'
-import { openSite } from './site.ts'
+import { openSite, type Site } from './site.ts'
 import { statusView } from './status.ts'
-import { queryOf } from './view.ts'
+import { queryOf, type View } from './view.ts'
 import type { VisitorPort } from './visitor.ts'
+import { words } from './words.ts'
 
 interface SiteFiles extends AssetFiles {
   /** The folder of the guides. */
@@ -125,4 +136,25 @@ const { query: fields = {} } = routes.find(({ id }) => id === 'searchAgents') ??
 function searchInput({ agents }: Pick<TransportContext, 'agents'>) {
   const { actions = [] } = agents.find(({ package_name }) => package_name === registry) ?? {}
   return actions.find(({ name }) => name === 'search_agents')?.input.json ?? {}
+}
+
+/** How a host uses this gateway as a whole. */
+function connect(install: InstallConfig): View {
+  const main = html`<div class="plain"><h1>${words.connect}</h1><p class="lead">${words.connect_lead}</p><p></p>${useIt(install)}</div>`
+  return { title: words.connect, description: words.connect_lead, main, place: 'connect' }
+}
+
+/** The pages of one's own. */
+function meMounts(site: Site): Mount[] {
+  return [
+    ...agentsMounts(site),
+    ...manageMounts(site),
+    ...publishMounts(site),
+    ...verifyMounts(site),
+    ...keysMounts(site),
+    ...webhooksMounts(site),
+    ...connectionsMounts(site),
+    ...packagesMounts(site),
+    ...dataMounts(site),
+  ]
 }

@@ -101,8 +101,8 @@ const units = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** A time as long ago as it is, and exactly where one points at it. */
-export function timeOf(iso: string, now = Date.now()): Html {
-  const seconds = (Date.parse(iso) - now) / 1000
+export function timeOf(iso: string): Html {
+  const seconds = (Date.parse(iso) - Date.now()) / 1000
   const [unit, length] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['minute', 60]
   const text = Math.abs(seconds) < 60 ? words.just_now : relative.format(Math.round(seconds / length), unit)
   return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace('T', ' ')} UTC">${text}</time>`

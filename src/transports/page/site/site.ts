@@ -15,17 +15,18 @@ import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
 import { createForms } from '../../shared/forms.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
+import { html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
-import { failureView, resendView } from './failure.ts'
 import { layout } from './layout.ts'
 import type { View, Visit } from './view.ts'
 import { type Visitor, type VisitorPort, visitorOf } from './visitor.ts'
+import { words } from './words.ts'
 
 /** Answers with a page, a file to keep, or the address here to go on at. */
 export type Render = (visit: Visit) => Promise<View | Download | { readonly location: string }>
 export type Act = (visit: Visit, form: URLSearchParams) => Promise<View | { readonly location: string }>
 
-export interface Download {
+interface Download {
   readonly file: string
   /** The text of the file, in parts that are made as the visitor takes them. */
   readonly parts: AsyncIterable<string>
@@ -178,4 +179,32 @@ async function download(
     'Content-Disposition': `attachment; filename="${file}"`,
     'Cache-Control': 'private, no-store',
   })
+}
+
+/** The page of an error: what is wrong, what to do, and its code. */
+function failureView({ code, message, details }: Failure): View {
+  const main = html`<div class="plain"><h1>${words.wrong}</h1><p>${message}</p>
+${details.hint !== undefined && html`<p>${details.hint}</p>`}
+<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p>
+<p><a class="button" href="/">${words.home}</a></p></div>`
+  return { title: words.wrong, description: message, main }
+}
+
+/** Fields with a secret, which is kept and not shown. */
+const secrets = new Set(['value'])
+
+/** Shows a form again that was shown to another session, with all that was typed. */
+function resendView({ request, visitor, token }: Visit, form: URLSearchParams): View {
+  const fields = [...form].filter(([name]) => name !== 'token')
+  const main = html`<div class="plain"><h1>${words.resend}</h1>
+${
+  visitor.person
+    ? html`<p>${words.resend_as} <strong>${visitor.person.name}</strong>.</p>`
+    : html`<p>${words.resend_signed_out}</p><p><a class="button" href="/sign-in" target="_blank">${words.sign_in_again}</a></p>`
+}
+<form method="post" action="${request.url ?? ''}"><input type="hidden" name="token" value="${token() || 'none'}">
+${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<p><button class="button main">${words.send}</button></p></form>
+<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.has(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
+  return { title: words.resend, main, status: 403 }
 }

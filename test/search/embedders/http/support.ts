@@ -6,7 +6,7 @@ import {
 } from '../../../../src/search/embedders/http/http-embedder.ts'
 import { serve } from '../../../net/support.ts'
 
-export interface EndpointRequest {
+interface EndpointRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: {

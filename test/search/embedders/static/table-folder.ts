@@ -56,7 +56,7 @@ function toBuffer(
 }
 
 /** Pseudorandom numbers, the same every time. */
-export function someNumbers(count: number, from: number, to: number): number[] {
+function someNumbers(count: number, from: number, to: number): number[] {
   let state = 12345
   return Array.from({ length: count }, () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0

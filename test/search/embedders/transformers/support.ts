@@ -18,7 +18,7 @@ export const config = {
   max_position_embeddings: 512,
 }
 
-export interface Loaded {
+interface Loaded {
   readonly task: string
   readonly folder: string
   readonly options: Record<string, unknown>

@@ -26,7 +26,7 @@ const linked = new Set(['vscode', 'cursor'])
 const common = new Set(['claude-code', 'claude-desktop', 'codex', 'gemini-cli'])
 
 /** What the page of one agent shows. Without `install`, nothing says how a host uses it. */
-export interface AgentFacts {
+interface AgentFacts {
   readonly entry: EntryDetail
   readonly install: InstallConfig | undefined
   readonly history: LivenessHistory

@@ -1,6 +1,7 @@
 import { type Code, codes, Failure } from '../../../../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../../../../schemas/json.ts'
 import { isRecord } from '../../../../../schemas/json.ts'
+import { parseJson } from '../../../../common/json.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { colouredJson, pageOf } from '../parts.ts'
@@ -40,12 +41,8 @@ export function callMounts({ form }: Site): Mount[] {
 }
 
 function inputIn(fields: URLSearchParams): JsonObject {
-  try {
-    const input: unknown = JSON.parse(fields.get('input') || '{}')
-    if (isRecord(input)) return input as JsonObject
-  } catch {
-    // Said below.
-  }
+  const input = parseJson(fields.get('input') || '{}')
+  if (isRecord(input)) return input as JsonObject
   throw new Failure('invalid_request', text.no_object)
 }
 

@@ -6,11 +6,12 @@ import type { VersionDiff, VersionPage } from '../../../../../schemas/version.ts
 import type { Mount } from '../../../http/app.ts'
 import type { ReadRequest } from '../../../http/input.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
-import { pageOf } from '../parts.ts'
+import { html } from '../../html.ts'
+import { pageOf, shortened } from '../parts.ts'
 import type { Site } from '../site.ts'
-import { queryOf } from '../view.ts'
+import { queryOf, type View, type Visit } from '../view.ts'
+import { agentWords as labels, words } from '../words.ts'
 import { agentPage } from './agent.ts'
-import { reportedPage, reportPage } from './report.ts'
 import { diffPage, rangePath, readRange, versionsPage } from './versions.ts'
 
 /** Versions on the page of an agent. */
@@ -72,4 +73,25 @@ function agentIn({ params }: ReadRequest): string {
 function unlessNotInstallable(thrown: unknown): undefined {
   if (thrown instanceof Failure && thrown.code === 'not_installable') return undefined
   throw thrown
+}
+
+/** The form by which people report an agent; those who have not signed in are asked to. */
+function reportPage({ package_name, ...entry }: EntryDetail, { visitor, token }: Visit): View {
+  const name = shortened(entry.name)
+  const here = pageOf(package_name)
+  const reasons = Object.entries(labels.reasons)
+  const form = html`<form method="post" action="${here}/report"><input type="hidden" name="token" value="${token()}">
+<div class="fields"><fieldset class="choices"><legend>${labels.report_reason}</legend>${reasons.map(([id, text]) => html`<label><input type="radio" name="reason" value="${id}" required>${text}</label>`)}</fieldset>
+<div><label for="detail">${labels.report_detail}</label><textarea id="detail" name="detail" rows="5" maxlength="2000"></textarea></div></div>
+<p><button class="button main">${labels.report_send}</button></p></form>`
+  const main = html`<div class="plain"><h1>${labels.report_title}</h1><p><a href="${here}">${name}</a> <span class="name mono" dir="ltr">${package_name}</span></p>
+<p>${visitor.person ? labels.report_lead : labels.report_sign_in}</p>
+${visitor.person ? form : html`<p><a class="button main" href="/sign-in?then=${encodeURIComponent(`${here}/report`)}">${words.sign_in}</a></p>`}</div>`
+  return { title: `${labels.report_title}: ${name}`, main }
+}
+
+/** Thanks for a report. */
+function reportedPage(packageName: string): View {
+  const main = html`<div class="plain"><h1>${labels.report_title}</h1><p role="status">${labels.reported}</p><p><a class="button" href="${pageOf(packageName)}">${labels.back}</a></p></div>`
+  return { title: labels.report_title, main }
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../../../../../schemas/json.ts'
 import { quote, toAscii } from '../../../../common/ascii.ts'
 
 /** A call of a capability, written in one language. */
-export interface Sample {
+interface Sample {
   readonly id: string
   readonly label: string
   readonly text: string

@@ -11,7 +11,7 @@ export interface ApiDocument {
   }
 }
 
-export interface ApiOperation {
+interface ApiOperation {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly summary: string
@@ -22,7 +22,7 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, ApiAnswer | Reference>>
 }
 
-export interface ApiParameter {
+interface ApiParameter {
   readonly name: string
   readonly in: string
   readonly required?: boolean

@@ -1,5 +1,5 @@
 import type { Agent } from '../../../../../schemas/action.ts'
-import { type Code, codes } from '../../../../../schemas/failure.ts'
+import { codesOf } from '../../../../../schemas/failure.ts'
 import { shortName, toolName } from '../../../../../schemas/names.ts'
 import { type Html, html } from '../../html.ts'
 import { copyable, jsonOf, withCode } from '../parts.ts'
@@ -136,10 +136,6 @@ function answersOf(document: ApiDocument, { responses }: ApiRow): Html {
   return html`<h3>${words.api.answers}</h3>
 <ul class="answers">${good.map(({ status, answer }) => html`<li><code>${status}</code> ${Object.entries(answer?.content ?? {}).map(([type, { schema = {} }]) => html`${typeOf(schema)} <span class="kind-of">${type}</span> `)}${answer?.content === undefined && (answer?.description ?? '')}</li>`)}</ul>
 ${bad.length > 0 && html`<p class="codes">${words.api.errors}: ${bad.map(({ status }) => html`${status} ${codesOf(Number(status)).map((code) => html`<a href="/docs/errors#${code}"><code>${code}</code></a> `)}`)}</p>`}`
-}
-
-function codesOf(status: number): Code[] {
-  return (Object.keys(codes) as Code[]).filter((code) => codes[code].http === status)
 }
 
 function needsNoToken({ security = [] }: ApiRow): boolean {

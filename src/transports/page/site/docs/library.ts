@@ -11,7 +11,7 @@ export interface Doc extends Rendered {
 }
 
 /** The guides of the folder `docs/`, read and rendered when they are asked for. */
-export interface DocLibrary {
+interface DocLibrary {
   /** Undefined if there is no guide of this name. */
   find(name: string): Promise<Doc | undefined>
   /** The guides of a folder, by name; empty if there is no such folder. */
@@ -112,7 +112,7 @@ const renamed = new Map([
 ])
 
 /** The address of a guide by the name of its file. */
-export function pathOf(name: string): string {
+function pathOf(name: string): string {
   for (const [address, file] of renamed)
     if (file === name) return address === '' ? '/docs' : `/docs/${address}`
   return `/docs/${name}`

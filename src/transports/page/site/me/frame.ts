@@ -19,7 +19,7 @@ const places = {
   '/me/data': text.data,
 } as const
 
-export type MemberPath = keyof typeof places
+type MemberPath = keyof typeof places
 
 /** The frame of a page of one's own: where one is, what was done, what was refused. */
 export function memberView(
