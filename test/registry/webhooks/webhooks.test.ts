@@ -23,7 +23,7 @@ beforeEach(async () => {
   targets = await serveTargets()
   home = await startGateway(
     { DRAGOMAN_ALLOW_ORIGINS: targets.url },
-    { clock: time.clock, changes: { random: () => 0.5, webhook_timeout_ms: 1500 } },
+    { clock: time.clock, changes: { random: () => 0.5, webhook_timeout_ms: 3000 } },
   )
   token = await home.token('ada', { ttl_s: 90 * 24 * 3600 })
 })
