@@ -63,11 +63,12 @@ export interface Search {
 const tailing: IndexTailerOptions = { applied_anew: agentsWithSettings }
 
 /** An index of the engine is filled in larger pages, and callers do not wait while it is away. */
+const tailingVectorsElsewhere = { page_size: 1000, waits: 'without fault' } as const
+
 const tailingElsewhere: IndexTailerOptions = {
   ...tailing,
+  ...tailingVectorsElsewhere,
   onEntryFault: 'wait',
-  page_size: 200,
-  waits: 'without fault',
 }
 
 /** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
@@ -164,7 +165,7 @@ function openVectors(
     try {
       if (elsewhere && config.DRAGOMAN_VECTORS === 'auto') {
         const vectors = elsewhere.createVectors(embedder.model, embedder.dimensions, onError)
-        return createVectorIndex(store, embedder, vectors, onError, undefined, { waits: 'without fault' })
+        return createVectorIndex(store, embedder, vectors, onError, undefined, tailingVectorsElsewhere)
       }
       const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
