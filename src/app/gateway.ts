@@ -62,6 +62,11 @@ export interface Gateway extends AsyncDisposable {
   readonly ready: Promise<void>
   /** Resolves once searches see everything that is committed, or cannot because a part of the search fails. */
   settled(): Promise<void>
+  /**
+   * Makes the index serve that was filled beside the one that serves (`rebuild_index`). Returns the revision up to which
+   * it was filled. Throws Failure `unavailable` if the engine takes no changes.
+   */
+  rebuilt(): Promise<number>
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
@@ -106,6 +111,15 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
 /** Milliseconds that a start waits for an index to be read. For its own agents in a larger one it does not wait. */
 const readingWait = 50
 
+/** A gateway that leaves the index to a search engine is there to be small. */
+function cachedCharacters({ DRAGOMAN_SEARCH }: Config): number | undefined {
+  return DRAGOMAN_SEARCH === 'memory' ? undefined : 8_000_000
+}
+
+/** How often a rebuild goes on after a fault of the engine. */
+const rebuildAttempts = 10
+const rebuildPause_ms = 3000
+
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
   stack: AsyncDisposableStack,
@@ -118,7 +132,13 @@ async function assemble(
   const observer = new HealthObserver(runtime, config)
   const store = stack.use(
     // The whole start is retried while the store is away.
-    await openStore(storeLocation(config), clock, runtime.onError('store', 'warn'), observer, 0),
+    await openStore(
+      { ...storeLocation(config), cached_characters: cachedCharacters(config) },
+      clock,
+      runtime.onError('store', 'warn'),
+      observer,
+      0,
+    ),
   )
   observer.watch(store)
   const outbound = createOutbound(runtime)
@@ -208,6 +228,16 @@ async function assemble(
     agentOf,
     push,
   })
+  async function settled() {
+    await ready
+    const revision = await store.read.latest()
+    const { vectors } = search
+    const isBehind = () =>
+      (follower.applied_revision < revision && !follower.is_failing) ||
+      (vectors.progress().applied_revision < revision && !vectors.is_failing)
+    while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+  }
+
   return {
     ...router,
     authenticate: identity.authenticate,
@@ -219,14 +249,23 @@ async function assemble(
     store,
     follower,
     ready,
-    async settled() {
-      await ready
-      const revision = await store.read.latest()
-      const { vectors } = search
-      const isBehind = () =>
-        (follower.applied_revision < revision && !follower.is_failing) ||
-        (vectors.progress().applied_revision < revision && !vectors.is_failing)
-      while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+    settled,
+    async rebuilt() {
+      const isFailing = () => follower.is_failing || search.vectors.is_failing
+      await settled()
+      for (let attempt = 1; isFailing(); attempt++) {
+        if (attempt > rebuildAttempts)
+          throw new Failure(
+            'unavailable',
+            'The search engine takes no changes; the index in use is as it was.',
+          )
+        await pause(rebuildPause_ms)
+        await settled()
+      }
+      await search.engine?.takeOver()
+      // What others wrote meanwhile to the index that served until now.
+      await settled()
+      return follower.applied_revision
     },
     vectors: search.vectors,
     verification,

@@ -137,6 +137,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     store,
     clock,
     retention: config.DRAGOMAN_RETENTION,
+    removeLeftovers: search.engine?.removeLeftovers,
     onPruned(counts) {
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
     },

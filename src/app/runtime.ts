@@ -23,7 +23,7 @@ type HealthReason = WriteRefusal | 'store_damaged' | 'store_behind_index'
 /** The reasons that hold now. */
 export type Health = Set<HealthReason>
 
-/** Settings for tests: replacements of the clock and the network, and shorter times and limits. */
+/** Settings for tests and for commands: replacements of the clock and the network, and shorter times and limits. */
 export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
@@ -62,6 +62,8 @@ export interface GatewayOptions {
     readonly random?: () => number
   }
   readonly sessions?: Pick<SessionsOptions, 'limits' | 'poll_ms'>
+  /** Fills new indexes of the search engine beside those that serve: see `Gateway.rebuilt`. */
+  readonly rebuild_index?: boolean
 }
 
 /** The argument of every phase of the start. */

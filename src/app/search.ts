@@ -6,18 +6,15 @@ import { listedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
-import { createKeep, createSnapshot, type Keep, restoreFrom, storeAt } from '../registry/indexing/snapshot.ts'
+import { createKeep, createSnapshot, type Keep, restoreFrom } from '../registry/indexing/snapshot.ts'
 import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
-import { engineLocation } from '../search/elasticsearch/client.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
-import type { RankerOptions } from '../search/index/ranker.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
-import type { VectorStore } from '../search/vectors/vector-store.ts'
 import type { Store } from '../store/store.ts'
 import {
   embedderWorker,
@@ -32,6 +29,7 @@ import { agentsWithSettings, type Config } from './config.ts'
 import { extrasFolder, placeOf } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
+import { openSearchEngine, type SearchEngine } from './search-engine.ts'
 
 /** The configured model, as stored from one start to the next; without secrets. */
 type ModelSettings =
@@ -41,9 +39,6 @@ type ModelSettings =
 
 /** Time that a model on an ordinary processor may take to answer, in milliseconds. */
 const embedderTimeout = 60_000
-
-/** Time that the search engine may take to answer, in milliseconds; a search has less. */
-const engineTimeout = 60_000
 
 const standby: ModelSettings = { embedder: 'static' }
 
@@ -57,24 +52,27 @@ export interface Search {
   readonly tailing: IndexTailerOptions
   /** Writes a snapshot of the index if at least the given number of changes was applied since the last snapshot. */
   readonly saveSnapshot: Keep
+  /** The engine that has the index; undefined if it is in memory. */
+  readonly engine?: SearchEngine
 }
 
 /** How changes are applied to the index in this process. */
 const tailing: IndexTailerOptions = { applied_anew: agentsWithSettings }
 
 /** An index of the engine is filled in larger pages, and callers do not wait while it is away. */
+const tailingVectorsElsewhere = { page_size: 1000, waits: 'without fault' } as const
+
 const tailingElsewhere: IndexTailerOptions = {
   ...tailing,
+  ...tailingVectorsElsewhere,
   onEntryFault: 'wait',
-  page_size: 200,
-  waits: 'without fault',
 }
 
 /** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
   const onError = runtime.onError('index')
-  const elsewhere = await openEngine(config, store, outbound)
+  const engine = await openSearchEngine(runtime, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
     `${version}/14 ${listedFields}`,
@@ -83,20 +81,21 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     () => runtime.health.add('store_behind_index'),
   )
   const [vectors, saved] = await Promise.all([
-    openVectors(runtime, store, outbound, elsewhere),
-    elsewhere ? undefined : snapshot.read(),
+    openVectors(runtime, store, outbound, engine),
+    engine ? undefined : snapshot.read(),
   ])
   stack.use(vectors)
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
   const options = { meaning: () => vectors.meaning, synonyms, isRight: createEnglish(), onError }
-  if (elsewhere) {
-    const index = stack.use(elsewhere.createIndex(options))
+  if (engine) {
+    const index = stack.use(engine.createIndex(options))
     return {
       index,
       listed: watchListed(index),
       vectors,
       tailing: tailingElsewhere,
       saveSnapshot: async () => {},
+      engine,
     }
   }
   const index = stack.use(createMemoryIndex(options))
@@ -120,41 +119,11 @@ function createEnglish(): (word: string) => boolean {
   }
 }
 
-/** The index and the vectors of the configured engine; undefined if they are in this process. */
-interface Elsewhere {
-  createIndex(options: RankerOptions): SearchIndex
-  createVectors(model: string, dimensions: number, onError: (fault: unknown) => void): VectorStore
-}
-
-/** The code of the engine is loaded only if the configuration names it. */
-async function openEngine(config: Config, store: Store, outbound: Outbound): Promise<Elsewhere | undefined> {
-  const location = engineLocation(config.DRAGOMAN_SEARCH)
-  if (!location) return undefined
-  const [{ createElasticIndex }, { createElasticVectors }] = await Promise.all([
-    import('../search/elasticsearch/elastic-index.ts'),
-    import('../search/elasticsearch/elastic-vectors.ts'),
-  ])
-  const engine = {
-    location,
-    fetch: outbound.fetchFrom([new URL(location.url).origin], engineTimeout),
-    // What was purged after a revision must not come back from an index that has not seen it.
-    async originAt(revision: number) {
-      const pruned = await store.retention.prunedRevision()
-      return await storeAt(store, revision < pruned ? `before ${pruned}` : '', revision)
-    },
-  }
-  return {
-    createIndex: (options) => createElasticIndex({ ...engine, ...options }),
-    createVectors: (model, dimensions, onError) =>
-      createElasticVectors({ ...engine, model: fileName(model), dimensions, onError }),
-  }
-}
-
 function openVectors(
   runtime: Runtime,
   store: Store,
   outbound: Outbound,
-  elsewhere: Elsewhere | undefined,
+  engine: SearchEngine | undefined,
 ): Promise<VectorIndexSwitch> {
   const { config } = runtime
   const onError = runtime.onError('index')
@@ -162,9 +131,9 @@ function openVectors(
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
     try {
-      if (elsewhere && config.DRAGOMAN_VECTORS === 'auto') {
-        const vectors = elsewhere.createVectors(embedder.model, embedder.dimensions, onError)
-        return createVectorIndex(store, embedder, vectors, onError, undefined, { waits: 'without fault' })
+      if (engine && config.DRAGOMAN_VECTORS === 'auto') {
+        const vectors = engine.createVectors(fileName(embedder.model), embedder.dimensions, onError)
+        return createVectorIndex(store, embedder, vectors, onError, undefined, tailingVectorsElsewhere)
       }
       const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
@@ -212,7 +181,10 @@ function openVectors(
     return index
   }
 
-  return openVectorIndexSwitch({ store, configured: settingsOf(config), standby, open, onError })
+  const configured = settingsOf(config)
+  // A rebuild fills the index of the configured model alone.
+  const fallback = runtime.options.rebuild_index ? configured : standby
+  return openVectorIndexSwitch({ store, configured, standby: fallback, open, onError })
 }
 
 /** With `auto`, an index of more vectors than this is on disk: in memory they take 1 KB each, and 4 GB at most. */

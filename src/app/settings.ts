@@ -323,7 +323,7 @@ export const settings = {
           'Give memory, or elasticsearch+https://USER:PASSWORD@HOST:PORT/INDEX (elasticsearch+http:// on this machine).',
       })
       .default('memory'),
-    'Search index: in memory, or in Elasticsearch for several nodes: elasticsearch+https://USER:PASSWORD@HOST:PORT/INDEX.',
+    'Search index: in memory, or in Elasticsearch for several nodes: elasticsearch+https://USER:PASSWORD@HOST:PORT/INDEX, with ?shards=3&replicas=1 for the parts and copies of a new index.',
   ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),

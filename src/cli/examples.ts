@@ -12,6 +12,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman import backup.jsonl --replace',
   ],
   export: ['dragoman export backup.jsonl'],
+  'index rebuild': ['dragoman index rebuild'],
   'mirror add': [
     'dragoman mirror add official',
     'dragoman mirror add https://registry.example --every 1d --name partner',

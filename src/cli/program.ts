@@ -4,7 +4,7 @@ import { nearest } from '../../schemas/nearest.ts'
 import { version } from '../app/assets.ts'
 import { addAgents } from './commands/agents.ts'
 import { addAgentCredentials, addCredentials, addKeys, addQuotas } from './commands/credentials.ts'
-import { addData, addExtras, addMirrors } from './commands/data.ts'
+import { addData, addExtras, addIndex, addMirrors } from './commands/data.ts'
 import { addFollowing } from './commands/following.ts'
 import { addInstalling } from './commands/install.ts'
 import { addPackages } from './commands/packages.ts'
@@ -65,6 +65,7 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   addData(program, json)
   addMirrors(program, json)
   addExtras(program, json)
+  addIndex(program, json)
   program.commandsGroup('Sign-in, credentials, quotas:')
   addSignIn(program, json)
   addCredentials(program, json)

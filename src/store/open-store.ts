@@ -8,6 +8,8 @@ interface StoreLocation {
   readonly path: string
   /** URL of the PostgreSQL database that replaces it. */
   readonly url?: string | undefined
+  /** Characters of the entries of the PostgreSQL database that are kept in memory. */
+  readonly cached_characters?: number | undefined
 }
 
 /** The location for operators, without secrets. */
@@ -43,7 +45,7 @@ export async function openRates(url: string, onError: (fault: unknown) => void) 
  * maximum time for which this waits for a server that does not answer; some seconds when absent.
  */
 export async function openStore(
-  { path, url }: StoreLocation,
+  { path, url, cached_characters }: StoreLocation,
   clock: () => number,
   onError: (fault: unknown) => void,
   observer: StoreObserver = {},
@@ -58,6 +60,7 @@ export async function openStore(
     clock,
     onError,
     observer,
+    cached_characters,
     ...(start_ms !== undefined && { start_ms }),
   })
 }

@@ -223,6 +223,7 @@ describe('the search index', () => {
     'elasticsearch+https://ada:hush@search.example:9200/agents',
     'elasticsearch+https://search.example/below/agents',
     'elasticsearch+http://127.0.0.1:9200/agents',
+    'elasticsearch+https://search.example/agents?shards=3&replicas=1',
   ])('may be %s', (setting) => {
     expect(read(setting).DRAGOMAN_SEARCH).toBe(setting)
   })
@@ -233,6 +234,8 @@ describe('the search index', () => {
     'elasticsearch+https://search.example',
     'elasticsearch+https://search.example/Agents',
     'elasticsearch+http://ada:hush@search.example/agents',
+    'elasticsearch+https://search.example/agents?shards=0',
+    'elasticsearch+https://search.example/agents?shard=3',
   ])('may not be %s', (setting) => {
     expect(() => read(setting)).toThrow(
       expect.objectContaining({

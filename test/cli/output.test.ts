@@ -207,6 +207,7 @@ const withoutOthers = [
   'export',
   'extras add',
   'extras list',
+  'index rebuild',
   'keys list',
   'keys rotate',
   'completion',

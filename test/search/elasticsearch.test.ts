@@ -10,11 +10,17 @@ import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
-import { run, temporaryFolder } from '../support/command.ts'
-import { elasticsearch, startElasticsearch, type TestElasticsearch } from '../support/elasticsearch.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
+import {
+  elasticsearch,
+  openSearch,
+  startElasticsearch,
+  type TestElasticsearch,
+} from '../support/elasticsearch.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres } from '../support/postgres.ts'
+import { run as start } from '../support/processes.ts'
 import { searchIndexContract } from './contract.ts'
 import { ask, documentOf, fill, walk } from './support/documents.ts'
 import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
@@ -23,6 +29,35 @@ import { Pair } from './vectors/oracle.ts'
 import { clusteredVectors, idsOf, put, signal } from './vectors/support.ts'
 
 const soon = { timeout: 40_000, interval: 100 }
+
+describe.skipIf(!openSearch)('OpenSearch', () => {
+  let server: TestElasticsearch
+  let made = 0
+  beforeAll(async () => {
+    server = await startElasticsearch(undefined, openSearch)
+  }, 180_000)
+  afterAll(() => server?.[Symbol.asyncDispose]())
+  afterEach(() => fetch(`${server.origin}/test-*`, { method: 'DELETE' }))
+
+  searchIndexContract('in OpenSearch', async () =>
+    createElasticIndex(engineAt(server.origin, `test-${made++}`)),
+  )
+
+  it('has the index of a gateway whose vectors are in memory', async () => {
+    await using gateway = await startGateway({
+      DRAGOMAN_SEARCH: `elasticsearch+http://127.0.0.1:${new URL(server.origin).port}/test-${made++}`,
+      DRAGOMAN_VECTORS: 'memory',
+    })
+    const capabilities = [{ name: 'act', description: 'Train departures' }]
+    await list(gateway, { package_name: 'com.example.train', description: 'Train departures', capabilities })
+    const { json } = await gateway.request('GET', '/public/agents?q=railway%20timetable%20departures')
+    expect(json.agents[0]).toMatchObject({
+      package_name: 'com.example.train',
+      match: { similarity: expect.any(Number) },
+    })
+    expect(json).not.toHaveProperty('degraded')
+  })
+})
 
 describe.skipIf(!elasticsearch)('Elasticsearch', () => {
   let server: TestElasticsearch
@@ -45,14 +80,10 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     })
 
   /** An engine with an index of its own; `prefix` protects it from the end of the next test. */
-  const engine = (prefix = '') => {
-    const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [server.origin] })
-    const originAt = async (revision: number) => `${revision}`
-    const onError = (fault: unknown) => console.error(fault)
-    return { location: { url: server.origin, index: `${prefix}${nextIndex()}` }, fetch, originAt, onError }
-  }
+  const engine = (prefix = '', shards = 1) => engineAt(server.origin, `${prefix}${nextIndex()}`, shards)
 
   searchIndexContract('in Elasticsearch', async () => createElasticIndex(engine()))
+  searchIndexContract('in three shards of Elasticsearch', async () => createElasticIndex(engine('', 3)))
   vectorStoreContract(
     'in Elasticsearch',
     async (dimensions) => {
@@ -63,11 +94,11 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     { runs: 2, share: 0.1, isExact: false },
   )
 
-  describe('many vectors', () => {
+  describe.each([1, 3])('many vectors in %i shards', (shards) => {
     const vectors = clusteredVectors(9, 64, 60)
     let pair: Pair
     beforeAll(async () => {
-      pair = new Pair(createElasticVectors({ ...engine('kept-'), model: 'many', dimensions: 64 }))
+      pair = new Pair(createElasticVectors({ ...engine('kept-', shards), model: 'many', dimensions: 64 }))
       const parts = [2, 12, 100]
       await pair.apply(
         Array.from({ length: 6000 }, (_, at) =>
@@ -76,7 +107,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
           }),
         ),
       )
-    })
+    }, 120_000)
 
     it.each([
       ['no filter', {}],
@@ -123,7 +154,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     }
   })
 
-  describe('beside the index in memory', () => {
+  describe.each([1, 3])('beside the index in memory, in %i shards', (shards) => {
     const topics = ['weather', 'forecast', 'mail', 'letter', 'price', 'stocks', 'umbrella', 'Grafana']
     const documents = Array.from({ length: 600 }, (_, at) =>
       documentOf({
@@ -151,7 +182,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         await vectors.apply([{ id: document.id, entry }], 1)
       }
       near = await fill(createMemoryIndex(options), documents)
-      far = createElasticIndex({ ...engine('kept-'), ...options })
+      far = createElasticIndex({ ...engine('kept-', shards), ...options })
       await fill(far, documents)
     })
 
@@ -380,6 +411,84 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       }, soon)
     })
 
+    describe('rebuild their index by one command', () => {
+      const rebuild = (settings: Record<string, string>) =>
+        start(process.execPath, [command, 'index', 'rebuild', '--json'], settings)
+      /** The indexes of a registry, and those of them that serve. */
+      const indexesOf = async (index: string) => {
+        const aliases = (await (await send('GET', `${index}-*/_alias`)).json()) as Record<
+          string,
+          { aliases: Record<string, unknown> }
+        >
+        const all = Object.keys(aliases).sort()
+        return { all, serving: all.filter((each) => each.replace(/\.\d+$/, '') in aliases[each]!.aliases) }
+      }
+      const numbers = (indexes: readonly string[]) => indexes.map((each) => each.replace(/^.*\./, ''))
+
+      it('while they serve, and miss nothing that is published meanwhile', async () => {
+        const index = nextIndex()
+        await using engine = await startSwitch(portOf(server.origin))
+        await using gateway = await startGateway(settingOf(portOf(server.origin), index))
+        await publish(gateway, 'com.example.before', 'Zebra crossings')
+        const held = engine.hold(/_aliases$/)
+        const settings = { DRAGOMAN_DATA: gateway.data, ...settingOf(engine.port, index) }
+        await using first = rebuild(settings)
+        await held.begun
+        await publish(gateway, 'com.example.later', 'Zebra stripes')
+        await vi.waitFor(async () => {
+          const found = await find(gateway, 'q=zebra')
+          expect([namesOf(found).length, found.json.degraded]).toEqual([2, undefined])
+        }, soon)
+        await using second = rebuild(settings)
+        const refused = await second.ended
+        expect([refused.code, JSON.parse(refused.stderr).code]).toEqual([1, 'conflict'])
+        held.release()
+        const { code, stdout } = await first.ended
+        expect([code, JSON.parse(stdout)]).toEqual([0, { revision: expect.any(Number) }])
+        const { all, serving } = await indexesOf(index)
+        expect([all, numbers(all)]).toEqual([serving, ['2', '2']])
+        await publish(gateway, 'com.example.last', 'Zebra herds')
+        await vi.waitFor(async () => {
+          const { json } = await find(gateway, 'q=zebra')
+          expect(json).toMatchObject({ total: 3 })
+          expect(json).not.toHaveProperty('degraded')
+          expect(json.agents[0].match.similarity).toEqual(expect.any(Number))
+        }, soon)
+      })
+
+      it('and keep the old one where the command is killed, of which nothing is left', async () => {
+        const index = nextIndex()
+        await using engine = await startSwitch(portOf(server.origin))
+        await using gateway = await startGateway(settingOf(portOf(server.origin), index))
+        await publish(gateway, 'com.example.before', 'Zebra crossings')
+        const before = await indexesOf(index)
+        const held = engine.hold(/_aliases$/)
+        const settings = { DRAGOMAN_DATA: gateway.data, ...settingOf(engine.port, index) }
+        await using rebuilding = rebuild(settings)
+        await held.begun
+        rebuilding.process.kill('SIGKILL')
+        await rebuilding.ended
+        const left = await indexesOf(index)
+        expect([left.serving, left.all.length]).toEqual([before.all, 4])
+        const { sweep, store } = gateway.gateway
+        await sweep.run()
+        // Whoever was killed holds its lease for some seconds.
+        expect((await indexesOf(index)).all).toEqual(left.all)
+        await expect
+          .poll(() => store.leases.take('search_index_rebuild', 'test', Date.now(), Date.now() + 1), soon)
+          .toBe(true)
+        await sweep.run()
+        expect((await indexesOf(index)).all).toEqual(before.all)
+        expect(namesOf(await find(gateway, 'q=zebra'))).toEqual(['com.example.before'])
+      })
+
+      it('unless their index is in memory', async () => {
+        await using folder = await temporaryFolder()
+        const { code, stderr } = await run(['index', 'rebuild', '--json'], { DRAGOMAN_DATA: folder.path })
+        expect([code, JSON.parse(stderr).code]).toEqual([2, 'invalid_request'])
+      })
+    })
+
     it('keep their index from one start to the next, and make that of another registry anew', async () => {
       const index = nextIndex()
       const settings = settingOf(portOf(server.origin), index)
@@ -404,18 +513,37 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
   })
 })
 
+/** Without PostgreSQL or gateways: the index of a registry that has only revisions. */
+function engineAt(url: string, index: string, shards = 1) {
+  const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [url] })
+  const originAt = async (revision: number) => `${revision}`
+  const onError = (fault: unknown) => console.error(fault)
+  return { location: { url, index, shards }, fetch, originAt, onError }
+}
+
 /** An HTTP proxy before the engine that can be away or not answer. */
 async function startSwitch(target: number) {
   const proxy = {
     port: 0,
     state: 'here' as 'here' | 'away' | 'slow' | 'refusing',
     authorization: undefined as string | undefined,
+    held: undefined as { readonly path: RegExp; begin(): void; readonly end: Promise<void> } | undefined,
+    /** Requests for such a path wait from now on until they are released; `begun` resolves at the first. */
+    hold(path: RegExp) {
+      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      proxy.held = { path, begin: begun.resolve, end: end.promise }
+      return { begun: begun.promise, release: end.resolve }
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
   }
-  const server = createServer((incoming, answer) => {
+  const server = createServer(async (incoming, answer) => {
+    if (proxy.held?.path.test(incoming.url ?? '')) {
+      proxy.held.begin()
+      await proxy.held.end
+    }
     if (proxy.state === 'away') return void incoming.socket.destroy()
     if (proxy.state === 'slow') return
     if (proxy.state === 'refusing') {

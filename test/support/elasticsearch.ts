@@ -9,34 +9,52 @@ import { temporaryFolder } from './command.ts'
 import { freePort } from './free-port.ts'
 import { postgresUser as unprivileged } from './postgres.ts'
 
-/** An Elasticsearch server of one node, without security. */
+/** A node of Elasticsearch or OpenSearch, without security. */
 export interface TestElasticsearch extends AsyncDisposable {
   /** `http://HOST:PORT` */
   readonly origin: string
+  /** `HOST:PORT`, at which other nodes join it. */
+  readonly seed: string
+  /** Ends the node without a word. */
+  kill(): Promise<void>
 }
 
 /** The unpacked distribution, or the origin of a running server; undefined without one. */
 export const elasticsearch = process.env.DRAGOMAN_TEST_ELASTICSEARCH
 
+/** The unpacked distribution of OpenSearch; undefined without one. */
+export const openSearch = process.env.DRAGOMAN_TEST_OPENSEARCH
+
 if (!elasticsearch)
   console.error('DRAGOMAN_TEST_ELASTICSEARCH names no Elasticsearch: its tests are skipped.')
 
 const memory = '/dev/shm'
+const heap = '-Xms512m -Xmx512m'
+const alone = 'discovery.type: single-node'
 const settings = `
-discovery.type: single-node
-xpack.security.enabled: false
 action.destructive_requires_name: false
 cluster.routing.allocation.disk.threshold_enabled: false
 network.host: 127.0.0.1
 `
 
-/** Starts the server in a temporary folder, which is removed when it is disposed. Elasticsearch refuses to run as root. */
-export async function startElasticsearch(): Promise<TestElasticsearch> {
-  if (elasticsearch?.startsWith('http')) return { origin: elasticsearch, async [Symbol.asyncDispose]() {} }
+/** How a node finds the others: the first of several names itself, and the others have data only. */
+export const firstNode = 'node.name: first\ncluster.initial_master_nodes: [first]'
+export const furtherNode = (first: TestElasticsearch) =>
+  `node.roles: [data]\ndiscovery.seed_hosts: ["${first.seed}"]`
+
+/** Starts a node in a temporary folder, which is removed when it is disposed. Elasticsearch refuses to run as root. */
+export async function startElasticsearch(
+  discovery = alone,
+  distribution = elasticsearch ?? '',
+): Promise<TestElasticsearch> {
+  if (distribution.startsWith('http') && discovery === alone)
+    return { origin: distribution, seed: '', async kill() {}, async [Symbol.asyncDispose]() {} }
   await using stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   const home = join(folder.path, 'elasticsearch')
-  await cp(elasticsearch ?? '', home, { recursive: true })
+  await cp(distribution, home, { recursive: true })
+  const program = existsSync(join(home, 'bin', 'opensearch')) ? 'opensearch' : 'elasticsearch'
+  const security = program === 'elasticsearch' ? 'xpack.security.enabled: false\n' : ''
   const [http, transport] = [await freePort(), await freePort()]
   // Tests make many indexes: on a disk, each waits for several writes.
   const data = existsSync(memory)
@@ -44,20 +62,21 @@ export async function startElasticsearch(): Promise<TestElasticsearch> {
     : join(folder.path, 'data')
   stack.defer(() => rm(data, { recursive: true, force: true }))
   const places = `http.port: ${http}\ntransport.port: ${transport}\npath.data: ${data}\n`
-  await writeFile(join(home, 'config', 'elasticsearch.yml'), settings + places)
+  await writeFile(join(home, 'config', `${program}.yml`), `${discovery}\n${settings}${security}${places}`)
   if (unprivileged) {
     await own(folder.path, unprivileged)
     await chown(data, unprivileged.uid, unprivileged.gid)
   }
-  const server = spawn('bash', ['bin/elasticsearch'], {
+  const java = dirname(dirname(await realpath(execFileSync('which', ['java'], { encoding: 'utf8' }).trim())))
+  const server = spawn('bash', [`bin/${program}`], {
     ...unprivileged,
     cwd: home,
     env: {
       PATH: process.env.PATH,
-      ES_JAVA_HOME: dirname(
-        dirname(await realpath(execFileSync('which', ['java'], { encoding: 'utf8' }).trim())),
-      ),
-      ES_JAVA_OPTS: '-Xms512m -Xmx512m',
+      ES_JAVA_HOME: java,
+      ES_JAVA_OPTS: heap,
+      OPENSEARCH_JAVA_HOME: java,
+      OPENSEARCH_JAVA_OPTS: heap,
       TMPDIR: folder.path,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -65,7 +84,12 @@ export async function startElasticsearch(): Promise<TestElasticsearch> {
   stack.defer(() => stop(server))
   await started(server)
   const running = stack.move()
-  return { origin: `http://127.0.0.1:${http}`, [Symbol.asyncDispose]: () => running.disposeAsync() }
+  return {
+    origin: `http://127.0.0.1:${http}`,
+    seed: `127.0.0.1:${transport}`,
+    kill: () => stop(server, 'SIGKILL'),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
 }
 
 async function own(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
@@ -78,16 +102,16 @@ async function started(server: ChildProcess): Promise<void> {
   const lines: string[] = []
   for await (const line of createInterface({ input: server.stdout as Readable })) {
     lines.push(line)
-    if (!/\bstarted\b.*\{/.test(line)) continue
+    if (!/\] started( \{|$)/.test(line)) continue
     server.stdout?.resume()
     return
   }
   throw new Error(`Elasticsearch did not start:\n${lines.slice(-30).join('\n')}`)
 }
 
-async function stop(server: ChildProcess): Promise<void> {
+async function stop(server: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return
   const ended = once(server, 'exit')
-  server.kill('SIGTERM')
+  server.kill(signal)
   await ended
 }

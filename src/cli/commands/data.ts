@@ -22,6 +22,16 @@ export function addData(program: Command, json: Json): void {
     .action(async (file: string) => (await import('../export.ts')).exportRegistry(file, json()))
 }
 
+/** The index that a search engine holds. */
+export function addIndex(program: Command, json: Json): void {
+  program
+    .command('index')
+    .description('the search index, where a search engine holds it')
+    .command('rebuild')
+    .description('fill a new index from the database while the old one serves, then replace the old one')
+    .action(async () => (await import('../rebuild-index.ts')).rebuildIndex(json()))
+}
+
 /** Parts that most gateways do not need. */
 export function addExtras(program: Command, json: Json): void {
   const extras = program

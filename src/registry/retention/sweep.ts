@@ -16,6 +16,8 @@ interface SweepOptions {
   readonly store: Store
   readonly clock: () => number
   readonly retention: Retention
+  /** Removes what nobody uses elsewhere than in the store. */
+  readonly removeLeftovers?: (() => Promise<void>) | undefined
   readonly onPruned: (counts: Pruned & { readonly embeddings: number }) => void
 }
 
@@ -24,7 +26,7 @@ const note = 'retention_swept_at'
 const pageSize = 500
 
 /** Removes, once a day, what is older than the retention allows. */
-export function createSweep({ store, clock, retention, onPruned }: SweepOptions) {
+export function createSweep({ store, clock, retention, removeLeftovers, onPruned }: SweepOptions) {
   /** Hashes of the texts of all entries, shortened: the log names each entry at least once. */
   async function usedHashes(): Promise<ReadonlySet<number>> {
     const hashes = new Set<number>()
@@ -64,6 +66,7 @@ export function createSweep({ store, clock, retention, onPruned }: SweepOptions)
       await store.settings.set(note, String(now))
       const all = { ...counts, embeddings }
       onPruned(all)
+      await removeLeftovers?.()
       return Object.values(all).reduce((sum, count) => sum + count, 0)
     },
   }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
@@ -23,6 +24,10 @@ export interface EngineLocation {
   /** The value of the header `authorization`. */
   readonly authorization?: string | undefined
   readonly index: string
+  /** Parts of a new index; 1 when absent. */
+  readonly shards?: number | undefined
+  /** Copies of each part of a new index; one when absent, as soon as the cluster has a second node for it. */
+  readonly replicas?: number | undefined
 }
 
 export interface EngineAnswer {
@@ -45,6 +50,11 @@ const noSignal = new AbortController().signal
 /** Statuses of an engine that is overloaded, read-only, starting, or not ours to use. */
 const passing = new Set([401, 403, 408, 429, 500, 502, 503, 504])
 
+const Parts = z.strictObject({
+  shards: z.coerce.number().int().min(1).max(64).optional(),
+  replicas: z.coerce.number().int().min(0).max(16).optional(),
+})
+
 /** `DRAGOMAN_SEARCH` as a location; undefined if it is not one. HTTP reaches this machine alone. */
 export function engineLocation(setting: string): EngineLocation | undefined {
   const [, scheme, rest] = /^elasticsearch\+(https?):\/\/(.+)$/.exec(setting) ?? []
@@ -54,10 +64,12 @@ export function engineLocation(setting: string): EngineLocation | undefined {
   const { origin, pathname, username, password, search, hash } = parsed
   if (scheme === 'http' && !isLoopbackUrl(parsed)) return undefined
   const [, path = '', index = ''] = /^(.*)\/([^/]*)$/.exec(pathname) ?? []
-  if (!/^[a-z0-9][a-z0-9_.-]{0,99}$/.test(index) || search !== '' || hash !== '') return undefined
+  if (!/^[a-z0-9][a-z0-9_.-]{0,99}$/.test(index) || hash !== '') return undefined
+  const parts = Parts.safeParse(Object.fromEntries(new URLSearchParams(search)))
+  if (!parts.success) return undefined
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   const authorization = username === '' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`
-  return { url: `${origin}${path}`, authorization, index }
+  return { url: `${origin}${path}`, authorization, index, ...parts.data }
 }
 
 /**
@@ -125,7 +137,7 @@ function reasonOf(json: JsonObject): string {
 
 function readJson(body: Uint8Array): JsonObject {
   try {
-    return JSON.parse(Buffer.from(body).toString()) as JsonObject
+    return JSON.parse(new TextDecoder().decode(body)) as JsonObject
   } catch {
     return {}
   }

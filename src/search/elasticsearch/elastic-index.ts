@@ -23,7 +23,6 @@ import type {
   SearchIndex,
   Sort,
 } from '../search-index.ts'
-import { createEngine, type EngineFetch, type EngineLocation } from './client.ts'
 import {
   type EngineDocument,
   engineForm,
@@ -31,16 +30,12 @@ import {
   gramsOf,
   termsOfStored,
   toEngineDocument,
+  unreadFields,
 } from './engine-document.ts'
 import { EngineStatistics } from './engine-statistics.ts'
-import { type EngineHit, noState, type SearchAnswer, TailedIndex } from './tailed-index.ts'
+import { type EngineHit, type EngineUse, noState, type SearchAnswer, TailedIndex } from './tailed-index.ts'
 
-export interface ElasticIndexOptions extends RankerOptions {
-  readonly location: EngineLocation
-  readonly fetch: EngineFetch
-  /** Identifies the registry at a revision, so that an index of another or a restored one does not match. */
-  readonly originAt: (revision: number) => Promise<string>
-}
+export interface ElasticIndexOptions extends RankerOptions, EngineUse {}
 
 /** Candidates by words of the first page of a text, and of the others: a text has no more pages than that. */
 const firstCandidates = 100
@@ -48,7 +43,9 @@ const maxCandidates = 1000
 /** Exceeds every score of words. */
 const nameBoost = 1000
 /** Ids whose state is known since their last change. */
-const maxKnown = 100_000
+const maxKnown = 20_000
+/** Values that each shard counts: the counts are exact unless a field has more. */
+const shardFacetValues = 1000
 /** Completions that are compared for each beginning of one that was asked for. */
 const completionDepth = 100
 
@@ -68,12 +65,13 @@ class ElasticIndex implements SearchIndex {
   readonly #isRight: (word: string) => boolean
   readonly #listed = new LRUCache<string, boolean>({ max: maxKnown })
 
-  constructor({ location, fetch, originAt, onError = () => {}, ...options }: ElasticIndexOptions) {
+  constructor({ onError = () => {}, ...options }: ElasticIndexOptions) {
+    const form = `entries-${engineForm}`
     this.#index = new TailedIndex({
-      engine: createEngine(location, fetch),
-      name: `${location.index}-entries-${engineForm}`,
+      ...options,
+      form,
       properties: engineProperties,
-      originAt,
+      unread: unreadFields,
       onError,
     })
     this.#statistics = new EngineStatistics(this.#index)
@@ -92,9 +90,10 @@ class ElasticIndex implements SearchIndex {
   }
 
   async apply(changes: readonly EntryChange[], revision: number): Promise<void> {
-    const sources = function* () {
-      for (const { id, document } of changes) yield { id, source: document && toEngineDocument(document) }
-    }
+    const sources = changes.map(({ id, document }) => ({
+      id,
+      source: () => document && toEngineDocument(document),
+    }))
     try {
       await this.#index.apply(sources, revision)
       for (const { id, document } of changes) this.#listed.set(id, document?.state === 'ACTIVE')
@@ -339,6 +338,7 @@ const facetCounts: JsonObject = Object.fromEntries(
       terms: {
         field: `values.${facetFields[name]}`,
         size: maxFacetValues,
+        shard_size: shardFacetValues,
         order: [{ _count: 'desc' }, { _key: 'asc' }],
       },
     },

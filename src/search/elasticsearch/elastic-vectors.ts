@@ -10,16 +10,12 @@ import {
 } from '../vectors/attributes.ts'
 import { checkChange, checkVector } from '../vectors/check.ts'
 import type { Near, VectorEntry, VectorStore } from '../vectors/vector-store.ts'
-import { createEngine, type EngineFetch, type EngineLocation } from './client.ts'
-import { type EngineHit, noState, TailedIndex } from './tailed-index.ts'
+import { type EngineHit, type EngineUse, noState, TailedIndex } from './tailed-index.ts'
 
-export interface ElasticVectorsOptions {
-  readonly location: EngineLocation
-  readonly fetch: EngineFetch
+export interface ElasticVectorsOptions extends EngineUse {
   /** The name of the model in the name of its index. */
   readonly model: string
   readonly dimensions: number
-  readonly originAt: (revision: number) => Promise<string>
   readonly onError: (fault: unknown) => void
 }
 
@@ -36,14 +32,14 @@ interface Rows {
 }
 
 /** Changes with the form of the documents or the mapping. */
-const format = '1'
+const format = '2'
 /** Entries whose rows are compared as floats for each that is asked for: the engine compares bytes. */
 const excess = 2
 const minNearest = 64
 /** The engine compares so many before it answers, at most. */
 const maxCompared = 10_000
 const comparedForEach = 4
-const maxCachedBytes = 32 * 1024 * 1024
+const maxCachedBytes = 16 * 1024 * 1024
 
 /**
  * Vectors in Elasticsearch. The similarity of an entry is the largest product of the query and one of its rows: its
@@ -63,14 +59,14 @@ class ElasticVectors implements VectorStore {
     sizeCalculation: ({ rows }) => rows.byteLength + 100,
   })
 
-  constructor({ location, fetch, model, dimensions, originAt, onError }: ElasticVectorsOptions) {
+  constructor({ model, dimensions, ...use }: ElasticVectorsOptions) {
     this.#dimensions = dimensions
+    const form = `vectors-${model}-${format}`
     this.#index = new TailedIndex({
-      engine: createEngine(location, fetch),
-      name: `${location.index}-vectors-${model}-${format}`,
+      ...use,
+      form,
       properties: propertiesOf(dimensions),
-      originAt,
-      onError,
+      unread: ['rows', 'values'],
     })
   }
 
@@ -83,9 +79,7 @@ class ElasticVectors implements VectorStore {
     revision: number,
   ): Promise<void> {
     for (const change of changes) checkChange(change, this.#dimensions)
-    const sources = function* () {
-      for (const { id, entry } of changes) yield { id, source: entry && toSource(entry) }
-    }
+    const sources = changes.map(({ id, entry }) => ({ id, source: () => entry && toSource(entry) }))
     try {
       await this.#index.apply(sources, revision)
     } finally {

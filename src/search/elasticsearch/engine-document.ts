@@ -10,7 +10,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
 /** Raise it after a change of the terms of a document: they are then in an index of their own. */
-const format = 2
+const format = 3
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }
@@ -32,6 +32,9 @@ export const engineProperties: JsonObject = {
     properties: { name: keyword, words: keyword, grams: keyword, rank: { type: 'long' } },
   },
 }
+
+/** What no search reads. */
+export const unreadFields = ['names', 'words', 'id', 'values', 'completion']
 
 /** Names the form of the documents: each form has an index of its own. */
 export const engineForm = hash('sha256', JSON.stringify([format, engineProperties])).slice(0, 8)

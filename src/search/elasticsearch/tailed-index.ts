@@ -1,19 +1,38 @@
 import type { JsonObject } from '../../../schemas/json.ts'
-import { away, type Engine, EngineRefusal, errorOf } from './client.ts'
+import {
+  away,
+  createEngine,
+  type Engine,
+  type EngineFetch,
+  type EngineLocation,
+  EngineRefusal,
+  errorOf,
+} from './client.ts'
 
-/** A document by its id; null if it was removed. */
+/** A document by its id, made when it is sent; null if it was removed. */
 export interface EngineChange {
   readonly id: string
-  readonly source: JsonObject | null
+  readonly source: () => JsonObject | null
 }
 
-interface TailedIndexOptions {
-  readonly engine: Engine
-  /** The name of the index, which states the form of its documents. */
-  readonly name: string
-  readonly properties: JsonObject
+/** How a process uses its indexes of the engine. */
+export interface EngineUse {
+  readonly location: EngineLocation
+  readonly fetch: EngineFetch
   /** Identifies the registry at a revision, so that an index of another or a restored one does not match. */
   readonly originAt: (revision: number) => Promise<string>
+  /** The indexes of this process; each adds itself. */
+  readonly opened?: Set<TailedIndex>
+  /** Fills new indexes beside those that serve, until `takeOver`. */
+  readonly isBeside?: boolean
+}
+
+interface TailedIndexOptions extends EngineUse {
+  /** The end of the name of the index, which states the form of its documents. */
+  readonly form: string
+  readonly properties: JsonObject
+  /** Fields that searches use and never return: the engine does not keep them as they were sent. */
+  readonly unread: readonly string[]
   /** Called for a document that the engine does not take; it is left out. */
   readonly onError: (fault: unknown) => void
 }
@@ -35,28 +54,49 @@ interface State {
   readonly origin: string
 }
 
+/** The state of an index, and the name of this index itself. */
+interface Found extends State {
+  readonly index: string
+}
+
 /**
  * An index of the engine that several nodes bring up to date: each applies every change with its revision as version,
  * and the engine keeps the latest. The index states its revision, which no node lowers. A missing index is made and
  * filled again, and so is one of another registry.
+ *
+ * `NAME` is an alias of the index that serves, `NAME.1`, `NAME.2`, …. Each has an alias of its own, by which changes are
+ * written: bulk requests require an alias, so that the engine makes no index of its own form in the place of a missing
+ * one, and changes that were meant for a replaced index do not get into the next one, which may lack earlier changes.
  */
 export class TailedIndex {
   /** Number of the last change that searches can see. */
   applied_revision = 0
+  readonly name: string
   readonly #options: TailedIndexOptions
+  readonly #engine: Engine
+  /** The index that is filled beside the one that serves. */
+  #beside: string | undefined
   /** True while the index is known to be of this registry. */
   #isChecked = false
   readonly #closing = new AbortController()
 
   constructor(options: TailedIndexOptions) {
+    const { location, fetch, form, opened } = options
+    this.name = `${location.index}-${form}`
     this.#options = options
+    this.#engine = createEngine(location, fetch)
+    opened?.add(this)
   }
 
   /** The answer to a search. Throws Failure `unavailable` also while the index is missing: it has then lost every change. */
   async search(body: JsonObject, signal: AbortSignal): Promise<SearchAnswer> {
     this.#closing.signal.throwIfAborted()
-    const { engine, name } = this.#options
-    const { status, json } = await engine('POST', `${name}/_search`, body, { signal })
+    const path = `${this.name}/_search?allow_partial_search_results=false`
+    // Scores by words count the words of all shards. Counts have no scores, and their answers are then remembered by the
+    // engine; for vectors it refuses a type.
+    const isScored = body.size !== 0 && !('knn' in body)
+    const type = isScored ? '&search_type=dfs_query_then_fetch' : ''
+    const { status, json } = await this.#engine('POST', path + type, body, { signal })
     if (status === 404) {
       this.applied_revision = 0
       throw missing()
@@ -69,50 +109,68 @@ export class TailedIndex {
    * Applies changes that follow `applied_revision`. Does nothing but wait for their visibility if another node has
    * applied them. Throws Failure `unavailable` if the index has lost changes: `applied_revision` is then lower.
    */
-  async apply(changes: () => Iterable<EngineChange>, revision: number): Promise<void> {
+  async apply(changes: readonly EngineChange[], revision: number): Promise<void> {
     this.#closing.signal.throwIfAborted()
     const isChecked = this.#isChecked
     // After a fault the index is checked again: the outage may have been long.
     this.#isChecked = false
-    const state = isChecked ? await this.#state() : await this.#checkedState()
-    if (state === undefined || state.revision < this.applied_revision) {
-      this.applied_revision = state?.revision ?? 0
+    const found = isChecked ? await this.#found() : await this.#checked()
+    if (found === undefined || found.revision < this.applied_revision) {
+      this.applied_revision = found?.revision ?? 0
       throw away('The index of the search engine has lost changes; it is filled again.')
     }
-    if (state.revision < revision) await this.#write(changes(), revision)
-    await this.#post('_refresh')
-    this.applied_revision = Math.max(state.revision, revision)
+    const { index } = found
+    if (found.revision < revision) await this.#write(index, changes, revision)
+    await this.#refresh(index)
+    this.applied_revision = Math.max(found.revision, revision)
     this.#isChecked = true
+  }
+
+  /** Makes the index that was filled beside the one that serves take its place, and deletes all others. */
+  async takeOver(): Promise<void> {
+    const own = this.#beside
+    if (own === undefined) return
+    const others = (await this.#indexes()).map(({ index }) => index).filter((index) => index !== own)
+    const actions = [
+      ...others.map((index) => ({ remove_index: { index } })),
+      { add: { index: own, alias: this.name } },
+    ]
+    await this.#engine('POST', '_aliases', { actions }, { timeout_ms: writeTimeout_ms })
+  }
+
+  /** Deletes the indexes that do not serve: a rebuild that was killed has left them. */
+  async removeOthers(): Promise<void> {
+    for (const { index, isServing } of await this.#indexes()) if (!isServing) await this.#remove(index)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(away('The index is closed.'))
   }
 
-  async #write(changes: Iterable<EngineChange>, revision: number): Promise<void> {
+  async #write(index: string, changes: readonly EngineChange[], revision: number): Promise<void> {
     let lines: string[] = []
     let size = 0
     // The engine takes one change of a document at a version.
-    const last = new Map(Iterator.from(changes).map((change) => [change.id, change]))
-    for (const { id, source } of last.values()) {
+    const last = new Map(changes.map(({ id, source }) => [id, source]))
+    for (const [id, sourceOf] of last) {
+      const source = sourceOf()
       const head = { _id: id, version: revision, version_type: 'external' }
       lines.push(JSON.stringify(source ? { index: head } : { delete: head }))
       if (source) lines.push(JSON.stringify(source))
       size += lines.at(-1)?.length ?? 0
       if (size < maxBulk) continue
-      await this.#bulk(lines, revision)
+      await this.#bulk(index, lines, revision)
       lines = []
       size = 0
     }
-    if (lines.length > 0) await this.#bulk(lines, revision)
+    if (lines.length > 0) await this.#bulk(index, lines, revision)
     const head = { _id: stateId, version: revision, version_type: 'external' }
     const state = { state: { revision, origin: await this.#options.originAt(revision) } }
-    await this.#bulk([JSON.stringify({ index: head }), JSON.stringify(state)], revision)
+    await this.#bulk(index, [JSON.stringify({ index: head }), JSON.stringify(state)], revision)
   }
 
-  async #bulk(lines: readonly string[], revision: number): Promise<void> {
-    // With an alias, the engine makes no index of its own form in the place of a missing one.
-    const { json } = await this.#post('_bulk?require_alias=true', lines)
+  async #bulk(index: string, lines: readonly string[], revision: number): Promise<void> {
+    const { json } = await this.#post(`${writesTo(index)}/_bulk?require_alias=true`, lines)
     const refused: string[] = []
     for (const item of json.items as unknown as readonly Record<string, BulkItem>[]) {
       for (const { status, _id, error } of Object.values(item)) {
@@ -125,45 +183,59 @@ export class TailedIndex {
       }
     }
     // What the engine refuses is left out, also as it was before.
-    if (refused.length > 0) await this.#bulk(refused, revision)
+    if (refused.length > 0) await this.#bulk(index, refused, revision)
   }
 
-  async #post(action: string, body?: readonly string[]) {
-    const { engine, name } = this.#options
-    const answer = await engine('POST', `${name}/${action}`, body, { timeout_ms: writeTimeout_ms })
+  async #refresh(index: string): Promise<void> {
+    const { json } = await this.#post(`${writesTo(index)}/_refresh`)
+    const { failed } = json._shards as { readonly failed: number }
+    if (failed > 0) throw away('A part of the index of the search engine is away.')
+  }
+
+  async #post(path: string, body?: readonly string[]) {
+    const answer = await this.#engine('POST', path, body, { timeout_ms: writeTimeout_ms })
     if (answer.status === 404) throw missing()
     return answer
   }
 
-  /** The state of the index, which is made if it is missing or of another registry. */
-  async #checkedState(): Promise<State> {
-    const { name, originAt, onError } = this.#options
-    const state = await this.#state()
-    if (state && (state.revision === 0 || state.origin === (await originAt(state.revision)))) return state
-    if (state) {
-      onError(new Error(`The index ${name} is not of this registry as it is now; it is made again.`))
-      await this.#remove()
+  /** The index, which is made if it is missing or of another registry. */
+  async #checked(): Promise<Found> {
+    const { originAt, onError } = this.#options
+    const found = await this.#found()
+    if (found && (found.revision === 0 || found.origin === (await originAt(found.revision)))) return found
+    if (found) {
+      onError(new Error(`The index ${this.name} is not of this registry as it is now; it is made again.`))
+      await this.#remove(found.index)
     }
-    await this.#create()
-    return { revision: 0, origin: '' }
+    return { index: await this.#create(), revision: 0, origin: '' }
   }
 
   /** Undefined without an index. */
-  async #state(): Promise<State | undefined> {
-    const { engine, name } = this.#options
-    const { status, json } = await engine('GET', `${name}/_doc/${stateId}`)
-    if (status === 404) return errorOf(json).type === indexMissing ? undefined : { revision: 0, origin: '' }
-    return (json._source as unknown as { readonly state: State }).state
+  async #found(): Promise<Found | undefined> {
+    if (this.#options.isBeside && this.#beside === undefined) return undefined
+    const { status, json } = await this.#engine('GET', `${this.#beside ?? this.name}/_doc/${stateId}`)
+    if (status === 404 && errorOf(json).type === indexMissing) return undefined
+    const { state = { revision: 0, origin: '' } } = (json._source ?? {}) as { readonly state?: State }
+    return { ...state, index: json._index as string }
   }
 
-  async #create(): Promise<void> {
-    const { engine, name, properties } = this.#options
+  /** The indexes of this form of documents, the oldest first. */
+  async #indexes(): Promise<{ readonly index: string; readonly isServing: boolean }[]> {
+    const { json } = await this.#engine('GET', `${this.name}.*/_alias`)
+    return Object.entries(json as unknown as Record<string, { readonly aliases: JsonObject }>)
+      .map(([index, { aliases }]) => ({ index, isServing: this.name in aliases }))
+      .sort((left, right) => numberOf(left.index) - numberOf(right.index))
+  }
+
+  async #create(): Promise<string> {
+    const { location, properties, unread, isBeside } = this.#options
+    const last = (await this.#indexes()).at(-1)
+    const index = `${this.name}.${last ? numberOf(last.index) + 1 : 1}`
     const body = {
-      aliases: { [name]: {} },
+      aliases: { [writesTo(index)]: {}, ...(!isBeside && { [this.name]: {} }) },
       settings: {
         index: {
-          number_of_shards: 1,
-          auto_expand_replicas: '0-1',
+          ...partsOf(location),
           // Whoever applies changes refreshes.
           refresh_interval: '-1',
           gc_deletes: rememberRemoved,
@@ -172,21 +244,38 @@ export class TailedIndex {
       },
       mappings: {
         dynamic: 'strict',
+        _source: { excludes: unread },
         properties: { ...properties, state: { type: 'object', enabled: false } },
       },
     }
     try {
-      await engine('PUT', `${name}.1`, body as unknown as JsonObject, { timeout_ms: writeTimeout_ms })
+      await this.#engine('PUT', index, body as unknown as JsonObject, { timeout_ms: writeTimeout_ms })
     } catch (fault) {
       // Another node was first.
       if (!(fault instanceof EngineRefusal) || fault.type !== 'resource_already_exists_exception') throw fault
     }
+    if (isBeside) this.#beside = index
+    return index
   }
 
-  async #remove(): Promise<void> {
-    const { engine, name } = this.#options
-    await engine('DELETE', `${name}.1`, undefined, { timeout_ms: writeTimeout_ms })
+  async #remove(index: string): Promise<void> {
+    await this.#engine('DELETE', index, undefined, { timeout_ms: writeTimeout_ms })
   }
+}
+
+/** How many parts a new index has. */
+function partsOf({ shards = 1, replicas }: EngineLocation): JsonObject {
+  const copies = replicas === undefined ? { auto_expand_replicas: '0-1' } : { number_of_replicas: replicas }
+  return { number_of_shards: shards, ...copies }
+}
+
+/** The alias by which changes of an index are written. */
+function writesTo(index: string): string {
+  return `${index}-writes`
+}
+
+function numberOf(index: string): number {
+  return Number(index.slice(index.lastIndexOf('.') + 1))
 }
 
 function missing() {

@@ -5,7 +5,7 @@ import { type Reference, type StoredEntry, UnreadableEntry } from '../store.ts'
 import { parseEntry } from './group-commit/decision-reads.ts'
 
 /** Bounds: characters of the documents of cached entries, and cached names. */
-const cachedCharacters = 64_000_000
+const defaultCharacters = 64_000_000
 const cachedNames = 20_000
 
 /** An entry and the characters of its document. */
@@ -34,8 +34,8 @@ export interface EntryCache {
   clear(): void
 }
 
-export function createEntryCache(): EntryCache {
-  const entries = new LRUCache<string, StoredEntry>({ maxSize: cachedCharacters })
+export function createEntryCache(maxSize = defaultCharacters): EntryCache {
+  const entries = new LRUCache<string, StoredEntry>({ maxSize })
   const ids = new LRUCache<string, string>(upTo(cachedNames))
 
   function byName(name: string): StoredEntry | undefined {

@@ -37,6 +37,7 @@ interface PostgresOptions {
   /** Maximum time for which a start waits for the server. */
   readonly start_ms?: number
   readonly observer?: StoreObserver
+  readonly cached_characters?: number | undefined
 }
 
 /**
@@ -62,7 +63,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const writing = createPool(url, writers, writeLimits, onError, { pipeline: true })
   const writer = stack.use(over(writing))
   const commits = new EventEmitter().setMaxListeners(0)
-  const cache = createEntryCache()
+  const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
   stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))

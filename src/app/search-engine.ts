@@ -1,0 +1,112 @@
+import { Failure } from '../../schemas/failure.ts'
+import { storeAt } from '../registry/indexing/snapshot.ts'
+import { engineLocation } from '../search/elasticsearch/client.ts'
+import type { EngineUse, TailedIndex } from '../search/elasticsearch/tailed-index.ts'
+import type { RankerOptions } from '../search/index/ranker.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import type { VectorStore } from '../search/vectors/vector-store.ts'
+import type { Store } from '../store/store.ts'
+import type { Outbound } from './outbound.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Time that the search engine may take to answer, in milliseconds; a search has less. */
+const engineTimeout = 60_000
+const rebuildLease = 'search_index_rebuild'
+/** A process that ended without a word is replaced after this time. */
+const lease_ms = 10_000
+const beat_ms = 3_000
+
+/** The index and the vectors of the configured engine. */
+export interface SearchEngine {
+  createIndex(options: RankerOptions): SearchIndex
+  createVectors(model: string, dimensions: number, onError: (fault: unknown) => void): VectorStore
+  /** Makes the indexes that a rebuild has filled serve, and deletes those that served. */
+  takeOver(): Promise<void>
+  /** Deletes what a rebuild that was killed has left, unless one runs now. */
+  removeLeftovers(): Promise<void>
+}
+
+/**
+ * Opens the engine that the configuration names, if it names one; its code is loaded only then. With `rebuild_index`,
+ * new indexes are filled beside those that serve, and deleted at the end unless they took over. Throws Failure
+ * `conflict` while another process does so.
+ */
+export async function openSearchEngine(
+  runtime: Runtime,
+  store: Store,
+  outbound: Outbound,
+): Promise<SearchEngine | undefined> {
+  const { stack, config, options, onError } = runtime
+  const location = engineLocation(config.DRAGOMAN_SEARCH)
+  if (!location) return undefined
+  const [{ createElasticIndex }, { createElasticVectors }] = await Promise.all([
+    import('../search/elasticsearch/elastic-index.ts'),
+    import('../search/elasticsearch/elastic-vectors.ts'),
+  ])
+  const opened = new Set<TailedIndex>()
+  const isBeside = options.rebuild_index === true
+  const use: EngineUse = {
+    location,
+    fetch: outbound.fetchFrom([new URL(location.url).origin], engineTimeout),
+    // What was purged after a revision must not come back from an index that has not seen it.
+    async originAt(revision: number) {
+      const pruned = await store.retention.prunedRevision()
+      return await storeAt(store, revision < pruned ? `before ${pruned}` : '', revision)
+    },
+    opened,
+    isBeside,
+  }
+  const turn = createTurn(runtime, store)
+  const removeOthers = async () => {
+    for (const index of opened) await index.removeOthers()
+  }
+  if (isBeside) {
+    stack.use(await turn.hold())
+    stack.defer(() => removeOthers().catch(onError('index')))
+  }
+  return {
+    createIndex: (options) => createElasticIndex({ ...use, ...options }),
+    createVectors: (model, dimensions, onError) =>
+      createElasticVectors({ ...use, model, dimensions, onError }),
+    async takeOver() {
+      if (!(await turn.take())) throw busy()
+      for (const index of opened) await index.takeOver()
+    },
+    async removeLeftovers() {
+      if (!(await turn.take())) return
+      try {
+        await removeOthers()
+      } finally {
+        await turn.release()
+      }
+    },
+  }
+}
+
+/** The lease under which one process at a time fills indexes beside those that serve. */
+function createTurn({ createId, clock, onError }: Runtime, store: Store) {
+  const holder = createId()
+  const take = () => store.leases.take(rebuildLease, holder, clock(), clock() + lease_ms)
+  const release = () => store.leases.release(rebuildLease, holder)
+  return {
+    take,
+    release,
+    /** Holds the lease until disposed. Throws Failure `conflict` while another process holds it. */
+    async hold(): Promise<AsyncDisposable> {
+      if (!(await take())) throw busy()
+      const timer = setInterval(() => void take().catch(onError('index')), beat_ms)
+      return {
+        async [Symbol.asyncDispose]() {
+          clearInterval(timer)
+          await release()
+        },
+      }
+    },
+  }
+}
+
+function busy() {
+  return new Failure('conflict', 'Another process rebuilds the search index.', {
+    hint: 'Wait for its end. If it was killed, try again in ten seconds.',
+  })
+}
