@@ -28,7 +28,9 @@ export function addIndex(program: Command, json: Json): void {
     .command('index')
     .description('the search index, where a search engine holds it')
     .command('rebuild')
-    .description('fill a new index from the database while the old one serves, then replace the old one')
+    .description(
+      'fill a new index of a search engine from the database while the old one serves, then replace the old one',
+    )
     .action(async () => (await import('../rebuild-index.ts')).rebuildIndex(json()))
 }
 
