@@ -373,6 +373,8 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     it('give up a search that takes too long', async () => {
       await using engine = await startSwitch(portOf(server.origin))
       await using gateway = await startGateway(settingOf(engine.port))
+      // A search waits for a start that is not over.
+      await gateway.gateway.ready
       engine.state = 'slow'
       const { status, json } = await find(gateway, 'q=zebra')
       expect([status, json.code]).toEqual([503, 'unavailable'])
