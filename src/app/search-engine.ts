@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Failure } from '../../schemas/failure.ts'
 import { storeAt } from '../registry/indexing/snapshot.ts'
 import { engineLocation } from '../search/elasticsearch/client.ts'
@@ -11,6 +12,8 @@ import type { Runtime } from './runtime.ts'
 
 /** Time that the search engine may take to answer, in milliseconds; a search has less. */
 const engineTimeout = 60_000
+/** Percent by which the old generation grows between two collections. */
+const heapGrowth = 40
 const rebuildLease = 'search_index_rebuild'
 /** A process that ended without a word is replaced after this time. */
 const lease_ms = 10_000
@@ -43,6 +46,8 @@ export async function openSearchEngine(
     import('../search/elasticsearch/elastic-index.ts'),
     import('../search/elasticsearch/elastic-vectors.ts'),
   ])
+  // Such a gateway keeps little: by default its heap doubles or triples before it is collected.
+  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
   const opened = new Set<TailedIndex>()
   const isBeside = options.rebuild_index === true
   const use: EngineUse = {
