@@ -21,17 +21,19 @@ export function takeBest(
     key < end || (after !== undefined && key === end && compareTies(describe(slot), after) > 0)
   const highest = new Highest(limit)
   const candidates: number[] = []
+  let { least } = highest
   for (let index = 0; index < size; index++) {
     const slot = slots[index] ?? 0
     const key = scores[slot] ?? 0
-    if (key < highest.least || !isLater(slot, key)) continue
+    if (key < least || !isLater(slot, key)) continue
     highest.offer(key)
+    least = highest.least
     candidates.push(slot)
   }
   const best: PositionedSlot[] = []
   for (const slot of candidates) {
     const key = scores[slot] ?? 0
-    if (key < highest.least) continue
+    if (key < least) continue
     const { id, tie = '' } = describe(slot)
     best.push({ slot, position: { key, tie, id } })
   }

@@ -41,23 +41,23 @@ export function fuse(
   adjustments: ReadonlyMap<number, Adjustment>,
 ): (slot: number, id: string) => number {
   const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
+  const factor = (1 - share) / Math.sqrt(maxScore * Math.min(board.highest() || maxScore, maxScore))
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
     const slot = slotOf(id)
-    return slot === undefined || similarity <= 0 ? [] : { slot, similarity }
+    if (slot === undefined || similarity <= 0) return []
+    return { slot, similarity, words: (board.scores[slot] ?? 0) * factor }
   })
   const maxSimilarity = found.reduce((highest, { similarity }) => Math.max(highest, similarity), 0)
   const least = Math.max(leastSimilarity, minShareOfMaximum * maxSimilarity)
   const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(maxSimilarity || 1)
 
-  board.scale((1 - share) / Math.sqrt(maxScore * Math.min(board.highest() || maxScore, maxScore)))
-  for (const { slot, similarity } of found) {
-    const words = board.scores[slot] ?? 0
+  board.weigh(factor, weights)
+  for (const { slot, similarity, words } of found) {
+    if (words === 0 && similarity < least) continue
     // The bonus of an exact name stays whole.
     const lessened = Math.min(words, 1 - share) * share * Math.min(maxLoss, 1 - similarity / maxSimilarity)
-    if (words > 0) board.add(slot, -lessened)
-    if (similarity >= least || board.scores[slot] !== 0) board.add(slot, partOf(similarity))
+    board.set(slot, (words - lessened + partOf(similarity)) * (weights[slot] ?? 1))
   }
-  board.weigh(weights)
   for (const [slot, adjustment] of adjustments) {
     const score = board.scores[slot] ?? 0
     // Only an exact name exceeds 1.

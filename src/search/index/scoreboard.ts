@@ -7,7 +7,9 @@ export class Scoreboard {
 
   /** Clears every score and allocates slots below `capacity`. */
   reset(capacity: number): void {
-    for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
+    // One after the other is faster than here and there.
+    if (this.size > this.scores.length / 16) this.scores.fill(0)
+    else for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0
     if (capacity <= this.scores.length) return
     this.scores = new Float64Array(capacity * 2)
@@ -30,20 +32,18 @@ export class Scoreboard {
     return highest
   }
 
-  /** Multiplies every score; `factor` must be above zero. */
-  scale(factor: number): void {
-    for (let index = 0; index < this.size; index++) {
-      const slot = this.slots[index] ?? 0
-      this.scores[slot] = (this.scores[slot] ?? 0) * factor
-    }
+  /** Sets the score of a slot, above zero. */
+  set(slot: number, score: number): void {
+    if (this.scores[slot] === 0) this.slots[this.size++] = slot
+    this.scores[slot] = score
   }
 
-  /** Multiplies the score of each slot by its own factor above zero. */
-  weigh(factors: readonly number[]): void {
+  /** Multiplies every score by `factor` and by the factor of its slot, each above zero. */
+  weigh(factor: number, factors: readonly number[]): void {
     const { slots, scores } = this
     for (let index = 0; index < this.size; index++) {
       const slot = slots[index] ?? 0
-      scores[slot] = (scores[slot] ?? 0) * (factors[slot] ?? 1)
+      scores[slot] = (scores[slot] ?? 0) * factor * (factors[slot] ?? 1)
     }
   }
 
