@@ -48,16 +48,18 @@ export function createRetentionStore(
           .orderBy(['model', 'content_hash'])
           .limit(maxRowsPerStatement)
           .execute()
-        const unused = Map.groupBy(
-          rows.filter((row) => !isUsed(row.content_hash)),
-          (row) => row.model,
-        )
-        for (const [of, texts] of unused) {
-          const hashes = texts.map((row) => row.content_hash)
-          await transact((db) =>
-            db.deleteFrom('embedding').where('model', '=', of).where('content_hash', 'in', hashes).execute(),
+        const unused = rows.filter((row) => !isUsed(row.content_hash))
+        if (unused.length > 0) {
+          const models = [...new Set(unused.map((row) => row.model))]
+          const hashes = unused.map((row) => row.content_hash)
+          const { numDeletedRows } = await transact((db) =>
+            db
+              .deleteFrom('embedding')
+              .where('model', 'in', models)
+              .where('content_hash', 'in', hashes)
+              .executeTakeFirstOrThrow(),
           )
-          count += hashes.length
+          count += Number(numDeletedRows)
         }
         const end = rows.at(-1)
         if (!end) return count
