@@ -3,15 +3,14 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, expect, test } from 'vitest'
 import { serveA2a } from '../support/a2a-agents.ts'
 import { startGateway } from '../support/gateway.ts'
-import { list } from '../support/listed.ts'
+import { listByCard } from '../support/listed.ts'
 
 const to = 'com.example.greeter'
 
 const agent = await serveA2a({ names: { greet: 'Say hello to people', work: 'ask' } })
 const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
 const token = await gateway.token('ada')
-await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
-await gateway.gateway.verification.checker.run(new AbortController().signal)
+await listByCard(gateway, to, agent.origin)
 
 afterAll(() => agent[Symbol.asyncDispose]())
 afterAll(() => gateway[Symbol.asyncDispose]())

@@ -3,7 +3,7 @@ import { a2aVersion, dataMessage } from '../support/a2a.ts'
 import { serveA2a } from '../support/a2a-agents.ts'
 import { eventsOf, gist } from '../support/a2a-server.ts'
 import { startGateway } from '../support/gateway.ts'
-import { list } from '../support/listed.ts'
+import { listByCard } from '../support/listed.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openSocket } from '../support/socket.ts'
 
@@ -14,8 +14,7 @@ const output = { parts: [{ data: { part: 1 } }, { data: { greeting: 'Hello Ada' 
 const agent = await serveA2a()
 const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
 const token = await gateway.token('ada')
-await list(gateway, { package_name: to, manifest_url: `${agent.origin}/.well-known/agent-card.json` })
-await gateway.gateway.verification.checker.run(new AbortController().signal)
+await listByCard(gateway, to, agent.origin)
 
 afterAll(() => agent[Symbol.asyncDispose]())
 afterAll(() => gateway[Symbol.asyncDispose]())

@@ -14,6 +14,12 @@ interface Listed {
   readonly manifest_url?: string
 }
 
+/** Lists an A2A agent by its card, which the gateway then reads. */
+export async function listByCard(gateway: TestGateway, package_name: string, origin: string): Promise<void> {
+  await list(gateway, { package_name, manifest_url: `${origin}/.well-known/agent-card.json` })
+  await gateway.gateway.verification.checker.run(new AbortController().signal)
+}
+
 /** Publishes an agent and takes it live; returns its id. */
 export async function list(gateway: TestGateway, agent: Listed, token?: string): Promise<string> {
   const owner = token ?? (await gateway.token('owner'))

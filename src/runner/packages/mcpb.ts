@@ -4,6 +4,7 @@ import semver from 'semver'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { NamedInput } from '../../../schemas/package.ts'
+import { parseJson } from '../../common/json.ts'
 import { controlsProcess, isVariableName } from '../../common/variable-names.ts'
 import { unpack } from '../inside-scripts.ts'
 import { findPython, nodeProgram } from '../programs.ts'
@@ -125,12 +126,9 @@ async function runUnpack(path: string, args: readonly string[], registry: Regist
 }
 
 function parseManifest(text: string, source: PackageSource): Manifest {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
+  const value = parseJson(text)
+  if (value === undefined)
     throw new Failure('not_installable', `The manifest.json of ${source.identifier} is not JSON.`)
-  }
   const { data, error } = Manifest.safeParse(value)
   if (data) return data
   throw new Failure(

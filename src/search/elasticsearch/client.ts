@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 
 /**
@@ -136,9 +137,5 @@ function reasonOf(json: JsonObject): string {
 }
 
 function readJson(body: Uint8Array): JsonObject {
-  try {
-    return JSON.parse(new TextDecoder().decode(body)) as JsonObject
-  } catch {
-    return {}
-  }
+  return (parseJson(new TextDecoder().decode(body)) ?? {}) as JsonObject
 }
