@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { Failure } from '../../schemas/failure.ts'
 import { storeAt } from '../registry/indexing/snapshot.ts'
+import { Lease } from '../registry/lease.ts'
 import { engineLocation } from '../search/elasticsearch/client.ts'
 import type { EngineUse, TailedIndex } from '../search/elasticsearch/tailed-index.ts'
 import type { RankerOptions } from '../search/index/ranker.ts'
@@ -14,10 +15,6 @@ import type { Runtime } from './runtime.ts'
 const engineTimeout = 60_000
 /** Percent by which the old generation grows between two collections. */
 const heapGrowth = 40
-const rebuildLease = 'search_index_rebuild'
-/** A process that ended without a word is replaced after this time. */
-const lease_ms = 10_000
-const beat_ms = 3_000
 
 /** The index and the vectors of the configured engine. */
 export interface SearchEngine {
@@ -39,7 +36,7 @@ export async function openSearchEngine(
   store: Store,
   outbound: Outbound,
 ): Promise<SearchEngine | undefined> {
-  const { stack, config, options, onError } = runtime
+  const { stack, config, options, clock, createId, onError } = runtime
   const location = engineLocation(config.DRAGOMAN_SEARCH)
   if (!location) return undefined
   const [{ createElasticIndex }, { createElasticVectors }] = await Promise.all([
@@ -61,12 +58,19 @@ export async function openSearchEngine(
     opened,
     isBeside,
   }
-  const turn = createTurn(runtime, store)
+  /** One process at a time fills indexes beside those that serve. */
+  const turn = new Lease({
+    leases: store.leases,
+    name: 'search_index_rebuild',
+    holder: createId(),
+    clock,
+    busy,
+  })
   const removeOthers = async () => {
     for (const index of opened) await index.removeOthers()
   }
   if (isBeside) {
-    stack.use(await turn.hold())
+    stack.use(await turn.hold(onError('index')))
     stack.defer(() => removeOthers().catch(onError('index')))
   }
   return {
@@ -74,37 +78,15 @@ export async function openSearchEngine(
     createVectors: (model, dimensions, onError) =>
       createElasticVectors({ ...use, model, dimensions, onError }),
     async takeOver() {
-      if (!(await turn.take())) throw busy()
+      await turn.take()
       for (const index of opened) await index.takeOver()
     },
     async removeLeftovers() {
-      if (!(await turn.take())) return
+      if (!(await turn.tryTake())) return
       try {
         await removeOthers()
       } finally {
         await turn.release()
-      }
-    },
-  }
-}
-
-/** The lease under which one process at a time fills indexes beside those that serve. */
-function createTurn({ createId, clock, onError }: Runtime, store: Store) {
-  const holder = createId()
-  const take = () => store.leases.take(rebuildLease, holder, clock(), clock() + lease_ms)
-  const release = () => store.leases.release(rebuildLease, holder)
-  return {
-    take,
-    release,
-    /** Holds the lease until disposed. Throws Failure `conflict` while another process holds it. */
-    async hold(): Promise<AsyncDisposable> {
-      if (!(await take())) throw busy()
-      const timer = setInterval(() => void take().catch(onError('index')), beat_ms)
-      return {
-        async [Symbol.asyncDispose]() {
-          clearInterval(timer)
-          await release()
-        },
       }
     },
   }

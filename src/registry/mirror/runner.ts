@@ -5,6 +5,7 @@ import type { Clock } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { Store, Writer } from '../../store/store.ts'
+import { Lease } from '../lease.ts'
 import { type ApplyContext, applyAgents, hideAgent } from './apply-agents.ts'
 import { applyServers } from './apply-servers.ts'
 import { passes, passesAsChange } from './filter.ts'
@@ -37,9 +38,6 @@ const day = 24 * 60 * minute
 const overlap = 5 * minute
 /** After this time everything is read anew, since a source may remove agents without a trace. */
 const maxAgeOfAll = 7 * day
-/** A process that ended without a word is replaced after this time. */
-const lease_ms = 10_000
-const beat_ms = 3_000
 const sweepSize = 100
 /** So many agents may leave a source at once, whatever part of it they are. */
 const minDoubted = 20
@@ -53,12 +51,12 @@ export function createMirrorRunner(options: RunnerOptions) {
   const { store, clock, holder, sourceOf } = options
   const iso = () => new Date(clock()).toISOString()
 
-  async function holdLease(name: string): Promise<void> {
-    const isHolder = await store.leases.take(`mirror:${name}`, holder, clock(), clock() + lease_ms)
-    if (isHolder) return
-    throw new Failure('conflict', `Another process runs the mirror ${name}.`, {
-      hint: 'If that process has ended, try again in ten seconds.',
-    })
+  function leaseOf(name: string): Lease {
+    const busy = () =>
+      new Failure('conflict', `Another process runs the mirror ${name}.`, {
+        hint: 'If that process has ended, try again in ten seconds.',
+      })
+    return new Lease({ leases: store.leases, name: `mirror:${name}`, holder, clock, busy })
   }
 
   /** The mirror at the start of a run, or where the last one ended. */
@@ -90,7 +88,7 @@ export function createMirrorRunner(options: RunnerOptions) {
     page: SourcePage,
     { resumes }: Source,
   ): Promise<StoredMirror> {
-    await holdLease(before.name)
+    await leaseOf(before.name).take()
     const context = contextOf(before)
     const fits = before.mode === 'changes' ? passesAsChange : passes
     const selected = page.items.filter((item) => fits(item, before.filter))
@@ -177,7 +175,7 @@ export function createMirrorRunner(options: RunnerOptions) {
     let after: string | undefined
     for (;;) {
       signal.throwIfAborted()
-      await holdLease(before.name)
+      await leaseOf(before.name).take()
       const items = await store.mirrors.items(before.name, {
         run: before.run,
         limit: sweepSize,
@@ -274,8 +272,7 @@ export function createMirrorRunner(options: RunnerOptions) {
    * it.
    */
   return async (name: string, signal: AbortSignal, onBegun: () => void): Promise<void> => {
-    await holdLease(name)
-    const beat = setInterval(() => void holdLease(name).catch(() => {}), beat_ms).unref()
+    await using _held = await leaseOf(name).hold(() => {})
     try {
       await readAll(name, signal, onBegun)
     } catch (fault) {
@@ -284,9 +281,6 @@ export function createMirrorRunner(options: RunnerOptions) {
       const failure = Failure.from(fault)
       if (!isOfRunner.has(failure.code)) await failed(name, failure)
       throw failure
-    } finally {
-      clearInterval(beat)
-      await store.leases.release(`mirror:${name}`, holder)
     }
   }
 }
