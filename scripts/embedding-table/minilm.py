@@ -110,10 +110,3 @@ def build_onnx(files):
     model = helper.make_model(built, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.checker.check_model(model)
     return model
-
-
-def vocabulary(files):
-    """The word pieces in the order of their ids."""
-    return files["vocab.txt"].decode().splitlines()
-
-

@@ -1,5 +1,5 @@
-"""Trains the table: each word piece and each frequent sequence of pieces has a vector, and the normalised sum of a
-text's vectors comes as close as it can to the vector that MiniLM gives the whole text.
+"""Texts as features of a table, which are their word pieces and frequent sequences of pieces, and the training of the
+rows of models/languages: the normalised sum of a text's rows comes as close as it can to the vector of its target.
 """
 
 from collections import Counter
@@ -165,31 +165,7 @@ def embed(table, indices, offsets):
     return result
 
 
-# --- start and end -----------------------------------------------------------------------------------------------
-
-
-def project(vectors, dimensions):
-    """The directions that hold most of the vectors, not centred: [384, dimensions]."""
-    _, values, directions = np.linalg.svd(vectors.T.astype(np.float64) @ vectors.astype(np.float64))
-    return directions[:dimensions].T.astype(np.float32)
-
-
-def initial_table(alone, tokens, targets, pieces, sequences, ridge=10.0):
-    """Ridge regression from IDF-weighted vectors of single pieces to those of texts, so that rare pieces start soundly."""
-    frequency = np.zeros(pieces)
-    for ids in tokens:
-        frequency[np.unique(ids)] += 1
-    rarity = np.log((len(tokens) + 1) / (frequency + 1)).astype(np.float32)
-    weighted = alone * rarity[:, None]
-    weighted[UNKNOWN] = 0
-    sums = np.stack([weighted[ids].sum(0) if len(ids) else np.zeros(alone.shape[1], np.float32) for ids in tokens])
-    norms = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
-    sums /= norms
-    weights = np.linalg.solve(sums.T @ sums + ridge * np.eye(sums.shape[1]), sums.T @ targets)
-    table = np.zeros((pieces + sequences, targets.shape[1]), dtype=np.float32)
-    table[:pieces] = weighted @ weights.astype(np.float32)
-    scale = np.linalg.norm(table[:pieces], axis=1)
-    return table * np.float32(1.0 / scale[scale > 0].mean())
+# --- end ---------------------------------------------------------------------------------------------------------
 
 
 def quantise(table):

@@ -89,6 +89,22 @@ describe('a misspelt query', () => {
     expect((await ask(await indexOf(documents), { text, filter: public_ })).corrected).toBeUndefined()
   })
 
+  it.each([
+    ['a doubled letter that its form does not double', 'streamming', 'streaming'],
+    ['an ending after too few letters to be a form of', 'rodes', 'rides'],
+  ])('is corrected where it has %s', async (_, from, to) => {
+    const texts = [
+      'The stream and streaming of films',
+      'A rod with rides',
+      'A company',
+      ...Array(20).fill('com'),
+    ]
+    const index = await indexOf(
+      texts.map((description, at) => documentOf({ id: `${at}`, name: `Name ${at}`, description })),
+    )
+    expect((await ask(index, { text: from, filter: public_ })).corrected).toEqual([{ from, to }])
+  })
+
   it('is searched for as it is written if the caller asks for the exact words', async () => {
     const found = await ask(await indexOf(documents), { text: 'forcast', exact: true, filter: public_ })
     expect(found).toMatchObject({ total: 0 })

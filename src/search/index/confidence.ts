@@ -1,8 +1,8 @@
 import type { Match } from '../../../schemas/card.ts'
 
 /** The logit of the probability that a hit fits; `npm run eval:calibrate` computes the coefficients (docs/search-quality.md). */
-const bySimilarity = { intercept: -4.17, similarity: 7.6, coverage: 3.02 }
-const byWords = { intercept: -1.75, coverage: 4.89 }
+const bySimilarity = { intercept: -4.93, similarity: 8.78, coverage: 2.53 }
+const byWords = { intercept: -1.49, coverage: 4.63 }
 /** An exact name is what its caller means, whatever its words. */
 const named = 0.95
 

@@ -25,7 +25,7 @@ const maxWords = 8
 /** Maximum number of candidates for one word whose meaning is compared. */
 const maxCandidates = 8
 /** Cost of a space that is missing or too much. */
-const spaceCost = 0.9
+const spaceCost = 1.2
 
 /**
  * What a candidate gains by its frequency in the index, by its rank in the model, and by its closeness to the rest of
@@ -33,7 +33,7 @@ const spaceCost = 0.9
  */
 const gains = { indexed: 0.3, ranked: 0.3, meaning: 1 }
 /** Gain less cost that a candidate needs. */
-const minWorth = -1.3
+const minWorth = -1.6
 /** Highest cost of a candidate where no model says which other words there are. */
 const maxCostByIndex = 1
 
@@ -112,13 +112,15 @@ function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
 }
 
 const endings = /(?:s|es|ed|ing|ers?|ly)$/
+/** A consonant after a single vowel that is doubled before an ending: the `p` of `stopped`. */
+const doubling = /(?<![aeiou])([aeiou])([^aeiou])\2(?:ed|ing|ers?)$/
 
 /** The words of which a word may be a regular form. */
 function basesOf(word: string): string[] {
   const base = word.replace(endings, '')
-  const doubled = base.replace(/(.)\1$/, '$1')
+  const doubled = doubling.test(word) ? base.slice(0, -1) : word
   return [base, word.replace(/s$/, ''), `${base}e`, doubled, base.replace(/i$/, 'y')].filter(
-    (form) => form !== word,
+    (form) => form !== word && form.length >= minLetters,
   )
 }
 
