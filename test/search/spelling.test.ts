@@ -138,6 +138,12 @@ describe('a misspelt query', () => {
     expect(await ask(again, { text: 'forcast', filter: public_ })).not.toHaveProperty('corrected')
   })
 
+  it('of letters that are no words is left as it is', async () => {
+    const index = await withModel(documents)
+    for (const text of ['zzzqqq xyzzy', 'asdfgh', 'qwxzkj weather'])
+      expect(await ask(index, { text, filter: public_ })).not.toHaveProperty('corrected')
+  })
+
   it('leaves words that the model knows, although no entry has them', async () => {
     const index = await withModel(documents)
     // Without the model, "nation" would be "notion".

@@ -32,8 +32,8 @@ const spaceCost = 1.2
  * the query in meaning. Set on the development sets (docs/search.md).
  */
 const gains = { indexed: 0.3, ranked: 0.3, meaning: 1 }
-/** Gain less cost that a candidate needs. */
-const minWorth = -1.6
+/** Gain less cost that a candidate needs beside known words, and without any. */
+const minWorth = { beside: -1.6, alone: -1.3 }
 /** Highest cost of a candidate where no model says which other words there are. */
 const maxCostByIndex = 1
 
@@ -219,7 +219,7 @@ async function bestOf(
   }
   const order = candidates.map((_, at) => at).sort((left, other) => worthOf(other) - worthOf(left))
   const best = order[0] ?? 0
-  return worthOf(best) < minWorth ? undefined : candidates[best]
+  return worthOf(best) < (rest === '' ? minWorth.alone : minWorth.beside) ? undefined : candidates[best]
 }
 
 function restOf(text: string, unknown: readonly Written[]): string {
