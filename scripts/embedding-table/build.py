@@ -19,7 +19,7 @@ import torch.nn.functional as F
 
 from corpus import read_corpus
 from gather import COMMITS, EXCLUDED
-from teachers import DEVICE, SHA256
+from teachers import DEVICE, SHA256, contrast, related
 from train import UNKNOWN, embed, features, find_sequences, quantise, tokenise
 
 DIMENSIONS, SEQUENCES = 256, 6500
@@ -29,7 +29,7 @@ STEPS, BATCH, RATE = 1500, 8192, 2e-3
 # The second training, on pairs: the rate, the pairs of a step and the share of requests among them, and what their loss
 # counts beside that of the vectors.
 PAIR_STEPS, PAIR_RATE, PAIRS, SHARE_OF_REQUESTS, WEIGHT_OF_PAIRS = 500, 1e-3, 2048, 0.65, 0.1
-TEMPERATURE, LIKE = 0.05, 0.8
+LIKE = 0.8
 
 
 class Texts:
@@ -85,7 +85,6 @@ def train(table, texts, numbers, targets, corpus, steps, rate, weight_of_pairs=0
         torch.from_numpy(one).to(DEVICE) for one in (corpus.requests, corpus.pairs, corpus.groups, corpus.shares)
     )
     asked = int(PAIRS * SHARE_OF_REQUESTS)
-    answers = torch.arange(PAIRS, device=DEVICE)
     for step in range(steps):
         optimiser.param_groups[0]["lr"] = rate * (1 - 0.95 * step / steps)
         drawn = torch.multinomial(weights, BATCH, replacement=True)
@@ -96,12 +95,8 @@ def train(table, texts, numbers, targets, corpus, steps, rate, weight_of_pairs=0
             other = torch.multinomial(shares, PAIRS - asked, replacement=True)
             left, right = torch.cat([request, pairs[other]]).T
             group = torch.cat([torch.full((asked,), -1, device=DEVICE), groups[other]])
-            same = (group[:, None] == group) & (group[:, None] >= 0)
-            same |= (left[:, None] == left) | (right[:, None] == right) | (whole[right] @ whole[right].T > LIKE)
-            same.fill_diagonal_(False)
-            scores = texts.embed(table, left) @ texts.embed(table, right).T / TEMPERATURE
-            scores = scores.masked_fill(same, -1e4)
-            loss += weight_of_pairs * (F.cross_entropy(scores, answers) + F.cross_entropy(scores.T, answers)) / 2
+            excluded = related(left, right, group) | (whole[right] @ whole[right].T > LIKE)
+            loss += weight_of_pairs * contrast(texts.embed(table, left), texts.embed(table, right), excluded)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

@@ -6,13 +6,10 @@ from the documents alone: it saw no retrieval set and no request of bench/eval.
 """
 
 import hashlib
-import io
-import json
 import re
-import tarfile
 from pathlib import Path
 
-from gather import Clone, clean, connectors, public_services
+from gather import clean, command_pages, connectors, public_services
 from pairs import cards, is_english, lines, title, words
 
 LONGEST, SHORTEST, MAX_TOOLS = 260, 25, 12
@@ -38,13 +35,9 @@ def described(lists, sources):
     for text in (*public_services(sources), *connectors(sources)):
         name, _, description = text.partition(": ")
         yield name, description
-    clone = Clone(sources, "tldr-pages+tldr")
-    with tarfile.open(fileobj=io.BytesIO(clone.run("archive", clone.commit, "pages"))) as archive:
-        for member in archive.getmembers():
-            if member.name.endswith(".md"):
-                page = archive.extractfile(member).read().decode()
-                about = " ".join(re.findall(r"^> (.*)$", page, re.M)).split("More information")[0]
-                yield re.search(r"^# (.*)$", page, re.M)[1], about
+    for page in command_pages(sources):
+        about = " ".join(re.findall(r"^> (.*)$", page, re.M)).split("More information")[0]
+        yield re.search(r"^# (.*)$", page, re.M)[1], about
 
 
 def documents(lists, sources):

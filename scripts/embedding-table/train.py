@@ -165,9 +165,6 @@ def embed(table, indices, offsets):
     return result
 
 
-# --- end ---------------------------------------------------------------------------------------------------------
-
-
 def quantise(table):
     """int8 rows and their scales."""
     scales = np.abs(table).max(1) / 127
