@@ -41,7 +41,7 @@ export function fuse(
   adjustments: ReadonlyMap<number, Adjustment>,
 ): (slot: number, id: string) => number {
   const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
-  const factor = (1 - share) / Math.sqrt(maxScore * Math.min(board.highest() || maxScore, maxScore))
+  const factor = (1 - share) / Math.sqrt(maxScore * Math.min(board.highest || maxScore, maxScore))
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
     const slot = slotOf(id)
     if (slot === undefined || similarity <= 0) return []

@@ -4,6 +4,8 @@ export class Scoreboard {
   /** The slots with a score: the first `size` are valid. */
   slots: Uint32Array = new Uint32Array(0)
   size = 0
+  /** The highest sum of added scores. */
+  highest = 0
 
   /** Clears every score and allocates slots below `capacity`. */
   reset(capacity: number): void {
@@ -11,6 +13,7 @@ export class Scoreboard {
     if (this.size > this.scores.length / 16) this.scores.fill(0)
     else for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0
+    this.highest = 0
     if (capacity <= this.scores.length) return
     this.scores = new Float64Array(capacity * 2)
     this.slots = new Uint32Array(capacity * 2)
@@ -18,18 +21,10 @@ export class Scoreboard {
 
   /** Adds to the score of a slot; `score` must be above zero. */
   add(slot: number, score: number): void {
-    const before = this.scores[slot] ?? 0
-    if (before === 0) this.slots[this.size++] = slot
-    this.scores[slot] = before + score
-  }
-
-  /** The highest score; 0 without a score. */
-  highest(): number {
-    let highest = 0
-    for (let index = 0; index < this.size; index++) {
-      highest = Math.max(highest, this.scores[this.slots[index] ?? 0] ?? 0)
-    }
-    return highest
+    const sum = (this.scores[slot] ?? 0) + score
+    if (sum === score) this.slots[this.size++] = slot
+    this.scores[slot] = sum
+    if (sum > this.highest) this.highest = sum
   }
 
   /** Sets the score of a slot, above zero. */
@@ -40,8 +35,8 @@ export class Scoreboard {
 
   /** Multiplies every score by `factor` and by the factor of its slot, each above zero. */
   weigh(factor: number, factors: readonly number[]): void {
-    const { slots, scores } = this
-    for (let index = 0; index < this.size; index++) {
+    const { slots, scores, size } = this
+    for (let index = 0; index < size; index++) {
       const slot = slots[index] ?? 0
       scores[slot] = (scores[slot] ?? 0) * factor * (factors[slot] ?? 1)
     }

@@ -212,15 +212,23 @@ export class TextIndex {
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {
     const { marks, mark } = among
     const { slots, weights: frequencies, size } = list
+    const lengths = this.#lengths
+    const { scores, slots: found } = board
+    let { size: foundSize, highest } = board
     const flat = k1 * (1 - b)
     const slope = (k1 * b) / average
     for (let index = 0; index < size; index++) {
       const slot = slots[index] ?? 0
       if (marks[slot] !== mark) continue
       const frequency = frequencies[index] ?? 0
-      const length = this.#lengths[slot] ?? 0
-      board.add(slot, (weight * frequency) / (frequency + flat + slope * length))
+      const before = scores[slot] ?? 0
+      const sum = before + (weight * frequency) / (frequency + flat + slope * (lengths[slot] ?? 0))
+      if (before === 0) found[foundSize++] = slot
+      scores[slot] = sum
+      if (sum > highest) highest = sum
     }
+    board.size = foundSize
+    board.highest = highest
   }
 
   #count({ counts, terms, length, words }: IndexedText, by: 1 | -1): void {
