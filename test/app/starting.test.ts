@@ -68,18 +68,9 @@ test('while the index is built, reads are served, searches say what is missing, 
   await using folder = await temporaryFolder()
   const environment = { DRAGOMAN_DATA: folder.path }
   await (await startGateway(environment))[Symbol.asyncDispose]()
-  const embedder = await createStaticEmbedder(staticModel, languagesModel)
-  const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const slow: Embedder = {
-    ...embedder,
-    // The store has no vectors of this model.
-    model: 'slow',
-    async embed(texts, as, signal) {
-      if (as === 'document') await released
-      return embedder.embed(texts, as, signal)
-    },
-  }
-  await using home = await startGateway(environment, { static_embedder: slow, start_wait_ms: 0 })
+  const { embedder, hold } = await slowEmbedder()
+  const release = hold()
+  await using home = await startGateway(environment, { static_embedder: embedder, start_wait_ms: 0 })
   // A gateway that closes waits for its embedder.
   using _released = { [Symbol.dispose]: release }
   const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'wikipedia article' } })
@@ -101,6 +92,48 @@ test('while the index is built, reads are served, searches say what is missing, 
   expect((await ask()).json).not.toHaveProperty('degraded')
   expect(await home.request('GET', '/readyz')).toMatchObject({ status: 200 })
 })
+
+test('a search by intent says so while agents that were just added are found by their words alone', async () => {
+  const { embedder, hold } = await slowEmbedder()
+  await using home = await startGateway({}, { static_embedder: embedder })
+  await home.gateway.ready
+  const release = hold()
+  using _released = { [Symbol.dispose]: release }
+  const lines = Array.from({ length: 200 }, (_, at) => {
+    const texts = { packageName: `sky-${at}`, name: `Sky ${at}`, description: 'Weather forecasts.' }
+    return JSON.stringify({ ...texts, url: `https://example.com/${at}`, runtime: 'node', tools: [] })
+  })
+  const token = await home.token('root', { scopes: ['admin'] })
+  const body = { to: 'svc.registry', action: 'import_entries', params: { lines } }
+  const imported = await home.request('POST', '/a2a/message', { body, token })
+  expect(imported).toMatchObject({ status: 200, json: { created: 200 } })
+  const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'weather forecasts' } })
+  expect(await ask()).toMatchObject({ json: { degraded: expect.stringContaining('words alone') } })
+  expect((await home.request('GET', '/public/agents')).json).not.toHaveProperty('degraded')
+  release()
+  await home.gateway.vectors.caughtUp(home.gateway.follower.applied_revision)
+  expect((await ask()).json).not.toHaveProperty('degraded')
+})
+
+/** Embeds documents only while nothing holds it; the store has no vectors of its model. */
+async function slowEmbedder() {
+  const inner = await createStaticEmbedder(staticModel, languagesModel)
+  let held: Promise<void> | undefined
+  const embedder: Embedder = {
+    ...inner,
+    model: 'slow',
+    async embed(texts, as, signal) {
+      if (as === 'document') await held
+      return inner.embed(texts, as, signal)
+    },
+  }
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    held = promise
+    return resolve
+  }
+  return { embedder, hold }
+}
 
 test('while the index is read from its snapshot, reads by name and writes are served, and searches say so', async () => {
   await using folder = await temporaryFolder()

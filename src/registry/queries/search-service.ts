@@ -273,8 +273,7 @@ export class SearchService {
     const last = isWhole ? found.hits[limit - 1] : found.hits.find(({ id }) => id === lastShown?.view.id)
     const hasMore = last && found.hits.at(-1) !== last
     const notice = text === undefined ? undefined : noticeOf(found, input.filters)
-    const isFailing = this.#follower.is_failing || (text !== undefined && this.#vectors?.is_failing)
-    const degraded = found.degraded ?? (isFailing ? behind : undefined)
+    const degraded = found.degraded ?? this.#missingIn(text)
     return {
       agents: page,
       total: found.total,
@@ -284,6 +283,15 @@ export class SearchService {
       ...(found.corrected && { corrected: [...found.corrected] }),
       ...(degraded !== undefined && { degraded }),
     }
+  }
+
+  /** What an answer may lack, if it lacks anything. */
+  #missingIn(text: string | undefined): string | undefined {
+    const vectors = text === undefined ? undefined : this.#vectors
+    if (this.#follower.is_failing || vectors?.is_failing) return behind
+    if (!vectors) return undefined
+    const lag = this.#follower.applied_revision - vectors.progress().applied_revision
+    return lag > maxLag ? embedding : undefined
   }
 
   /** The store, not the index, decides which entries this caller may see. */
@@ -361,6 +369,12 @@ export class SearchService {
 }
 
 const behind = 'The index cannot be brought up to date now: what changed lately may be missing here.'
+
+/** Changes by which the search by meaning may be behind for a moment, as it is after each write. */
+const maxLag = 100
+
+const embedding =
+  'Agents that were added last are found by their words alone so far: the search by meaning does not have them yet.'
 
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
