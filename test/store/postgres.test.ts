@@ -100,6 +100,17 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   outageContract(() => postgres, openHome)
   transactionContract(() => postgres, openHome)
 
+  test('a closed store leaves no connection open, which would keep its process running', async () => {
+    const url = await postgres.createDatabase(migrated)
+    {
+      await using store = await openPlain(url)
+      await store.write((writer) => writer.put(sampleEntry()))
+    }
+    const others = `select pid from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`
+    await expect.poll(() => postgres.query(url, others)).toEqual([])
+  })
+
   test('four processes may open a fresh database at once', async () => {
     const url = await postgres.createDatabase()
     const peers = ['a', 'b', 'c', 'd'].map((prefix) => run(process.execPath, [fixture, url, prefix, '2']))

@@ -61,7 +61,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   await using stack = new AsyncDisposableStack()
   const reader = stack.use(over(createPool(url, readers, readLimits, onError)))
   const writing = createPool(url, writers, writeLimits, onError, { pipeline: true })
-  const writer = stack.use(over(writing))
+  // Kysely would end the pool only if it had asked it for a connection itself.
+  stack.defer(() => writing.end())
+  const writer = over(writing)
   const commits = new EventEmitter().setMaxListeners(0)
   const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
