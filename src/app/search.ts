@@ -228,15 +228,23 @@ async function openEmbedder(
     const { createTransformersEmbedder } = await import(
       '../search/embedders/transformers/transformers-embedder.ts'
     )
-    return createTransformersEmbedder({
-      folder: settings.folder,
+    const { folder } = settings
+    const opening = createTransformersEmbedder({
+      folder,
       worker: embedderWorker,
       extras: extrasFolder(config),
     })
+    return await opening.catch(asMisconfigured)
   }
   const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
   const { url, model } = settings
   const { DRAGOMAN_EMBEDDINGS_KEY: key, DRAGOMAN_EMBEDDINGS_DIMENSIONS: dimensions } = config
   const fetch = outbound.fetchFrom(URL.canParse(url) ? [new URL(url).origin] : [], embedderTimeout)
   return createHttpEmbedder({ url, model, key, dimensions, fetch, timeout_ms: embedderTimeout })
+}
+
+/** A model on this machine that cannot be loaded will not load a moment later: the start is not retried. */
+function asMisconfigured(fault: unknown): never {
+  if (!(fault instanceof Failure) || fault.code !== 'unavailable') throw fault
+  throw new Failure('not_configured', fault.message, fault.details, fault.cause)
 }

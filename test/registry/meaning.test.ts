@@ -92,7 +92,7 @@ test('agents below the minimum score are left out, and a note says if none fits'
   })
 })
 
-// Two of these starts are retried for 15 seconds.
+// The last of these starts is retried for 15 seconds.
 test.concurrent.each([
   [
     'transformers without a folder',
@@ -103,7 +103,7 @@ test.concurrent.each([
   [
     'transformers with a folder that is not there',
     { DRAGOMAN_EMBEDDER: 'transformers', DRAGOMAN_MODEL: '/nowhere' },
-    'unavailable',
+    'not_configured',
     /nowhere/,
   ],
   [
