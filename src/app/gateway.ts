@@ -212,10 +212,13 @@ async function assemble(
   }
   hosted.push(...openAgents(runtime, ports))
   const { domain } = verification
+  const isFirstStart = (await store.read.revision()) === 0
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
   const reading = search.tailing.restoring?.then(() => true) ?? true
   if (await Promise.race([reading, pause(readingWait, false, { ref: false })]))
     await follower.caughtUp(listedAt)
+  // Whoever searches by intent in the first second finds the agents that are hosted here.
+  if (isFirstStart) await search.vectors.caughtUp(listedAt)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
   const router = await openRouter(runtime, {

@@ -93,6 +93,16 @@ test('while the index is built, reads are served, searches say what is missing, 
   expect(await home.request('GET', '/readyz')).toMatchObject({ status: 200 })
 })
 
+test('a first start finds the agents that it hosts by their meaning at once', async () => {
+  await using home = await startGateway()
+  const body = { query: 'turn a web article into plain text' }
+  const { json } = await home.request('POST', '/api/agents/search', { body })
+  expect(json.agents[0]).toMatchObject({
+    package_name: 'svc.utility.reader',
+    match: { similarity: expect.any(Number) },
+  })
+})
+
 test('a search by intent says so while agents that were just added are found by their words alone', async () => {
   const { embedder, hold } = await slowEmbedder()
   await using home = await startGateway({}, { static_embedder: embedder })
