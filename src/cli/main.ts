@@ -1,3 +1,4 @@
+import { Console } from 'node:console'
 import { CommanderError } from 'commander'
 import { Failure } from '../../schemas/failure.ts'
 import { fail, usageError } from './output.ts'
@@ -7,6 +8,8 @@ import { createProgram } from './program.ts'
 export async function start(): Promise<void> {
   // Whatever this process or a library in it writes is for the user of the process alone.
   process.umask(0o077)
+  // Standard output is for data and for messages of MCP, not for what a library reports.
+  globalThis.console = new Console(process.stderr)
   // The reader of our output may stop reading, as `head` does.
   process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
     if (fault.code !== 'EPIPE') throw fault

@@ -8,7 +8,8 @@ import { afterAll, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
 import { escapeControls } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { run } from '../support/command.ts'
+import { command, run } from '../support/command.ts'
+import { run as runProcess } from '../support/processes.ts'
 
 test.each([
   ['sets the title of a window', 'a\u001b]0;owned\u0007b', 'a\\u001b]0;owned\\u0007b'],
@@ -243,4 +244,14 @@ test.each(
     const plain = `${stdout}${stderr}`.replace(/\u001b\[(?:1|22|3[1236]|39)m/g, '')
     expect(plain).not.toMatch(commands)
   }
+})
+
+test('what a library reports goes to standard error: standard output is for data', async () => {
+  const library = `process.on('exit', () => console.log('a library is deprecated'))`
+  const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(library)}` }
+  await using helping = runProcess(process.execPath, [command, 'help'], environment)
+  const { stdout, stderr } = await helping.ended
+  expect(stdout).toContain('Usage:')
+  expect(stdout).not.toContain('deprecated')
+  expect(stderr).toContain('a library is deprecated')
 })

@@ -45,7 +45,8 @@ export function createRetentionStore(
           .where(({ eb, refTuple, tuple }) =>
             eb(refTuple('model', 'content_hash'), '>', tuple(model, content_hash)),
           )
-          .orderBy(['model', 'content_hash'])
+          .orderBy('model')
+          .orderBy('content_hash')
           .limit(maxRowsPerStatement)
           .execute()
         const unused = rows.filter((row) => !isUsed(row.content_hash))
