@@ -119,6 +119,7 @@ export async function listAllowed(json: boolean): Promise<void> {
       difference ?? '',
     ]),
   )
+  if (approvals.length === 0) say('No package is allowed. To let this gateway run one: dragoman allow NAME')
 }
 
 export async function disallow(agent: string, json: boolean): Promise<void> {

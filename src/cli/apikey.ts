@@ -4,7 +4,7 @@ import type { Principal } from '../../schemas/scope.ts'
 import { readConfig } from '../app/config.ts'
 import { openClient } from './client.ts'
 import { readSeconds } from './input.ts'
-import { print } from './output.ts'
+import { print, say } from './output.ts'
 import { askRegistry } from './send.ts'
 import { readNamespaces, readScopes } from './token.ts'
 
@@ -39,8 +39,9 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
 
 export async function listApiKeys(json: boolean): Promise<void> {
   const { keys } = await askRegistry<{ keys: ApiKey[] }>('list_keys')
-  if (json) print({ keys })
-  else for (const key of keys) print(line(key))
+  if (json) return print({ keys })
+  for (const key of keys) print(line(key))
+  if (keys.length === 0) say('You have no API key. To make one: dragoman apikey create')
 }
 
 export async function deleteApiKey(id: string, json: boolean): Promise<void> {

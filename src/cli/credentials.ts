@@ -1,11 +1,12 @@
 import type { Credential, SignInAddress } from '../../schemas/credential.ts'
-import { print } from './output.ts'
+import { print, say } from './output.ts'
 import { askRegistry } from './send.ts'
 
 export async function listCredentials(json: boolean): Promise<void> {
   const { credentials } = await askRegistry<{ credentials: Credential[] }>('list_credentials')
-  if (json) print({ credentials })
-  else for (const credential of credentials) print(line(credential))
+  if (json) return print({ credentials })
+  for (const credential of credentials) print(line(credential))
+  if (credentials.length === 0) say('You have stored no credential for an agent, and are signed in to none.')
 }
 
 /** Prints the address and, for people, what it is for. */

@@ -94,6 +94,8 @@ export async function listTransfers({ made = false }: { made?: boolean }, json: 
     return [package_name, from?.subject ?? 'nobody', to.subject, offered_at]
   })
   await printTable(offerColumns, rows)
+  if (rows.length === 0)
+    say(made ? 'You have offered no agent to anybody.' : 'Nobody has offered you an agent.')
 }
 
 const offerColumns: readonly Column[] = [

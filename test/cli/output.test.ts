@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
 import { escapeControls } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { command, run } from '../support/command.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
 
 test.each([
@@ -254,4 +254,19 @@ test('what a library reports goes to standard error: standard output is for data
   expect(stdout).toContain('Usage:')
   expect(stdout).not.toContain('deprecated')
   expect(stderr).toContain('a library is deprecated')
+})
+
+test.each([
+  [['allowed'], /^No package is allowed. To let this gateway run one: .* allow NAME$/],
+  [['apikey', 'list'], /^You have no API key. To make one: .* apikey create$/],
+  [['credentials', 'list'], /^You have stored no credential/],
+  [['mirror', 'list'], /^There is no mirror. To add one: /],
+  [['transfers'], /^Nobody has offered you an agent.$/],
+  [['transfers', '--made'], /^You have offered no agent to anybody.$/],
+  [['webhooks', 'list'], /^You have no webhook. To make one: /],
+])('%j without anything to list says so to people, and prints nothing for programs', async (args, said) => {
+  await using folder = await temporaryFolder()
+  const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: folder.path })
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr.trim()).toMatch(said)
 })
