@@ -117,11 +117,17 @@ export function createGrants({ fetch, clock }: TokensOptions) {
     ): Promise<void> {
       if (server.revocation_endpoint === undefined) return
       const options = requestOptions(fetch, signal)
-      for (const token of [refresh_token, access_token]) {
-        if (token === undefined) continue
-        const response = await revocationRequest(server, client, authenticationOf(client), token, options)
-        await processRevocationResponse(response)
-      }
+      // A server may end tokens of one kind alone (RFC 7009, section 2.2.1).
+      const ended = await Promise.allSettled(
+        [refresh_token, access_token].map(async (token) => {
+          if (token === undefined) return
+          await processRevocationResponse(
+            await revocationRequest(server, client, authenticationOf(client), token, options),
+          )
+        }),
+      )
+      const failed = ended.find((each) => each.status === 'rejected')
+      if (failed) throw failed.reason
     },
   }
 }
