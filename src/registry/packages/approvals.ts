@@ -66,6 +66,8 @@ export class Approvals {
     string,
     { readonly until: number; readonly approval: ActiveApproval | undefined }
   >(upTo(maxCached))
+  /** Counts the changes by this process: what was read before one of them is not cached. */
+  #changes = 0
   readonly #differences = new WeakMap<ActiveApproval, { entry: EntryDetail; difference: string | null }>()
 
   constructor(store: Pick<Store, 'approvals'>, clock: () => number) {
@@ -74,12 +76,13 @@ export class Approvals {
   }
 
   async find(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
-    const key = `${entryId} ${scope}`
+    const key = cacheKey(scope, entryId)
     const cached = this.#cache.get(key)
     if (cached && cached.until > this.#clock()) return cached.approval
+    const changes = this.#changes
     const row = await this.#store.approvals.find(scope, entryId)
     const approval = row && activeOf(row)
-    this.#cache.set(key, { until: this.#clock() + maxStale_ms, approval })
+    if (changes === this.#changes) this.#cache.set(key, { until: this.#clock() + maxStale_ms, approval })
     return approval
   }
 
@@ -106,14 +109,19 @@ export class Approvals {
       document: JSON.stringify(document),
       created_at: approved_at,
     })
-    this.#cache.delete(`${place.entry_id} ${place.scope}`)
+    this.#forget(place.scope, place.entry_id)
     return approval
   }
 
   async remove(scope: string, entryId: string): Promise<boolean> {
     const isRemoved = await this.#store.approvals.remove(scope, entryId)
-    this.#cache.delete(`${entryId} ${scope}`)
+    this.#forget(scope, entryId)
     return isRemoved
+  }
+
+  #forget(scope: string, entryId: string): void {
+    this.#changes++
+    this.#cache.delete(cacheKey(scope, entryId))
   }
 
   /** What the entry states otherwise than was approved, for people; null if nothing. */
@@ -124,6 +132,10 @@ export class Approvals {
     this.#differences.set(approval, { entry, difference })
     return difference
   }
+}
+
+function cacheKey(scope: string, entryId: string): string {
+  return `${entryId} ${scope}`
 }
 
 function activeOf(row: {
