@@ -1,11 +1,15 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { standardLimits } from '../../src/runner/create-runner.ts'
+import { openBubblewrap } from '../../src/runner/sandbox/bubblewrap.ts'
+import { findControlGroups } from '../../src/runner/sandbox/control-groups.ts'
 import { type PackageRegistry, startPackageRegistry } from '../support/package-registry.ts'
 import { commandPuppet, puppet } from '../support/puppet.ts'
-import { lacking, openTestRunner, type TestRunner } from '../support/runner.ts'
+import { hostPath, lacking, openTestRunner, type TestRunner } from '../support/runner.ts'
 
 const never = new AbortController().signal
 
@@ -48,6 +52,23 @@ describe.skipIf(lacking)('a start', () => {
     const left = await readdir(join(world.folder, 'homes'))
     expect(names.filter((name) => left.includes(name))).toEqual(['lefty'])
     await world.runner.forgetHome('never-started')
+  })
+
+  test.skipIf(process.getuid?.() !== 0)('that fails leaves no temporary folder', async () => {
+    const temporary = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dragoman-run-'))
+    const sandbox = await openBubblewrap(hostPath, findControlGroups())
+    const before = await temporary()
+    const started = sandbox.start({
+      command: ['true'],
+      env: {},
+      package: { folder: '/nowhere', writable: false },
+      home: '/nowhere',
+      identity: 'nobody',
+      reads: {},
+      limits: standardLimits,
+    })
+    await expect(started).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(await temporary()).toEqual(before)
   })
 
   test('keeps HOME between the processes of an approval, and apart from that of another', async () => {

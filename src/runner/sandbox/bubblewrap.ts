@@ -96,7 +96,9 @@ async function firstThatWorks(modes: readonly Mode[]): Promise<Mode> {
 
 async function startIn({ program, namespaces, drop }: Mode, groups: ControlGroups, command: SandboxCommand) {
   const uid = userIdOf(command.identity)
+  await using resources = new AsyncDisposableStack()
   const own = await mkdtemp(join(tmpdir(), 'dragoman-run-'))
+  resources.defer(() => rm(own, { recursive: true, force: true }))
   const mounts = [...mountsOf(command), ...(await writeOwnFiles(own, uid))]
   await handOver(command, uid)
   const options = [
@@ -110,8 +112,8 @@ async function startIn({ program, namespaces, drop }: Mode, groups: ControlGroup
     ...Object.entries(command.env).flatMap(([name, value]) => ['--setenv', name, value]),
   ]
   const controlled = groups.controllers
-  const group = controlled.length > 0 ? groups.create(command.limits) : undefined
-  return await spawnSandboxed({
+  const group = controlled.length > 0 ? resources.use(groups.create(command.limits)) : undefined
+  const started = await spawnSandboxed({
     // By a file descriptor: the arguments of a process are public on the host and, as process 1, in the sandbox.
     command: [
       program,
@@ -132,8 +134,10 @@ async function startIn({ program, namespaces, drop }: Mode, groups: ControlGroup
       disk_bytes: command.limits.disk_bytes,
       ...(!controlled.includes('memory') && { memory_bytes: command.limits.memory_bytes }),
     },
-    release: () => rm(own, { recursive: true, force: true }),
+    release: async () => await held[Symbol.asyncDispose](),
   })
+  const held = resources.move()
+  return started
 }
 
 function linkWords(): string[] {

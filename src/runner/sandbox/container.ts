@@ -198,13 +198,16 @@ export function newName(): string {
 
 export async function startContainer(engine: Engine, command: SandboxCommand, name: string) {
   const uid = userIdOf(command.identity)
+  await using resources = new AsyncDisposableStack()
   const own = await mkdtemp(join(tmpdir(), 'dragoman-run-'))
+  resources.defer(() => rm(own, { recursive: true, force: true }))
   const mounts = [...mountsOf(command), ...(await writeOwnFiles(own, uid))]
   await handOver(command, uid)
   const start = join(own, 'start')
   await writeFile(start, startScript(command.env), { mode: 0o400 })
   await chown(start, uid, uid)
-  return await spawnSandboxed({
+  resources.defer(() => removeContainer(engine, name))
+  const started = await spawnSandboxed({
     command: [
       ...[engine.program, ...engine.options, 'run', `--name=${name}`],
       ...['--network=none', '--hostname=package', ...fixedOptions],
@@ -218,11 +221,10 @@ export async function startContainer(engine: Engine, command: SandboxCommand, na
     watch: { folders: watchedFolders(command), disk_bytes: command.limits.disk_bytes },
     // The engine does not always notice; nothing else kills the first process of a container.
     ranOutOfMemory: (code) => code === 137,
-    release: async () => {
-      await removeContainer(engine, name)
-      await rm(own, { recursive: true, force: true })
-    },
+    release: async () => await held[Symbol.asyncDispose](),
   })
+  const held = resources.move()
+  return started
 }
 
 /** Sets the environment and becomes the command. The engine, which would write it to its database, does not see it. */

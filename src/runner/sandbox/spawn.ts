@@ -14,7 +14,7 @@ interface Spawn {
   readonly cwd: string
   /** What the program reads from its file descriptor 3. */
   readonly input?: string
-  readonly group?: ControlGroup
+  readonly group?: Omit<ControlGroup, typeof Symbol.dispose>
   /** What polls watch: nothing that a control group or the sandbox itself limits. */
   readonly watch: {
     readonly memory_bytes?: number
@@ -100,13 +100,12 @@ function killQuietly(pid: number): void {
   }
 }
 
-/** Ends what is left in the group, and removes the group. */
-async function emptied(group: ControlGroup): Promise<void> {
+/** Ends what is left in the group. */
+async function emptied(group: NonNullable<Spawn['group']>): Promise<void> {
   for (let ids = group.processes(); ids.length > 0; ids = group.processes()) {
     for (const id of ids) killQuietly(id)
     await setTimeout(5)
   }
-  group[Symbol.dispose]()
 }
 
 async function watchLimits(
