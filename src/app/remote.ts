@@ -174,9 +174,11 @@ export function openListedAgents(runtime: Runtime, ports: ListedAgentPorts): Lis
     observe,
     total_ms: config.DRAGOMAN_CALL_TOTAL * 1000,
     async headers({ entry, url, principal }) {
-      const assertion = assert(url, principal)
-      const own = principal ? await credentials.headersFor(entry.id, url, principal) : {}
-      return { ...headersStatedBy(entry, url), ...own, 'dragoman-assertion': await assertion }
+      const [assertion, own] = await Promise.all([
+        assert(url, principal),
+        principal && credentials.headersFor(entry.id, url, principal),
+      ])
+      return { ...headersStatedBy(entry, url), ...own, 'dragoman-assertion': assertion }
     },
   })
   return {

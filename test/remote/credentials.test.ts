@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import { createVault } from '../../src/auth/vault.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
@@ -130,4 +131,18 @@ test('a credential that another process deleted is sent for at most two seconds 
   await gateway.gateway.store.credentials.remove(rows[0]?.owner ?? '', entry.id)
   clock += 2_000
   expect(await send('zoe')).toBeUndefined()
+})
+
+test('a store that is away fails the calls of callers, and not the gateway', async () => {
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  await list(home, { package_name: to, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+  const token = await home.token('ada')
+  const { credentials, settings } = home.gateway.store
+  const away = new Failure('unavailable', 'The store is away.')
+  Object.assign(credentials, { find: () => Promise.reject(away) })
+  Object.assign(settings, { settle: () => Promise.reject(away) })
+  const body = { to, action: 'anything', params: {} }
+  // Node ends a process for a rejection that nobody handles; the runner of tests reports it.
+  const answer = await home.request('POST', '/a2a/message', { body, token })
+  expect(answer.json).toMatchObject({ code: 'unavailable', detail: 'The store is away.' })
 })
