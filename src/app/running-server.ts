@@ -1,9 +1,10 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRecord } from '../../schemas/json.ts'
 import { parseJson } from '../common/json.ts'
 import { privateFile } from '../common/private-file.ts'
+import { isSameSecret } from '../common/same-secret.ts'
 import { nameOf } from '../store/open-store.ts'
 import { type Config, storeLocation } from './config.ts'
 
@@ -113,9 +114,7 @@ async function askStatus(
     signal: AbortSignal.timeout(timeout_ms),
   })
   const body: unknown = await answer.json()
-  const proof = Buffer.from(answer.headers.get(proofHeader) ?? '')
-  const expected = Buffer.from(proofOf(secret, challenge))
-  if (proof.length !== expected.length || !timingSafeEqual(proof, expected)) return 'other'
+  if (!isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge))) return 'other'
   if (!answer.ok || !isRecord(body)) return 'unready'
   return Number(body.applied_revision) >= Number(body.revision) ? 'ready' : 'behind'
 }

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import {
   type ApiKey,
@@ -9,6 +9,7 @@ import {
 } from '../../schemas/identity.ts'
 import { isUnder } from '../../schemas/names.ts'
 import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.ts'
+import { isSameSecret } from '../common/same-secret.ts'
 import { refused, type Verify } from './verify.ts'
 
 /** An API key as stored, with only the hash of its secret. Times in milliseconds since the epoch. */
@@ -107,7 +108,8 @@ export function createApiKeys({ store, endKey, revocationOf, clock, random }: Ap
     async verify(token) {
       const id = wholeKey.exec(token)?.[1]
       const key = id === undefined ? undefined : await store.key(id)
-      if (!key || !same(key.sha256, digest(token))) throw refused(new Error('The API key is unknown.'))
+      if (!key || !isSameSecret(digest(token), key.sha256))
+        throw refused(new Error('The API key is unknown.'))
       if (key.expires_at <= clock()) throw refused(new Error('The API key has expired.'), true)
       return {
         issuer: key.issuer,
@@ -177,10 +179,6 @@ function shown(
 /** 256 random bits need no slow hash. */
 function digest(key: string): string {
   return hash('sha256', key, 'base64url')
-}
-
-function same(a: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(a), Buffer.from(other))
 }
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'

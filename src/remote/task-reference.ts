@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import { decodeCursor, encodeCursor } from '../common/cursor.ts'
+import { isSameSecret } from '../common/same-secret.ts'
 import type { RemoteTask } from './remote-agent.ts'
 
 /** The agent and the caller of a task: only this caller can continue it, and only at this agent. */
@@ -22,9 +23,7 @@ export function sealTask(task: RemoteTask, holder: TaskHolder, secret: Uint8Arra
 /** Throws Failure `not_found` for a reference that was not given to this caller for this agent. */
 export function openTask(reference: string, holder: TaskHolder, secret: Uint8Array): RemoteTask {
   const [text = '', seal = ''] = reference.split('.')
-  const received = Buffer.from(seal, 'base64url')
-  const expected = sealOf(text, holder, secret)
-  if (received.length !== expected.length || !timingSafeEqual(received, expected)) {
+  if (!isSameSecret(Buffer.from(seal, 'base64url'), sealOf(text, holder, secret))) {
     throw new Failure('not_found', 'You have no such task at this agent.', {
       errors: [{ pointer: '/task_id', detail: 'Send the task_id that came with input_required.' }],
     })
@@ -45,9 +44,7 @@ export interface RemoteContext {
  */
 export function contextOf(shown: string, holder: TaskHolder, secret: Uint8Array): RemoteContext {
   const [text = '', seal = ''] = shown.split('.')
-  const received = Buffer.from(seal, 'base64url')
-  const expected = contextSeal(text, holder, secret)
-  const isOurs = received.length === expected.length && timingSafeEqual(received, expected)
+  const isOurs = isSameSecret(Buffer.from(seal, 'base64url'), contextSeal(text, holder, secret))
   // The whole id: a caller's own may have dots too.
   const sent = isOurs
     ? Buffer.from(text, 'base64url').toString()

@@ -1,8 +1,9 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AuthorizationResponseError, calculatePKCECodeChallenge } from 'oauth4webapi'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
+import { isSameSecret } from '../../common/same-secret.ts'
 import type { Accounts } from '../authorization-server/accounts.ts'
 import type { Records } from '../authorization-server/records.ts'
 import type { Person } from '../logins/login.ts'
@@ -234,7 +235,7 @@ export function createSignIns(options: SignInsOptions): SignIns {
       const isOwn =
         found !== undefined &&
         browser.secret !== undefined &&
-        isSame(found.browser, digest(browser.secret)) &&
+        isSameSecret(digest(browser.secret), found.browser) &&
         issuerKey(found.server.issuer) === key
       if (!isOwn) {
         throw new Failure('forbidden', 'This browser has not begun this sign-in, or it took too long.', {
@@ -258,11 +259,6 @@ export function createSignIns(options: SignInsOptions): SignIns {
 
 function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
-}
-
-function isSame(text: string, other: string): boolean {
-  const [a, b] = [Buffer.from(text), Buffer.from(other)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 function nothingWaits(): Failure {

@@ -1,8 +1,9 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
 import { readCookie, setCookie } from '../../auth/authorization-server/browser.ts'
 import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
+import { isSameSecret } from '../../common/same-secret.ts'
 
 const cookieSeconds = 86_400
 
@@ -29,7 +30,9 @@ export function createForms(isSecure: () => boolean) {
   /** True if the form was shown to this browser and session. */
   function isValid(request: IncomingMessage, form: URLSearchParams, session: string): boolean {
     const cookie = readCookie(request, nameOf())
-    return cookie !== undefined && cookie !== '' && isSame(form.get('token') ?? '', tokenOf(cookie, session))
+    return (
+      cookie !== undefined && cookie !== '' && isSameSecret(form.get('token') ?? '', tokenOf(cookie, session))
+    )
   }
 
   return {
@@ -63,9 +66,4 @@ export function createForms(isSecure: () => boolean) {
 
 function tokenOf(cookie: string, session: string): string {
   return createHmac('sha256', cookie).update(`form ${session}`).digest('base64url')
-}
-
-function isSame(text: string, other: string): boolean {
-  const [a, b] = [Buffer.from(text), Buffer.from(other)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }
