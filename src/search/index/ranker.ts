@@ -82,8 +82,8 @@ export class Ranker {
   }
 
   /**
-   * Turns words of other languages into English, corrects misspelt words and adds synonyms, unless the caller wants the exact words, or the text is a name. Owners
-   * know the words of their own entries.
+   * Turns words of other languages into English, corrects misspelt words and adds synonyms, unless the caller wants the
+   * exact words, or the text is a name. Owners know the words of their own entries.
    */
   async read(text: string, query: IndexQuery, vocabulary: Vocabulary, signal: AbortSignal): Promise<Reading> {
     const { exact, filter, words_only } = query
@@ -255,9 +255,8 @@ function alternativesOf(
 
 /**
  * The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. A
- * filter that neither is named here nor is an attribute of vectors does not compile.
+ * filter that neither is named here nor is an attribute of vectors (`../vectors/attributes.ts`) does not compile.
  */
-/** A field of entries that the vector stores lack does not compile here: its row belongs in ../vectors/attributes.ts. */
 function toVectorFilter({
   live: _,
   deprecated: __,
