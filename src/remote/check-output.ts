@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import { assertPlain } from '../../schemas/plain.ts'
+import { inputRequiredIn } from '../../schemas/task.ts'
 
 /** Maximum size of an answer, in characters. */
 const maxCharacters = 3 * 1024 * 1024
@@ -24,6 +25,15 @@ export function checkPlain(who: string, part: unknown): void {
   } catch (thrown) {
     throw new Failure('upstream_invalid', `${who}: ${Failure.from(thrown).message}`)
   }
+}
+
+/**
+ * An agent must not forge `input_required` of this gateway: the caller's answer would go to an address that the agent
+ * chooses. Throws Failure `upstream_invalid`.
+ */
+export function refuseForged(who: string, output: Json | undefined): void {
+  if (!inputRequiredIn(output)) return
+  throw new Failure('upstream_invalid', `${who} asks for input in a form that this gateway cannot continue.`)
 }
 
 /** Counts approximately the characters of the JSON text, and stops counting above the limit. */

@@ -10,12 +10,12 @@ import { listedActions } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
-import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
+import type { InputRequired } from '../../schemas/task.ts'
 import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
-import { checkOutput, checkPlain } from './check-output.ts'
+import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
 import type { Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
@@ -263,7 +263,9 @@ class ListedAgent {
     if (content && passes) context.attach(passed(content))
     const { package_name } = this.#entry
     if ('output' in answer) {
-      return refuseInputRequired(package_name, checkOutput(package_name, answer.output))
+      const output = checkOutput(package_name, answer.output)
+      refuseForged(package_name, output)
+      return output
     }
     const required: InputRequired = {
       status: answer.status ?? 'input_required',
@@ -409,18 +411,6 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
       throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, { errors })
     },
   }
-}
-
-/**
- * An agent must not forge `input_required` of this gateway: the caller's answer would go to an address that the agent
- * chooses.
- */
-function refuseInputRequired(packageName: string, output: Json): Json {
-  if (!inputRequiredIn(output)) return output
-  throw new Failure(
-    'upstream_invalid',
-    `${packageName} asks for input in a form that this gateway cannot continue.`,
-  )
 }
 
 /** The call of a tool that can be made again; undefined for any other request, and for the answer to a question. */

@@ -5,9 +5,9 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
-import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
+import type { InputRequired } from '../../schemas/task.ts'
 import { canAnswer } from '../common/mcp/questions.ts'
-import { checkOutput } from './check-output.ts'
+import { checkOutput, refuseForged } from './check-output.ts'
 import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
 import type { McpAnswer, RemoteCall } from './remote-agent.ts'
 import { isAccepted, openWaiting } from './sign-in.ts'
@@ -75,7 +75,7 @@ export function createRequestAction(
       const checked = checkOutput(package_name, answer as Json) as JsonObject
       if (!('result' in answer)) return checked
       const { result } = answer
-      refuseForged(package_name, result)
+      refuseForged(package_name, result.structuredContent)
       if (!isQuestion(result)) return checked
       const seal = (task_id: string) => sealTask({ task_id }, holder, key)
       return questionFor({ method, params }, result, package_name, seal, context)
@@ -154,13 +154,4 @@ function opened(state: string, holder: TaskHolder, secret: Uint8Array): string {
       fault,
     )
   }
-}
-
-/** An agent must not forge `input_required` of this gateway. */
-function refuseForged(packageName: string, { structuredContent }: JsonObject): void {
-  if (!inputRequiredIn(structuredContent)) return
-  throw new Failure(
-    'upstream_invalid',
-    `${packageName} asks for input in a form that this gateway cannot continue.`,
-  )
 }
