@@ -29,6 +29,8 @@ export class ProcessTransport implements Transport {
   #otherLines = 0
   #firstOther: string | undefined
   #isClosed = false
+  /** Resolves when the process takes more, or has ended. */
+  #drained: Promise<void> | undefined
   #closing: Promise<void> | undefined
   /** Why it was closed, unless this side closed it. */
   #failure: Failure | undefined
@@ -48,13 +50,20 @@ export class ProcessTransport implements Transport {
     this.#process.stdout.resume()
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { stdin } = this.#process
-      if (this.#isClosed) return reject(this.#failure ?? this.#endFailure('has ended'))
-      // The end of the process, which follows, fails the request with its reason.
-      if (!stdin.writable) return resolve()
-      if (stdin.write(`${JSON.stringify(message)}\n`)) return resolve()
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { stdin } = this.#process
+    if (this.#isClosed) throw this.#failure ?? this.#endFailure('has ended')
+    // The end of the process, which follows, fails the request with its reason.
+    if (!stdin.writable || stdin.write(`${JSON.stringify(message)}\n`)) return
+    this.#drained ??= this.#untilDrained().finally(() => {
+      this.#drained = undefined
+    })
+    await this.#drained
+  }
+
+  #untilDrained(): Promise<void> {
+    const { stdin } = this.#process
+    return new Promise((resolve) => {
       const settle = () => {
         stdin.off('drain', settle)
         stdin.off('close', settle)
