@@ -210,7 +210,7 @@ async function startPackage(
   onEvent({ type: 'started', package: name, pid: child.pid })
   const held = resources.move()
   return packageProcess(child, request, limits, async (exit) => {
-    await held[Symbol.asyncDispose]()
+    await held[Symbol.asyncDispose]().catch(() => {})
     onEvent({ type: 'ended', package: name, pid: child.pid, exit })
   })
 }

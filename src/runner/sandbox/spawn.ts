@@ -21,7 +21,7 @@ interface Spawn {
     readonly folders: readonly string[]
     readonly disk_bytes: number
   }
-  /** Runs when the last process has ended. */
+  /** Runs when the last process has ended. Its failure leaves something behind, and is not reported. */
   readonly release: () => Promise<void>
   /** Whether the end of the program is one for want of memory; the control group says it else. */
   readonly ranOutOfMemory?: (code: number | null) => boolean
@@ -68,7 +68,7 @@ export async function spawnSandboxed(options: Spawn): Promise<SandboxedProcess> 
     killAll(child, pid, options)
     const outOfMemory = code !== 0 && (options.group ?? options).ranOutOfMemory?.(code)
     if (options.group) await emptied(options.group)
-    await options.release()
+    await options.release().catch(() => {})
     return { code, signal, ending: ending ?? (outOfMemory ? ('memory' as const) : null) }
   }
   const exited = finish()

@@ -3,10 +3,13 @@ import { join } from 'node:path'
 
 const pageBytes = 4096
 
-/** Resident memory of a process and all of its descendants, by /proc; pages that they share count for each. */
-export async function memoryOf(pid: number): Promise<number> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const rows = await Promise.all(ids.map(readProcess))
+/**
+ * Resident memory of a process and all of its descendants, by /proc; pages that they share count for each. 0 where
+ * /proc cannot be read.
+ */
+export async function memoryOf(pid: number, proc = '/proc'): Promise<number> {
+  const ids = (await readdir(proc).catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const rows = await Promise.all(ids.map((id) => readProcess(join(proc, id), Number(id))))
   const children = Map.groupBy(
     rows.filter((row) => row !== undefined),
     (row) => row.parent,
@@ -21,12 +24,12 @@ export async function memoryOf(pid: number): Promise<number> {
   return total
 }
 
-async function readProcess(name: string) {
-  const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
+async function readProcess(folder: string, id: number) {
+  const text = await readFile(join(folder, 'stat'), 'utf8').catch(() => '')
   // The name of the program may contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (fields.length < 22) return undefined
-  return { id: Number(name), parent: Number(fields[1]), bytes: Number(fields[21]) * pageBytes }
+  return { id, parent: Number(fields[1]), bytes: Number(fields[21]) * pageBytes }
 }
 
 /** A tree with more entries than this counts as too large, whatever their size. */
