@@ -10,8 +10,8 @@ import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { Alternative, Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
+import { fitting } from '../../common/fitting.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { within } from './page.ts'
 
 /** An agent that a search found, as its caller sees it and as it is stored. */
 export interface RankedEntry {
@@ -69,7 +69,7 @@ export function briefPage(
   maxCharacters: number,
   schemaCharacters: number,
 ): BriefFound[] {
-  const page = within(maxCharacters, ranked.map(draftOf))
+  const page = fitting(ranked.map(draftOf), maxCharacters)
   const left = schemaCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
   const ranks = Array.from({ length: maxActions }, (_, rank) => rank)
   const ordered = ranks.flatMap((rank) => page.flatMap(({ drafts }) => drafts[rank] ?? []))

@@ -13,6 +13,7 @@ import type {
   SearchQuery,
   Suggestions,
 } from '../../../schemas/search.ts'
+import { fitting } from '../../common/fitting.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Filter, Hit, Hits, SearchIndex } from '../../search/search-index.ts'
 import type { Reader, StoredEntry } from '../../store/store.ts'
@@ -26,7 +27,6 @@ import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
 import { briefPage, type RankedEntry } from './brief-page.ts'
 import { decodePosition, encodePosition } from './cursor.ts'
-import { maxPageCharacters, within } from './page.ts'
 import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
@@ -35,6 +35,9 @@ type Caller = Principal | null
 const maxCounted = 1000
 
 const starting = 'The gateway is starting: its index does not have all agents yet.'
+
+/** Maximum characters of the agents of one page: every transport answers with at most 1 MiB. */
+const maxPageCharacters = 768 * 1024
 
 /** Maximum characters of JSON in cached answers. */
 const cachedCharacters = 16_000_000
@@ -334,7 +337,7 @@ export class SearchService {
       }
       return { found: { ...view, ...more }, characters: this.#lengthOf(view) + JSON.stringify(more).length }
     })
-    return within(maxCharacters, shown).map(({ found }) => found)
+    return fitting(shown, maxCharacters).map(({ found }) => found)
   }
 
   /** Public views are the same objects in each answer. */

@@ -7,7 +7,7 @@ import type {
   StoredSession,
 } from '../../../schemas/playground.ts'
 import { chunksOf } from '../../common/chunks.ts'
-import { within } from '../sql/page.ts'
+import { fitting } from '../../common/fitting.ts'
 import { maxRowsPerStatement, type PlaygroundSessionTable, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -92,7 +92,7 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
         .where('playground_step.number', '>', after)
         .orderBy('playground_step.number')
         .execute()
-      const last = within(sizes, characters).at(-1)
+      const last = fitting(sizes, characters).at(-1)
       if (!last) return []
       const rows = await reader
         .selectFrom('playground_step')

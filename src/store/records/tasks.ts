@@ -8,7 +8,7 @@ import {
   type TaskFilter,
   type TaskStore,
 } from '../../../schemas/task.ts'
-import { within } from '../sql/page.ts'
+import { fitting } from '../../common/fitting.ts'
 import type { Tables, TaskTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -94,7 +94,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .orderBy('id', 'desc')
         .limit(filter.limit + 1)
         .execute()
-      const ids = within(sizes.slice(0, filter.limit), maxPageCharacters).map(({ id }) => id)
+      const ids = fitting(sizes.slice(0, filter.limit), maxPageCharacters).map(({ id }) => id)
       return {
         tasks: await load(reader, ids),
         more: sizes.length > ids.length,
