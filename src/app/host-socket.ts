@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { isRecord } from '../../schemas/json.ts'
+import { linkSignals } from '../common/abort.ts'
 import { parseJson } from '../common/json.ts'
 import { nameOf } from '../store/open-store.ts'
 import { version } from './assets.ts'
@@ -25,6 +26,7 @@ type ServeHost = (session: HostSession, lines: { input: Readable; output: Writab
 /** Bytes that the address of a socket may have, on Linux; macOS has four less. */
 const maxPath = 103
 const maxGreeting = 16_384
+/** Time of a host and a gateway for their first words. */
 const timeout_ms = 1_000
 
 /** The socket in the data folder, which only its owner reaches; undefined where there can be none. */
@@ -45,10 +47,10 @@ export async function listenForHosts(
 
   async function take(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy())
-    const greeting = await firstLine(socket)
+    const greeting = await firstLine(socket, AbortSignal.timeout(timeout_ms)).catch(() => undefined)
     const isSame = greeting?.version === version && greeting.store === nameOf(storeLocation(config))
     socket.write(`${JSON.stringify({ is_served: isSame })}\n`)
-    if (!isSame) return void socket.end()
+    if (!isSame) return socket.destroySoon()
     const { manage, token } = greeting
     const session = { manage: manage === true, ...(typeof token === 'string' && { token }) }
     const input = new PassThrough()
@@ -100,27 +102,33 @@ export async function connectToHostSocket(
   const path = pathOf(config)
   if (path === undefined) return undefined
   const socket = connect(path)
-  const late = setTimeout(() => socket.destroy(), timeout_ms)
+  const late = AbortSignal.timeout(timeout_ms)
   try {
-    await once(socket, 'connect')
+    await once(socket, 'connect', { signal: late })
     const store = nameOf(storeLocation(config))
     socket.write(`${JSON.stringify({ version, store, ...session })}\n`)
-    const answer = await firstLine(socket)
+    const answer = await firstLine(socket, late)
     if (answer?.is_served === true) return socket
   } catch {
-    // No gateway runs.
-  } finally {
-    clearTimeout(late)
+    // No gateway runs, or it does not answer.
   }
   socket.destroy()
   return undefined
 }
 
-/** The JSON object of the first line; what follows stays to be read. Undefined for anything else. */
-async function firstLine(socket: Socket): Promise<Readonly<Record<string, unknown>> | undefined> {
+/**
+ * The JSON object of the first line; what follows stays to be read. Undefined for anything else. Rejects when the signal
+ * aborts, and for a connection that closes before.
+ */
+async function firstLine(
+  socket: Socket,
+  late: AbortSignal,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
+  using first = linkSignals(late)
+  socket.once('close', () => first.abort())
   let text = Buffer.alloc(0)
   for (;;) {
-    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    const [chunk] = (await once(socket, 'data', { signal: first.signal })) as [Buffer]
     socket.pause()
     text = Buffer.concat([text, chunk])
     const end = text.indexOf(10)

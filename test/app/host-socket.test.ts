@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { connectToHostSocket, listenForHosts } from '../../src/app/host-socket.ts'
+import { temporaryFolder } from '../support/command.ts'
+
+const session = { manage: false }
+
+describe('the socket for hosts', () => {
+  const gateways: Record<string, (socket: Socket) => void> = {
+    'ends without an answer': (socket) => socket.destroy(),
+    'does not answer': () => {},
+  }
+
+  test.each(Object.entries(gateways))('of a gateway that %s is left', async (_, answer) => {
+    await using folder = await temporaryFolder()
+    const server = createServer(answer).listen(join(folder.path, 'host.sock'))
+    await once(server, 'listening')
+    const found = await connectToHostSocket({ data: folder.path, DATABASE_URL: undefined }, session)
+    expect(found).toBeUndefined()
+    server.close()
+  })
+
+  test('closes a connection on which nobody says who it is', async () => {
+    await using folder = await temporaryFolder()
+    const config = { data: folder.path, DATABASE_URL: undefined }
+    const faults: unknown[] = []
+    await using _ = await listenForHosts(
+      config,
+      async () => {},
+      (fault) => faults.push(fault),
+    )
+    const host = connect(join(folder.path, 'host.sock'))
+    host.resume()
+    await once(host, 'close')
+    expect(faults).toEqual([])
+  })
+})
