@@ -13,12 +13,17 @@ export function checkOutput(who: string, output: Json): Json {
   if (!isWithinLimit(output)) {
     throw new Failure('upstream_invalid', `${who} answered more than ${maxCharacters} characters.`)
   }
+  checkPlain(who, output)
+  return output
+}
+
+/** Checks a part of an output of a remote agent: plain JSON. Throws Failure `upstream_invalid`. */
+export function checkPlain(who: string, part: unknown): void {
   try {
-    assertPlain(output)
+    assertPlain(part)
   } catch (thrown) {
     throw new Failure('upstream_invalid', `${who}: ${Failure.from(thrown).message}`)
   }
-  return output
 }
 
 /** Counts approximately the characters of the JSON text, and stops counting above the limit. */

@@ -67,12 +67,13 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
       policy(remote.signal, () => watched(remote, (call) => agent.call(action, params, call)), remote.caller),
     probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
     ...(describe && {
-      describe: (remote) =>
-        policy(
-          remote.signal,
-          () => within(remote.signal, (signal) => describe({ ...remote, signal })),
-          remote.caller,
-        ),
+      async describe(remote) {
+        const work = (signal: AbortSignal) => describe({ ...remote, signal })
+        const attempt = async () => ({ capabilities: await within(remote.signal, work) })
+        const answer = await policy(remote.signal, () => attempt().catch(refusedOr), remote.caller)
+        if ('refused' in answer) throw answer.refused
+        return answer.capabilities
+      },
     }),
     ...(request && {
       request: (method, params, remote) =>

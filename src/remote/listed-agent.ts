@@ -8,7 +8,6 @@ import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
-import { assertPlain } from '../../schemas/plain.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
@@ -16,7 +15,7 @@ import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
-import { checkOutput } from './check-output.ts'
+import { checkOutput, checkPlain } from './check-output.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
 import type { Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
@@ -334,7 +333,7 @@ class ListedAgent {
       ...(context.notifyClient && { notifyClient: context.notifyClient }),
       onActivity() {},
       emit(update, content) {
-        assertPlain(update)
+        checkPlain(package_name, update)
         return context.emit(update, content)
       },
     }

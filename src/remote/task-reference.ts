@@ -48,7 +48,10 @@ export function contextOf(shown: string, holder: TaskHolder, secret: Uint8Array)
   const received = Buffer.from(seal, 'base64url')
   const expected = contextSeal(text, holder, secret)
   const isOurs = received.length === expected.length && timingSafeEqual(received, expected)
-  const sent = isOurs ? Buffer.from(text, 'base64url').toString() : expected.toString('hex')
+  // The whole id: a caller's own may have dots too.
+  const sent = isOurs
+    ? Buffer.from(text, 'base64url').toString()
+    : contextSeal(shown, holder, secret).toString('hex')
   return { shown, sent }
 }
 

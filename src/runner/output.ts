@@ -35,22 +35,34 @@ const minSecret = 6
 
 /** Keeps the last lines of standard error and shows them without the values of the environment. */
 export function createTail(env: Readonly<Record<string, string>>) {
+  // By lines: where the text is cut, a line of a value may be all that is left of it.
   const secrets = Object.entries(env)
-    .filter(([, value]) => value.length >= minSecret)
+    .flatMap(([name, value]) => value.split(/\r?\n/).map((line) => [name, line] as const))
+    .filter(([, line]) => line.length >= minSecret)
     .sort(([, a], [, b]) => b.length - a.length)
   let text = ''
+  /** True after a cut within a line, whose rest may end a secret. */
+  let isSkipping = false
   return {
     add(chunk: string): void {
-      text += chunk
+      text += isSkipping ? (afterLine(chunk) ?? '') : chunk
+      isSkipping &&= !chunk.includes('\n')
       if (text.length <= 2 * maxTail) return
       // Whole lines go, so that no part of a secret is left at the cut.
-      const cut = text.indexOf('\n', text.length - maxTail)
-      text = cut === -1 ? '' : text.slice(cut + 1)
+      const rest = afterLine(text, text.length - maxTail)
+      isSkipping = rest === undefined
+      text = rest ?? ''
     },
     read(): string {
       let shown = text
-      for (const [name, value] of secrets) shown = shown.replaceAll(value, `[${name}]`)
+      for (const [name, line] of secrets) shown = shown.replaceAll(line, `[${name}]`)
       return shown.slice(-maxTail)
     },
   }
+}
+
+/** What follows the line at a position; undefined if the line has no end. */
+function afterLine(text: string, position = 0): string | undefined {
+  const end = text.indexOf('\n', position)
+  return end === -1 ? undefined : text.slice(end + 1)
 }

@@ -101,6 +101,17 @@ test('a whole task at the end of a stream replaces earlier events', async () => 
   expect((await agent.call()).json).toEqual({ text: 'one\ntwo' })
 })
 
+test('a chunk with a key that is not accepted is an invalid answer of the agent', async () => {
+  await using agent = await streaming((write) => {
+    const parts = [{ data: JSON.parse('{"__proto__": 1}') }]
+    write({ artifactUpdate: { ...ids, artifact: { artifactId: 'a', parts } } })
+  })
+  expect((await agent.call()).json).toMatchObject({
+    code: 'upstream_invalid',
+    detail: `${to}: A key named __proto__ is not accepted.`,
+  })
+})
+
 test('an endless error body is not read to its end', async () => {
   await using agent = await streaming((_, response) => {
     response.writeHead(500, { 'Content-Type': 'text/plain' })

@@ -286,6 +286,7 @@ describe('what a caller of A2A says', () => {
     expect(first).toBeTruthy()
     expect((await sent('my-conversation'))[0]).toBe(first)
     expect((await sent('my-conversation', eve))[0]).not.toBe(first)
+    expect((await sent('my.first'))[0]).not.toBe((await sent('my.second'))[0])
 
     // The agent began this conversation.
     const begun = await send(words('chunks of text'))

@@ -76,6 +76,20 @@ describe('a server of the 2025 era', () => {
     expect(server.seen.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(2)
   })
 
+  test('whose tools change while they are listed is asked for them again', async () => {
+    await using server = await startHostileServer(
+      old((_, response, body) => {
+        response.writeHead(200, events)
+        response.write(event({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }))
+        response.end(event({ jsonrpc: '2.0', id: body.id, result: { tools: [] } }))
+      }),
+    )
+    await using remote = agentAt(server.url)
+    await remote.agent.describe?.(remote.call())
+    await remote.agent.describe?.(remote.call())
+    expect(server.seen.filter(({ rpc }) => rpc === 'tools/list')).toHaveLength(2)
+  })
+
   test('that refuses to initialise has failed, whatever its error code', async () => {
     await using server = await startHostileServer((_, response, body) =>
       answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),

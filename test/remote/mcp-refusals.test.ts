@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { listedActions } from '../../schemas/names.ts'
 import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -42,6 +43,28 @@ test.each([-32002, 1, 4040])(
     expect(await send('eve', {})).toEqual({ text: 'Here.' })
   },
 )
+
+test('callers to whom a server does not list its tools do not open its circuit for others', async () => {
+  const to = 'com.example.closed'
+  await using server = await serve(async (request, response) => {
+    const { id, method } = JSON.parse(await text(request))
+    if (method === 'tools/list') return void response.writeHead(401).end()
+    const result = method === 'server/discover' ? discovered : { content: [{ type: 'text', text: 'Here.' }] }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...result } }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const send = async (who: string, action: string) => {
+    const body = { to, action, params: {} }
+    return (await gateway.request('POST', '/a2a/message', { body, token: await gateway.token(who) })).json
+  }
+  for (const who of ['eve', 'mallory', 'trudy', 'eve', 'mallory', 'trudy']) {
+    const refused = { code: 'upstream_failed', upstream: { status: 401 } }
+    expect(await send(who, listedActions.description)).toMatchObject(refused)
+  }
+  expect(await send('ada', 'look')).toEqual({ text: 'Here.' })
+})
 
 test('an unknown tool that a server refuses in words is an unknown action, with the nearest tools', async () => {
   const to = 'com.example.worded'

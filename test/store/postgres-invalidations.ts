@@ -1,4 +1,9 @@
+import { queryObjects } from 'node:v8'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
 import { expect, test, vi } from 'vitest'
+import type { Invalidations } from '../../src/store/postgres/invalidations.ts'
+import { channel, openListener } from '../../src/store/postgres/listener.ts'
 import type { StoredEntry } from '../../src/store/store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import type { TestPostgres } from '../support/postgres.ts'
@@ -178,5 +183,32 @@ export function invalidationContract(
     }
     // By polling alone each of them takes a second.
     expect(performance.now() - started).toBeLessThan(4500)
+  })
+  test('a listener holds nothing of the notifications that it has answered', async () => {
+    await using home = await openHome()
+    const faults: unknown[] = []
+    let reads = Promise.withResolvers<void>()
+    const invalidations = {
+      startRead: () => ({ at: 0, announced: 0 }),
+      finishRead: () => reads.resolve(),
+    } as unknown as Invalidations
+    await using _ = openListener({ url: home.url, invalidations, onError: (fault) => faults.push(fault) })
+    await reads.promise
+    await using client = new Kysely<unknown>({
+      dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: home.url, max: 1 }) }),
+    })
+    const notify = async (times: number) => {
+      for (let time = 0; time < times; time++) {
+        reads = Promise.withResolvers()
+        await sql.raw(`notify ${channel}`).execute(client)
+        await reads.promise
+      }
+    }
+    const promises = () => Number(queryObjects(Promise, { format: 'count' }))
+    await notify(10)
+    const before = promises()
+    await notify(200)
+    expect(promises() - before).toBeLessThan(100)
+    expect(faults).toEqual([])
   })
 }

@@ -79,13 +79,15 @@ export function createFindRequirement(fetch: typeof globalThis.fetch, clock: () 
     const { url, challenge, protocol, card } = challenged
     const key = JSON.stringify([url, challenge, protocol, card.securitySchemes ?? null])
     const cached = cache.get(key)
-    if (cached && cached.until > clock()) return await cached.found
-    const found = find(fetch, challenged, AbortSignal.timeout(discoveryMilliseconds)).catch((fault) => {
+    const isFresh = cached !== undefined && cached.until > clock()
+    const found = isFresh ? cached.found : find(fetch, challenged, AbortSignal.timeout(discoveryMilliseconds))
+    if (!isFresh) cache.set(key, { until: clock() + cacheMilliseconds, found })
+    try {
+      return await found
+    } catch (fault) {
+      // Several agents may have this address, and not every caller may know of each.
       throw unusable(challenged.package_name, fault)
-    })
-    found.catch(() => {})
-    cache.set(key, { until: clock() + cacheMilliseconds, found })
-    return await found
+    }
   }
 }
 

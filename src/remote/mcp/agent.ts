@@ -260,8 +260,11 @@ export class McpAgent implements RemoteAgent {
 
   async describe(call: RemoteCall): Promise<readonly Capability[]> {
     const { clock, descriptions } = this.#options
-    for (const caller of [allCallers, call.caller]) {
-      const cached = descriptions.get(this.#descriptionKey(caller))
+    // Made before the list is read: it may change while it is on its way.
+    const shared = this.#descriptionKey(allCallers)
+    const own = this.#descriptionKey(call.caller)
+    for (const key of [shared, own]) {
+      const cached = descriptions.get(key)
       if (cached && cached.until > clock()) return cached.capabilities
     }
     const { tools, ttl_ms, is_public } = await this.#exchange(await permitted(call), (sdk, exchange) =>
@@ -269,7 +272,7 @@ export class McpAgent implements RemoteAgent {
     )
     const capabilities = capabilitiesOf(tools)
     const until = clock() + Math.min(ttl_ms ?? defaultTtl_ms, maxTtl_ms)
-    descriptions.set(this.#descriptionKey(is_public ? allCallers : call.caller), { capabilities, until })
+    descriptions.set(is_public ? shared : own, { capabilities, until })
     return capabilities
   }
 

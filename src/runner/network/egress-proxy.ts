@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { type Duplex, pipeline } from 'node:stream'
 
 /** Connects to a host; rejects where the address is not allowed. */
 type Dial = (host: string, port: number, signal: AbortSignal) => Promise<Socket>
@@ -54,6 +54,10 @@ export async function startEgressProxy(options: {
       if (url.protocol !== 'http:') throw new Error('not http')
       const { host, port } = authorityOf(url.href, 80)
       const upstream = await dial(host, port)
+      if (outgoing.destroyed) {
+        upstream.destroy()
+        return
+      }
       const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = incoming.headers
       const sent = request({
         createConnection: () => upstream,
@@ -64,7 +68,8 @@ export async function startEgressProxy(options: {
       sent.on('error', () => outgoing.destroy())
       sent.on('response', (response) => {
         outgoing.writeHead(response.statusCode ?? 502, response.headers)
-        response.pipe(outgoing)
+        // Breaks the answer if its server does.
+        pipeline(response, outgoing, () => {})
       })
       outgoing.on('close', () => upstream.destroy())
       incoming.pipe(sent)

@@ -84,6 +84,8 @@ export async function runJob(sandbox: Sandbox, job: Job, signal: AbortSignal): P
   const timeout = AbortSignal.timeout(maxTime_ms)
   const end = () => void child[Symbol.asyncDispose]()
   for (const source of [signal, timeout]) source.addEventListener('abort', end, { once: true })
+  // The caller may have left while it started.
+  if (signal.aborted) end()
   try {
     const [stdout, stderr, exit] = await Promise.all([read(child.stdout), read(child.stderr), child.exited])
     if (signal.aborted) throw Failure.cancelled(signal)

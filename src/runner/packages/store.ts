@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { counted } from '../../../schemas/counted.ts'
@@ -149,7 +149,7 @@ async function readJson<T>(path: string): Promise<T | undefined> {
 }
 
 async function writeAside(path: string, value: unknown): Promise<void> {
-  const aside = `${path}.${process.pid}`
+  const aside = `${path}.${randomUUID()}`
   try {
     await writeFile(aside, JSON.stringify(value), { mode: 0o600 })
     await rename(aside, path)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { linkSignals } from '../../common/abort.ts'
 import { clientOptions } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import { storeFailure } from './faults.ts'
@@ -47,25 +48,25 @@ export function openListener({ url, invalidations, onError, onAnswer }: Listener
   /** Runs one connection; resolves with the reason of its end. */
   async function session(answered: () => void): Promise<unknown> {
     const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
-    const broken = Promise.withResolvers<never>()
-    broken.promise.catch(() => {})
-    client.on('error', broken.reject)
-    client.on('end', () => broken.reject(new Error('Connection terminated')))
+    const broken = new AbortController()
+    client.on('error', (fault) => broken.abort(fault))
+    client.on('end', () => broken.abort(new Error('Connection terminated')))
     let wake = () => {}
     client.on('notification', () => wake())
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
       while (!stop.signal.aborted) {
-        const notified = new AbortController()
-        wake = () => notified.abort()
+        const awake = new AbortController()
+        wake = () => awake.abort()
         const start = invalidations.startRead()
         const { rows } = await client.query(selectCounters)
         invalidations.finishRead(toCounters(rows), start)
         answered()
-        const awake = AbortSignal.any([stop.signal, notified.signal])
-        const silence = pause(pollMilliseconds, undefined, { signal: awake }).catch(() => {})
-        await Promise.race([silence, broken.promise])
+        // Not a race with a promise of the whole session, which would hold each turn until the session ends.
+        using silence = linkSignals(stop.signal, broken.signal, awake.signal)
+        await pause(pollMilliseconds, undefined, { signal: silence.signal }).catch(() => {})
+        broken.signal.throwIfAborted()
       }
       return undefined
     } catch (fault) {
