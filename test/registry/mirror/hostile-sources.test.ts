@@ -112,6 +112,26 @@ test('a source that asks for a long pause gets it', async () => {
   })
 })
 
+test('a source that never answers keeps neither other mirrors waiting nor the gateway from stopping', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  const answer: Answer = (request, response, count) => {
+    if (request.url?.startsWith('/v0.1/')) isAsked.resolve()
+    else list(row())(request, response, count)
+  }
+  await withSource(answer, async (subject) => {
+    const { mirrors } = subject.gateway
+    expect(await mirrors.run()).toBe(1)
+    await isAsked.promise
+    const { url } = await mirrorNamed(subject.gateway, 'other')
+    const source = url.replace('v0.1', 'v0')
+    await operate(subject.gateway, 'add_mirror', { source, name: 'second', kind: 'mcp-registry' })
+    expect(await mirrors.run()).toBe(1)
+    await mirrors.ended('second')
+    expect((await named(subject)).status).toBe(200)
+    expect(await mirrors.isDue()).toBe(false)
+  })
+})
+
 test('pages whose rows are too large together are read in smaller ones', async () => {
   const rows = Array.from({ length: 8 }, (_, index) =>
     row({ name: `com.example/big-${index}`, _meta: { filler: 'x'.repeat(3 << 20) } }),
