@@ -17,7 +17,7 @@ interface MirrorsOptions {
   readonly saveSnapshots: () => Promise<void>
   /** The gateway's own origins, which are not mirrored. */
   readonly own_origins: () => readonly string[]
-  readonly onError: (fault: unknown) => void
+  readonly onError: (fault: unknown, mirror: string) => void
 }
 
 /** The mirrors of a registry. */
@@ -172,7 +172,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     async start(name) {
       await found(name)
       const { begun, ended } = started(name)
-      ended.catch(options.onError)
+      ended.catch((fault) => options.onError(fault, name))
       await begun
       return Mirror.parse(await found(name))
     },
@@ -195,11 +195,12 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     isDue: async () => (await due()).length > 0,
     async run() {
       const mirrors = await due()
-      const onFault = (fault: unknown) => {
-        const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
-        if (!isElsewhere && !stop.signal.aborted) options.onError(fault)
+      for (const { name } of mirrors) {
+        started(name).ended.catch((fault) => {
+          const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
+          if (!isElsewhere && !stop.signal.aborted) options.onError(fault, name)
+        })
       }
-      for (const { name } of mirrors) started(name).ended.catch(onFault)
       return mirrors.length
     },
     async [Symbol.asyncDispose]() {

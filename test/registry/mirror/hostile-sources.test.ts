@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { GatewayOptions } from '../../../src/app/runtime.ts'
+import { createLogger } from '../../../src/telemetry/log.ts'
 import { resolver } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { mirrorNamed, operate, runToEnd } from './mirror-run.ts'
@@ -36,6 +38,7 @@ async function withSource(
   answer: Answer,
   work: (subject: TestGateway, requests: string[]) => Promise<void>,
   kind = 'mcp-registry',
+  options: GatewayOptions = {},
 ): Promise<void> {
   const requests: string[] = []
   const source = createServer((request, response) => {
@@ -48,7 +51,7 @@ async function withSource(
   try {
     await using subject = await startGateway(
       { DRAGOMAN_ALLOW_ORIGINS: url },
-      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }) },
+      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }), ...options },
     )
     const path = kind === 'mcp-registry' ? '/v0.1' : '/list'
     await operate(subject.gateway, 'add_mirror', { source: `${url}${path}`, name: 'other', kind })
@@ -91,6 +94,17 @@ test.each<[string, Answer, string]>([
     await expect(runToEnd(gateway, 'other')).rejects.toMatchObject({ code })
     expect(await mirrorNamed(gateway, 'other')).toMatchObject({ status: 'failing', error: { code } })
   })
+})
+
+test('the log names the mirror whose run failed', async () => {
+  const logged = Promise.withResolvers<string>()
+  const write = (line: string) => void (line.includes('upstream_invalid') && logged.resolve(line))
+  const log = createLogger('warn', { write })
+  const work = async ({ gateway }: TestGateway) => {
+    await gateway.mirrors.run()
+    expect(JSON.parse(await logged.promise)).toMatchObject({ level: 40, msg: 'mirror other' })
+  }
+  await withSource(json({}), work, 'mcp-registry', { log })
 })
 
 test('a busy source is asked again after the pause that it states', async () => {
