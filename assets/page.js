@@ -292,7 +292,6 @@ function put(input, within, name, value, kind) {
  */
 function readControl(control, kind) {
   const { value, checked, required, validity, form } = control
-  if (kind === 'boolean') return checked || undefined
   if (kind === 'boxes') return checked ? JSON.parse(value) : undefined
   if (value === '') {
     if (validity?.badInput) throw form.dataset.number

@@ -69,7 +69,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
         await Promise.all([search.saveSnapshot(0), search.vectors.saveSnapshots()])
       },
       own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
-      onError: runtime.onError('mirror', 'warn'),
+      onError: (fault, name) => runtime.onError(`mirror ${name}`, 'warn')(fault),
     }),
   )
 }

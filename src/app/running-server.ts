@@ -34,23 +34,34 @@ function pathOf({ data }: Located): string {
   return join(data, 'server.json')
 }
 
-/** Writes the address of a server into its data folder, for the command line; disposing removes it. */
+/**
+ * Writes the address of a server into its data folder, for the command line. Disposing removes it, or names the earlier
+ * server again that still runs over the folder.
+ */
 export async function announceServer(
   config: Located,
   url: string,
   secret: InstanceSecret,
 ): Promise<AsyncDisposable> {
   const path = pathOf(config)
-  const part = `${path}.${randomUUID()}`
+  const earlier = await readFile(path, 'utf8').catch(() => '')
   const text = JSON.stringify({ url, secret, store: nameOf(storeLocation(config)) })
-  await writeFile(part, text, { mode: privateFile })
-  await rename(part, path)
+  await replaceFile(path, text)
   return {
     async [Symbol.asyncDispose]() {
       // Another server over the same folder may have replaced the file.
-      if ((await readFile(path, 'utf8').catch(() => '')) === text) await rm(path, { force: true })
+      if ((await readFile(path, 'utf8').catch(() => '')) !== text) return
+      const other = announcedIn(earlier, config)
+      if (other && (await isRunning(other))) await replaceFile(path, earlier)
+      else await rm(path, { force: true })
     },
   }
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const part = `${path}.${randomUUID()}`
+  await writeFile(part, text, { mode: privateFile })
+  await rename(part, path)
 }
 
 /** Milliseconds that a server on this machine may take to answer. */
@@ -88,14 +99,25 @@ export async function findServer(config: Located): Promise<string | undefined> {
  */
 export async function runningServer(config: Located): Promise<string | undefined> {
   const found = await readAnnounced(config)
-  if (!found) return undefined
-  const status = await askStatus(found.url, found.secret, timeoutWithoutStore).catch(() => 'other' as const)
-  return status === 'other' ? undefined : found.url
+  return found && (await isRunning(found)) ? found.url : undefined
 }
 
-async function readAnnounced(config: Located): Promise<{ url: string; secret: string } | undefined> {
-  const text = await readFile(pathOf(config), 'utf8').catch(() => undefined)
-  const announced = parseJson(text ?? '')
+interface Announced {
+  readonly url: string
+  readonly secret: InstanceSecret
+}
+
+async function isRunning({ url, secret }: Announced): Promise<boolean> {
+  const status = await askStatus(url, secret, timeoutWithoutStore).catch(() => 'other' as const)
+  return status !== 'other'
+}
+
+async function readAnnounced(config: Located): Promise<Announced | undefined> {
+  return announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''), config)
+}
+
+function announcedIn(text: string, config: Located): Announced | undefined {
+  const announced = parseJson(text)
   if (!isRecord(announced)) return undefined
   const { url, secret, store } = announced
   const isComplete = typeof url === 'string' && typeof secret === 'string'

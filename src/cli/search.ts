@@ -24,7 +24,7 @@ export async function search(
   }
   const found = await searchPublic(params as JsonObject)
   if (json) return print(found)
-  const { agents, total, notice, corrected = [] } = found
+  const { agents, total, notice, degraded, corrected = [] } = found
   await printTable(
     [...agentColumns.filter(({ title }) => title !== 'STATE'), ...(query ? [{ title: 'FITS' }] : [])],
     agents.map((agent) => [
@@ -38,6 +38,7 @@ export async function search(
     say(`Shown for ${changes}. To search for the exact words: --exact`)
   }
   if (notice !== undefined) say(notice)
+  if (degraded !== undefined) say(degraded)
   const [first] = agents
   if (first)
     say(

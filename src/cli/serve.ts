@@ -23,7 +23,7 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
-  await gateway.ready
+  if (!(await isReady(gateway, server.url, ending))) return
   await using _announced = await announceServer(config, server.url, server.secret)
   await using _hosts = await listenForHosts(
     config,
@@ -71,6 +71,21 @@ export async function serve(json: boolean): Promise<void> {
   await ending
   stop.abort()
   await adding
+}
+
+/** Milliseconds after which a start says what it waits for. */
+const patience = 1000
+
+/** Waits until searches see all agents; false if the process is to end before. */
+async function isReady({ ready }: Gateway, url: string, ending: Promise<void>): Promise<boolean> {
+  const timer = setTimeout(() => {
+    say(
+      `${url} answers reads by name and calls. The index is being read or built: until then searches wait, or say what they lack.`,
+    )
+  }, patience)
+  const is_ready = await Promise.race([ready.then(() => true), ending.then(() => false)])
+  clearTimeout(timer)
+  return is_ready
 }
 
 /** Adds the mirrors of the configuration that do not exist yet. */

@@ -11,7 +11,7 @@ import type { Embedder } from '../../src/search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
-import { temporaryFolder } from '../support/command.ts'
+import { run as runCommand, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { publication } from '../support/registry.ts'
 
@@ -120,6 +120,11 @@ test('a search by intent says so while agents that were just added are found by 
   const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'weather forecasts' } })
   expect(await ask()).toMatchObject({ json: { degraded: expect.stringContaining('words alone') } })
   expect((await home.request('GET', '/public/agents')).json).not.toHaveProperty('degraded')
+  // People see it too.
+  const page = await fetch(`${home.url}/search?q=weather+forecasts`)
+  expect(await page.text()).toContain('words alone')
+  const printed = await runCommand(['search', 'weather', 'forecasts'], { DRAGOMAN_URL: home.url })
+  expect(printed.stderr).toContain('words alone')
   release()
   await home.gateway.vectors.caughtUp(home.gateway.follower.applied_revision)
   expect((await ask()).json).not.toHaveProperty('degraded')

@@ -89,6 +89,21 @@ test('an export is not imported under a server that runs', async () => {
   expect((await run(['import', file, '--replace'], environment)).code).toBe(0)
 }, 30_000)
 
+test('a server over a shared folder is still known when a later one has ended', async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  const config = { data, DATABASE_URL: undefined }
+  await using first = await serve(data)
+  await using second = await serve(data)
+  await expect.poll(() => findServer(config)).toBe(second.url)
+  second.process.kill('SIGTERM')
+  await second.ended
+  expect(await findServer(config)).toBe(first.url)
+  first.process.kill('SIGTERM')
+  await first.ended
+  expect(existsSync(join(data, 'server.json'))).toBe(false)
+}, 30_000)
+
 test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }

@@ -66,6 +66,25 @@ test('callers to whom a server does not list its tools do not open its circuit f
   expect(await send('ada', 'look')).toEqual({ text: 'Here.' })
 })
 
+test('a text by A2A to a server that has only tools is answered with their names, and how to call one', async () => {
+  const tenant = 'com.example.tools'
+  await using server = await startModernServer()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: tenant, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  const message = { messageId: 'one', role: 'ROLE_USER', parts: [{ text: 'Repeat this.' }] }
+  const answer = await gateway.request('POST', '/a2a/v1', {
+    body: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { tenant, message } },
+    headers: { 'A2A-Version': '1.0' },
+    token: await gateway.token('ada'),
+  })
+  const { status } = answer.json.result.task
+  expect(status).toMatchObject({
+    state: 'TASK_STATE_FAILED',
+    message: { parts: [{ text: `${tenant} takes no text alone: call one of its actions.` }, {}] },
+  })
+  expect(JSON.stringify(status)).toMatch(/It has: echo, .* A message of A2A names one by metadata.skillId/)
+})
+
 test('an unknown tool that a server refuses in words is an unknown action, with the nearest tools', async () => {
   const to = 'com.example.worded'
   const refuse = { content: [{ type: 'text' as const, text: 'Unknown tool: ecko' }], isError: true }

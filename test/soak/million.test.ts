@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -99,6 +99,15 @@ test(
       const answer = await fetch(`${url}/public/agents?${query}`)
       expect(answer.status).toBe(200)
       return (await answer.json()) as Page
+    }
+    {
+      // It derives the index anew, and says so meanwhile.
+      await rm(join(data, 'index'), { recursive: true })
+      await using interrupted = serve()
+      await interrupted.printed(/The index is being read or built/)
+      interrupted.process.kill('SIGTERM')
+      const { code, stdout } = await interrupted.ended
+      expect([code, stdout]).toEqual([0, ''])
     }
     {
       await using killed = serve()

@@ -17,7 +17,7 @@ interface MirrorsOptions {
   readonly saveSnapshots: () => Promise<void>
   /** The gateway's own origins, which are not mirrored. */
   readonly own_origins: () => readonly string[]
-  readonly onError: (fault: unknown) => void
+  readonly onError: (fault: unknown, mirror: string) => void
 }
 
 /** The mirrors of a registry. */
@@ -30,9 +30,9 @@ export interface Mirrors extends AsyncDisposable {
   ended(name: string): Promise<void>
   /** Removes a mirror with its agents, except those that have an owner here; returns how many were removed and kept. */
   remove(name: string): Promise<{ readonly removed: number; readonly left: number }>
-  /** True if a mirror is due. */
+  /** True if a mirror is due that this process does not run. */
   isDue(): Promise<boolean>
-  /** Runs the mirrors that are due; returns their number. */
+  /** Starts the runs that are due, and does not wait for their ends; returns their number. */
   run(): Promise<number>
 }
 
@@ -84,8 +84,8 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   async function due(): Promise<StoredMirror[]> {
     const now = clock()
     // A time of next run that is implausibly late was set under a clock that has since been set back.
-    return (await store.mirrors.list()).filter(({ next_at, every_s, phase }) => {
-      if (phase === 'removal') return false
+    return (await store.mirrors.list()).filter(({ name, next_at, every_s, phase }) => {
+      if (phase === 'removal' || runs.has(name)) return false
       const left = Date.parse(next_at) - now
       return left <= 0 || left > every_s * 1000 + 86_400_000
     })
@@ -172,7 +172,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     async start(name) {
       await found(name)
       const { begun, ended } = started(name)
-      ended.catch(options.onError)
+      ended.catch((fault) => options.onError(fault, name))
       await begun
       return Mirror.parse(await found(name))
     },
@@ -195,11 +195,12 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     isDue: async () => (await due()).length > 0,
     async run() {
       const mirrors = await due()
-      const onFault = (fault: unknown) => {
-        const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
-        if (!isElsewhere && !stop.signal.aborted) options.onError(fault)
+      for (const { name } of mirrors) {
+        started(name).ended.catch((fault) => {
+          const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
+          if (!isElsewhere && !stop.signal.aborted) options.onError(fault, name)
+        })
       }
-      await Promise.all(mirrors.map(({ name }) => started(name).ended.catch(onFault)))
       return mirrors.length
     },
     async [Symbol.asyncDispose]() {

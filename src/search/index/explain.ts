@@ -12,7 +12,8 @@ export const listed: Match = { terms: [], capability: null, similarity: null, sc
 interface Explained {
   readonly slot: number
   readonly document: StoredDocument
-  readonly capabilityTerms: CapabilityTerms
+  /** Read only for a hit whose best capability its similarity does not tell. */
+  termsOfCapabilities(): CapabilityTerms
 }
 
 /** Explains a hit: the query words that the entry contains, its similarity in meaning, and its best capability. */
@@ -54,9 +55,10 @@ function nearestCapability({ document }: Explained, near: Near | undefined): str
  * capability contains a term of the query.
  */
 function bestCapability(
-  { document, capabilityTerms }: Explained,
+  { document, termsOfCapabilities }: Explained,
   found: readonly WeighedTerm[],
 ): string | null {
+  const capabilityTerms = termsOfCapabilities()
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, capabilityTerms, list, weight)
   const maxWeight = weights.reduce((left, right) => Math.max(left, right), 0)

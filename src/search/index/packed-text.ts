@@ -39,13 +39,14 @@ export function packText({ length, counts, terms, names, words, capabilities }: 
     capabilities.length,
   ])
     put(number)
+  // What the hits of a search are asked for comes first.
   names.forEach(put)
-  putAscending(terms)
-  putAscending(words)
   for (let at = 0; at < capabilities.length; at += 2) {
     put((capabilities[at] ?? 0) - (capabilities[at - 2] ?? 0))
     put(capabilities[at + 1] ?? 0)
   }
+  putAscending(terms)
+  putAscending(words)
   const packed = new Uint8Array(Math.ceil(bytes.length / 4) * 4)
   packed.set(bytes)
   return new Uint32Array(packed.buffer)
@@ -55,6 +56,7 @@ export function packText({ length, counts, terms, names, words, capabilities }: 
 export function unpackText(packed: Uint32Array): IndexedText {
   const take = numbersOf(packed)
   const { length, counts, terms, words, pairs, names } = takeHead(take)
+  const capabilities = takeCapabilities(take, pairs)
   const takeAscending = (size: number) => {
     const numbers = new Uint32Array(size)
     let last = 0
@@ -64,7 +66,21 @@ export function unpackText(packed: Uint32Array): IndexedText {
     }
     return numbers
   }
-  const text = { length, counts, names, terms: takeAscending(terms), words: takeAscending(words) }
+  return { length, counts, names, capabilities, terms: takeAscending(terms), words: takeAscending(words) }
+}
+
+/** The names alone, which are at the beginning. */
+export function unpackNames(packed: Uint32Array): Uint32Array {
+  return takeHead(numbersOf(packed)).names
+}
+
+/** The terms of the capabilities alone, which come after the names. */
+export function unpackCapabilities(packed: Uint32Array): CapabilityTerms {
+  const take = numbersOf(packed)
+  return takeCapabilities(take, takeHead(take).pairs)
+}
+
+function takeCapabilities(take: () => number, pairs: number): CapabilityTerms {
   const capabilities = new Uint32Array(pairs)
   let last = 0
   for (let at = 0; at < pairs; at += 2) {
@@ -72,12 +88,7 @@ export function unpackText(packed: Uint32Array): IndexedText {
     capabilities[at] = last
     capabilities[at + 1] = take()
   }
-  return { ...text, capabilities }
-}
-
-/** The names alone, which are at the beginning. */
-export function unpackNames(packed: Uint32Array): Uint32Array {
-  return takeHead(numbersOf(packed)).names
+  return capabilities
 }
 
 function takeHead(take: () => number) {

@@ -162,11 +162,12 @@ export class Ranker {
       sort === 'relevance'
         ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
+    const isNamed = texts.namedBy(reading.text)
     const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
       const near = likeness?.near.get(id)
-      const entry = { slot, document: describe(slot), capabilityTerms: texts.capabilitiesOf(slot) }
+      const entry = { slot, document: describe(slot), termsOfCapabilities: () => texts.capabilitiesOf(slot) }
       const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
-      return { why, confidence: confidenceOf(why, texts.isNamed(reading.text, slot)) }
+      return { why, confidence: confidenceOf(why, isNamed(slot)) }
     }
     const hits = page.map((found) => ({
       id: found.position.id,

@@ -6,14 +6,17 @@ export class Scoreboard {
   size = 0
   /** The highest sum of added scores. */
   highest = 0
+  /** Exceeds every slot that has a score. */
+  #capacity = 0
 
   /** Clears every score and allocates slots below `capacity`. */
   reset(capacity: number): void {
     // One after the other is faster than here and there.
-    if (this.size > this.scores.length / 16) this.scores.fill(0)
+    if (this.size > this.#capacity / 16) this.scores.fill(0, 0, this.#capacity)
     else for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0
     this.highest = 0
+    this.#capacity = capacity
     if (capacity <= this.scores.length) return
     this.scores = new Float64Array(capacity * 2)
     this.slots = new Uint32Array(capacity * 2)
@@ -21,8 +24,9 @@ export class Scoreboard {
 
   /** Adds to the score of a slot; `score` must be above zero. */
   add(slot: number, score: number): void {
-    const sum = (this.scores[slot] ?? 0) + score
-    if (sum === score) this.slots[this.size++] = slot
+    const before = this.scores[slot] ?? 0
+    const sum = before + score
+    if (before === 0) this.slots[this.size++] = slot
     this.scores[slot] = sum
     if (sum > this.highest) this.highest = sum
   }

@@ -12,7 +12,7 @@ import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
 import { exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
-import { type IndexedText, packText, unpackNames, unpackText } from './packed-text.ts'
+import { type IndexedText, packText, unpackCapabilities, unpackNames, unpackText } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** Factors of a score by what the query excludes and by the direction that it asks for. */
@@ -120,7 +120,7 @@ export class TextIndex {
 
   /** The terms of the capabilities of a document; valid until the next change. */
   capabilitiesOf(slot: number): CapabilityTerms {
-    return this.#textOf(slot).capabilities
+    return unpackCapabilities(this.#texts.at(slot))
   }
 
   /** True if a document that counts has the term. */
@@ -178,9 +178,10 @@ export class TextIndex {
     return adjustments
   }
 
-  /** True if a document is named exactly like the text. */
-  isNamed(text: string, slot: number): boolean {
-    return this.#hasName(slot, hashOf(exactName(text)))
+  /** Whether a document is named exactly like the text. */
+  namedBy(text: string): (slot: number) => boolean {
+    const hash = hashOf(exactName(text))
+    return (slot) => this.#hasName(slot, hash)
   }
 
   /** The slots of the documents with this exact name. */

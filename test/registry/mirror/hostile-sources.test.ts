@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { GatewayOptions } from '../../../src/app/runtime.ts'
+import { createLogger } from '../../../src/telemetry/log.ts'
 import { resolver } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { mirrorNamed, operate, runToEnd } from './mirror-run.ts'
@@ -36,6 +38,7 @@ async function withSource(
   answer: Answer,
   work: (subject: TestGateway, requests: string[]) => Promise<void>,
   kind = 'mcp-registry',
+  options: GatewayOptions = {},
 ): Promise<void> {
   const requests: string[] = []
   const source = createServer((request, response) => {
@@ -48,7 +51,7 @@ async function withSource(
   try {
     await using subject = await startGateway(
       { DRAGOMAN_ALLOW_ORIGINS: url },
-      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }) },
+      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }), ...options },
     )
     const path = kind === 'mcp-registry' ? '/v0.1' : '/list'
     await operate(subject.gateway, 'add_mirror', { source: `${url}${path}`, name: 'other', kind })
@@ -93,6 +96,17 @@ test.each<[string, Answer, string]>([
   })
 })
 
+test('the log names the mirror whose run failed', async () => {
+  const logged = Promise.withResolvers<string>()
+  const write = (line: string) => void (line.includes('upstream_invalid') && logged.resolve(line))
+  const log = createLogger('warn', { write })
+  const work = async ({ gateway }: TestGateway) => {
+    await gateway.mirrors.run()
+    expect(JSON.parse(await logged.promise)).toMatchObject({ level: 40, msg: 'mirror other' })
+  }
+  await withSource(json({}), work, 'mcp-registry', { log })
+})
+
 test('a busy source is asked again after the pause that it states', async () => {
   const answer: Answer = (request, response, count) =>
     count < 3 ? response.writeHead(429, { 'Retry-After': '1' }).end() : list(row())(request, response, count)
@@ -109,6 +123,26 @@ test('a source that asks for a long pause gets it', async () => {
     const { next_at, error } = await mirrorNamed(gateway, 'other')
     expect(Date.parse(next_at) - Date.parse(error?.at ?? '')).toBeGreaterThanOrEqual(7_199_000)
     expect(requests).toHaveLength(1)
+  })
+})
+
+test('a source that never answers keeps neither other mirrors waiting nor the gateway from stopping', async () => {
+  const isAsked = Promise.withResolvers<void>()
+  const answer: Answer = (request, response, count) => {
+    if (request.url?.startsWith('/v0.1/')) isAsked.resolve()
+    else list(row())(request, response, count)
+  }
+  await withSource(answer, async (subject) => {
+    const { mirrors } = subject.gateway
+    expect(await mirrors.run()).toBe(1)
+    await isAsked.promise
+    const { url } = await mirrorNamed(subject.gateway, 'other')
+    const source = url.replace('v0.1', 'v0')
+    await operate(subject.gateway, 'add_mirror', { source, name: 'second', kind: 'mcp-registry' })
+    expect(await mirrors.run()).toBe(1)
+    await mirrors.ended('second')
+    expect((await named(subject)).status).toBe(200)
+    expect(await mirrors.isDue()).toBe(false)
   })
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openFaultyWorld, wellName } from '../faulty-world.ts'
 
 /** Fewer where only a few rounds of each proof are wanted. */
-const rounds = process.env.SOAK_ROUNDS === undefined ? 12 : 5
+const rounds = process.env.SOAK_ROUNDS === undefined ? 12 : 3
 
 const percentile = (times: readonly number[], share: number) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN

@@ -251,6 +251,18 @@ test('a schema whose values are of other types is drawn', () => {
   expect(html).toContain('string,null')
 })
 
+test('a choice shows what counts where nothing is chosen, and a field that is true by default can be made false', () => {
+  const properties = {
+    links: { type: 'boolean', default: true },
+    format: { enum: ['text', 'page'], default: 'page' },
+  }
+  const reading = { name: 'read', description: '', input_schema: { type: 'object', properties } }
+  const { html } = callForm('com.example.reading', reading, 0)
+  expect(html).toContain('<option value="">true (default)</option>')
+  expect(html).toContain('<option value="false">false</option>')
+  expect(html).toContain('<option value="">page (default)</option>')
+})
+
 test.each([
   ['^[a-z]{2}-?[0-9]+$', true],
   ['^(red|green)$', true],

@@ -201,6 +201,38 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
   )
 
   test(
+    'says no to an agent, or leaves what it does by default',
+    async () => {
+      const boolean = { type: 'boolean', default: true }
+      const properties = { links: boolean, images: boolean, whole: { type: 'boolean' } }
+      const capability = {
+        name: 'read',
+        description: 'Reads.',
+        input_schema: { type: 'object', properties, required: ['whole'] },
+      }
+      await list(home, {
+        package_name: 'com.example.choices',
+        endpoints: [{ protocol: 'envelope', url: echo.url }],
+        capabilities: [capability],
+      })
+      await using opened = await openPage('/sign-in/with/example')
+      const { page } = opened
+      await page.goto(`${home.url}/agent/com.example.choices`)
+      await page.getByLabel('links', { exact: true }).selectOption('false')
+      const images = page.getByLabel('images', { exact: true })
+      expect(await images.locator('option:checked').textContent()).toBe('true (default)')
+      await page.getByRole('button', { name: 'Call it' }).click()
+      await page.getByText('This is required.').waitFor()
+      await page.getByLabel('whole', { exact: true }).selectOption('false')
+      await page.getByRole('button', { name: 'Call it' }).click()
+      await page.locator('.answer pre').waitFor()
+      const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
+      expect(params).toEqual({ links: false, whole: false })
+    },
+    timeout,
+  )
+
+  test(
     'connects an upstream, and calls it in their own name from its page',
     async () => {
       await using opened = await openPage('/sign-in/with/example')

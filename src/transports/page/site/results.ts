@@ -37,6 +37,7 @@ ${searchField(query, inForce)}
 <div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
 ${corrections(found, search)}
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
+${found.degraded !== undefined && html`<p class="note">${found.degraded}</p>`}
 ${found.agents.length === 0 ? empty(search, beside) : html`<div class="hits">${hits(found)}</div>`}
 ${pages(found, search)}
 </div>

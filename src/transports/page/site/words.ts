@@ -76,6 +76,7 @@ export const words = {
   },
   one_a_line: 'One a line',
   one_of: (count: number) => `one of ${count}`,
+  usual: (value: string) => `${value} (default)`,
   wrong: 'This did not work',
   connect_lead: 'Give your host this gateway, and it can find and call every agent here.',
   home: 'To the front page',

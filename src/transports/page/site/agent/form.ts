@@ -166,22 +166,30 @@ function textOf(choice: unknown): string {
   return (typeof choice === 'string' ? choice : JSON.stringify(choice)).slice(0, maxLine)
 }
 
+/** What a field takes that takes one of some values; a box could not say false, nor leave the default. */
+function choicesOf({ type, enum: choices }: Schema): readonly unknown[] | undefined {
+  if (Array.isArray(choices)) return choices
+  return type === 'boolean' ? [true, false] : undefined
+}
+
 /** True for a schema that has a control of its own; any other is typed as JSON. */
-function isDrawn({ type, enum: choices, items }: Schema): boolean {
-  if (Array.isArray(choices)) return true
+function isDrawn(schema: Schema): boolean {
+  const { type, items } = schema
+  if (choicesOf(schema)) return true
   if (type === 'array') return isRecord(items) && items.type === 'string'
-  return type === 'boolean' || type === 'integer' || type === 'number' || type === 'string'
+  return type === 'integer' || type === 'number' || type === 'string'
 }
 
 function control(field: Field): Html {
   const { name, schema, isRequired, id } = field
-  const { type, enum: choices, maxLength, minimum, maximum, format } = schema
+  const { type, default: usual, maxLength, minimum, maximum, format } = schema
   const placeholder = placeholderOf(schema)
   const common = html`id="${id}" data-name="${name}"${insideOf(field)} aria-describedby="${id}-hint ${id}-wrong"${isRequired && html` required`}`
-  if (Array.isArray(choices)) {
-    return html`<select ${common} data-kind="choice"><option></option>${choices.slice(0, maxChoices).map((choice) => html`<option value="${JSON.stringify(choice)}">${textOf(choice)}</option>`)}</select>`
+  const choices = choicesOf(schema)
+  if (choices) {
+    const none = usual === undefined ? '' : words.usual(textOf(usual))
+    return html`<select ${common} data-kind="choice"><option value="">${none}</option>${choices.slice(0, maxChoices).map((choice) => html`<option value="${JSON.stringify(choice)}">${textOf(choice)}</option>`)}</select>`
   }
-  if (type === 'boolean') return html`<input type="checkbox" ${common} data-kind="boolean">`
   if (type === 'integer' || type === 'number') {
     const bounds = html`${typeof minimum === 'number' && html` min="${minimum}"`}${typeof maximum === 'number' && html` max="${maximum}"`}`
     const step = type === 'number' && html` step="any"`
