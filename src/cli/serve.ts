@@ -74,7 +74,7 @@ export async function serve(json: boolean): Promise<void> {
 }
 
 /** Milliseconds after which a start says what it waits for. */
-const patience = 1000
+const quiet_ms = 1000
 
 /** Waits until searches see all agents; false if the process is to end before. */
 async function isReady({ ready }: Gateway, url: string, ending: Promise<void>): Promise<boolean> {
@@ -82,7 +82,7 @@ async function isReady({ ready }: Gateway, url: string, ending: Promise<void>): 
     say(
       `${url} answers reads by name and calls. The index is being read or built: until then searches wait, or say what they lack.`,
     )
-  }, patience)
+  }, quiet_ms)
   const is_ready = await Promise.race([ready.then(() => true), ending.then(() => false)])
   clearTimeout(timer)
   return is_ready

@@ -264,9 +264,12 @@ test.each([
   [['transfers'], /^Nobody has offered you an agent.$/],
   [['transfers', '--made'], /^You have offered no agent to anybody.$/],
   [['webhooks', 'list'], /^You have no webhook. To make one: /],
-])('%j without anything to list says so to people, and prints nothing for programs', async (args, said) => {
-  await using folder = await temporaryFolder()
-  const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: folder.path })
-  expect([code, stdout]).toEqual([0, ''])
-  expect(stderr.trim()).toMatch(said)
-})
+])(
+  '%j without anything to list says so to people, and prints nothing for programs',
+  async (args, message) => {
+    await using folder = await temporaryFolder()
+    const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: folder.path })
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr.trim()).toMatch(message)
+  },
+)
