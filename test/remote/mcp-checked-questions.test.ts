@@ -45,6 +45,11 @@ test.each(['max_tokens', 'tokens', 'keyboard', 'shipping', 'key', 'secretary'])(
 
 test.each([
   ['of this gateway', { mode: 'url', message: 'Go', url: 'https://gateway.example/login' }, everything],
+  [
+    'of this gateway without TLS, which leads to it,',
+    { mode: 'url', message: 'Go', url: 'http://gateway.example/login' },
+    everything,
+  ],
   ['that runs a program', { mode: 'url', message: 'Go', url: 'javascript:alert(1)' }, everything],
   [
     'of a client that opens none',

@@ -94,8 +94,10 @@ function sampled({ systemPrompt, ...params }: Readonly<Record<string, unknown>>,
 function assertForeign(url: unknown, asker: Asker): void {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
-  const origin = address.origin.replace(/\.(?=:|$)/, '')
-  if (asker.own_origins().includes(origin)) throw refusal(asker, 'sends its caller to this gateway')
+  // Hosts, not origins: HTTP leads to HTTPS.
+  const host = address.host.replace(/\.(?=:|$)/, '')
+  const own = asker.own_origins().map((origin) => new URL(origin).host)
+  if (own.includes(host)) throw refusal(asker, 'sends its caller to this gateway')
 }
 
 const secretWords = new Set([
