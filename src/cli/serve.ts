@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Failure } from '../../schemas/failure.ts'
 import { command, version } from '../app/assets.ts'
 import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '../app/config.ts'
@@ -18,12 +19,15 @@ import { serveHost } from './serve-host.ts'
 export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   const ending = signalled()
+  const ended = once(ending, 'abort')
   const running = await runningServer(config)
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
-  await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
+  const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
+  await using gateway = await openGateway(config, { log, signal: ending })
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
-  await gateway.ready
+  await Promise.race([gateway.ready, ended])
+  if (ending.aborted) return
   await using _announced = await announceServer(config, server.url, server.secret)
   await using _hosts = await listenForHosts(
     config,
@@ -68,7 +72,7 @@ export async function serve(json: boolean): Promise<void> {
       'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',
     )
   }
-  await ending
+  await ended
   stop.abort()
   await adding
 }
@@ -101,16 +105,14 @@ function snippet(config: Config): unknown {
   return { mcpServers: { dragoman: server } }
 }
 
-/** Resolves at the first signal; a second one ends the process at once. */
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    let count = 0
-    const onSignal = () => {
-      count += 1
-      if (count > 1) process.exit(1)
-      resolve()
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
+/** Aborts at the first signal; a second one ends the process at once. */
+function signalled(): AbortSignal {
+  const ending = new AbortController()
+  const onSignal = () => {
+    if (ending.signal.aborted) process.exit(1)
+    ending.abort()
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return ending.signal
 }

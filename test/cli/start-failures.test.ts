@@ -111,7 +111,7 @@ test('an import that ends in the middle says how many agents are written, and th
   expect(stderr).not.toContain('nothing was written')
 })
 
-test('a start without its PostgreSQL retries once, not in a retry, and ends with one message', async () => {
+test('a start without its PostgreSQL says that it waits, retries once, not in a retry, and ends with one message', async () => {
   await using folder = await temporaryFolder()
   await using starting = runProcess(process.execPath, [command, 'serve'], {
     DRAGOMAN_DATA: folder.path,
@@ -120,7 +120,12 @@ test('a start without its PostgreSQL retries once, not in a retry, and ends with
   })
   const { code, stdout, stderr } = await starting.ended
   expect([code, stdout]).toEqual([1, ''])
-  expect(stderr.trimEnd().split('\n')).toEqual([
+  const [waiting = '', ...message] = stderr.trimEnd().split('\n')
+  expect(JSON.parse(waiting)).toMatchObject({
+    reason: expect.stringContaining('connect ECONNREFUSED'),
+    msg: 'the start waits up to 15 seconds for the store',
+  })
+  expect(message).toEqual([
     'PostgreSQL at 127.0.0.1:1/dragoman cannot be used: connect ECONNREFUSED 127.0.0.1:1. (unavailable)',
     '  Start it, or set DATABASE_URL to its address.',
   ])
