@@ -100,7 +100,7 @@ export interface Gateway extends AsyncDisposable {
 export async function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const { signal, log } = options
   const onWait = ({ message }: Failure) =>
-    log?.warn({ reason: message }, 'the start waits up to 15 seconds for the store')
+    log?.warn({ reason: message }, 'the start is tried again for up to 15 seconds')
   try {
     return await retryStart((stack) => assemble(stack, config, options), { signal, onWait })
   } catch (fault) {

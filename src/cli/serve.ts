@@ -110,7 +110,7 @@ function signalled(): AbortSignal {
   const ending = new AbortController()
   const onSignal = () => {
     if (ending.signal.aborted) process.exit(1)
-    ending.abort()
+    ending.abort(new Failure('cancelled', 'A signal ended the gateway.'))
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)

@@ -33,7 +33,7 @@ export async function retryFor<T>(
       return await work()
     } catch (error) {
       const left = end - performance.now()
-      if (!isRetryable(error) || left <= 0) throw error
+      if (left <= 0 || !isRetryable(error)) throw error
       await pause(Math.min(backoff(attempt, pauses), left), undefined, { ...(signal && { signal }) }).catch(
         () => {
           throw error
