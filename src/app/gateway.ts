@@ -98,12 +98,15 @@ export interface Gateway extends AsyncDisposable {
  * that it opened. A start is retried while the store is unavailable.
  */
 export async function openGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
+  const { signal, log } = options
+  const onWait = ({ message }: Failure) =>
+    log?.warn({ reason: message }, 'the start is tried again for up to 15 seconds')
   try {
-    return await retryStart((stack) => assemble(stack, config, options))
+    return await retryStart((stack) => assemble(stack, config, options), { signal, onWait })
   } catch (fault) {
     const failure = startFailure(fault, config)
     // The caller reports a Failure; only the log has the stack of an unexpected error.
-    if (!(failure instanceof Failure)) options.log?.error({ err: failure }, 'start')
+    if (!(failure instanceof Failure)) log?.error({ err: failure }, 'start')
     throw failure
   }
 }

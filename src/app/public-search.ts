@@ -52,10 +52,11 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
     createOutbound(runtime),
   )
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
+  // Once the follower has stopped.
+  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   const follower = stack.use(
     new IndexTailer(store, listed.index, onError('index'), { livenessCache, ...tailing }),
   )
-  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   await livenessCache.sweep()
   const views = createViews(site, livenessCache)
   return new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })

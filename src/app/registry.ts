@@ -85,10 +85,11 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     onCard: (id, signal) => checker.check(id, signal),
   })
   const { livenessCache } = liveness
+  // Once the follower has stopped.
+  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   const follower = stack.use(
     new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
   )
-  stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
   )

@@ -28,6 +28,8 @@ export interface GatewayOptions {
   readonly clock?: Clock
   readonly wait?: Wait
   readonly log?: Logger
+  /** Ends a start that waits for its store or its model, by a Failure. */
+  readonly signal?: AbortSignal
   /** The shipped model, if it is loaded already. */
   readonly static_embedder?: Embedder
   readonly lookup?: SafeFetchOptions['lookup']

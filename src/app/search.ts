@@ -219,7 +219,7 @@ function required(name: string, value: string | undefined, embedder: string): st
 /** The code of an optional embedder is loaded only if the configuration names it. */
 async function openEmbedder(
   settings: ModelSettings,
-  { config, options }: Runtime,
+  { config, options, log }: Runtime,
   outbound: Outbound,
 ): Promise<Embedder> {
   if (settings.embedder === 'static')
@@ -240,7 +240,10 @@ async function openEmbedder(
   const { url, model } = settings
   const { DRAGOMAN_EMBEDDINGS_KEY: key, DRAGOMAN_EMBEDDINGS_DIMENSIONS: dimensions } = config
   const fetch = outbound.fetchFrom(URL.canParse(url) ? [new URL(url).origin] : [], embedderTimeout)
-  return createHttpEmbedder({ url, model, key, dimensions, fetch, timeout_ms: embedderTimeout })
+  // An endpoint that loads its model may take minutes.
+  log.info({ model }, 'asking the embeddings endpoint for a first vector')
+  const limits = { timeout_ms: embedderTimeout, ...(options.signal && { signal: options.signal }) }
+  return createHttpEmbedder({ url, model, key, dimensions, fetch, ...limits })
 }
 
 /** A model on this machine that cannot be loaded will not load a moment later: the start is not retried. */

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { counted } from '../../schemas/counted.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { version } from '../app/assets.ts'
 import { privateFile } from '../common/private-file.ts'
 import { print } from './output.ts'
@@ -11,8 +12,9 @@ import { openOwnStore } from './own-store.ts'
  * checksum. The file appears complete or not at all, and only its owner may read it.
  */
 export async function exportRegistry(file: string, json: boolean): Promise<void> {
+  const target = await targetOf(file)
   await using store = await openOwnStore()
-  const part = `${file}.${randomUUID()}.part`
+  const part = `${target}.${randomUUID()}.part`
   try {
     const { revision, rows } = await store.dumpRestore.dump(async ({ migrations, revision, rows }) => {
       await using handle = await open(part, 'wx', privateFile)
@@ -32,9 +34,19 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
       await handle.sync()
       return { revision, rows: count }
     })
-    await rename(part, file)
+    await rename(part, target)
     print(json ? { file, revision, rows } : `${counted(rows, 'row')} at revision ${revision} in ${file}`)
   } finally {
     await rm(part, { force: true })
   }
+}
+
+/** The file behind links, which stay. Throws Failure `invalid_request` for a device or a pipe, which would be replaced. */
+async function targetOf(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined)
+  if (!found) return file
+  if (found.isFile()) return await realpath(file)
+  throw new Failure('invalid_request', `${file} is no regular file.`, {
+    hint: 'An export replaces its file: name a file, such as registry.jsonl.',
+  })
 }

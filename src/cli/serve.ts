@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Failure } from '../../schemas/failure.ts'
 import { command, version } from '../app/assets.ts'
 import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '../app/config.ts'
@@ -18,12 +19,17 @@ import { serveHost } from './serve-host.ts'
 export async function serve(json: boolean): Promise<void> {
   const config = readConfig()
   const ending = signalled()
+  const ended = once(ending, 'abort')
   const running = await runningServer(config)
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
-  await using gateway = await openGateway(config, { log: createLogger(config.DRAGOMAN_LOG ?? 'info') })
+  const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
+  await using gateway = await openGateway(config, { log, signal: ending })
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
-  if (!(await isReady(gateway, server.url, ending))) return
+  const late = setTimeout(() => say(stillReading(server.url)), patience)
+  await Promise.race([gateway.ready, ended])
+  clearTimeout(late)
+  if (ending.aborted) return
   await using _announced = await announceServer(config, server.url, server.secret)
   await using _hosts = await listenForHosts(
     config,
@@ -68,7 +74,7 @@ export async function serve(json: boolean): Promise<void> {
       'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',
     )
   }
-  await ending
+  await ended
   stop.abort()
   await adding
 }
@@ -76,16 +82,8 @@ export async function serve(json: boolean): Promise<void> {
 /** Milliseconds after which a start says what it waits for. */
 const quiet_ms = 1000
 
-/** Waits until searches see all agents; false if the process is to end before. */
-async function isReady({ ready }: Gateway, url: string, ending: Promise<void>): Promise<boolean> {
-  const timer = setTimeout(() => {
-    say(
-      `${url} answers reads by name and calls. The index is being read or built: until then searches wait, or say what they lack.`,
-    )
-  }, quiet_ms)
-  const is_ready = await Promise.race([ready.then(() => true), ending.then(() => false)])
-  clearTimeout(timer)
-  return is_ready
+function stillReading(url: string): string {
+  return `${url} answers reads by name and calls. The index is being read or built: until then searches wait, or say what they lack.`
 }
 
 /** Adds the mirrors of the configuration that do not exist yet. */
@@ -116,16 +114,14 @@ function snippet(config: Config): unknown {
   return { mcpServers: { dragoman: server } }
 }
 
-/** Resolves at the first signal; a second one ends the process at once. */
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    let count = 0
-    const onSignal = () => {
-      count += 1
-      if (count > 1) process.exit(1)
-      resolve()
-    }
-    process.on('SIGTERM', onSignal)
-    process.on('SIGINT', onSignal)
-  })
+/** Aborts at the first signal; a second one ends the process at once. */
+function signalled(): AbortSignal {
+  const ending = new AbortController()
+  const onSignal = () => {
+    if (ending.signal.aborted) process.exit(1)
+    ending.abort(new Failure('cancelled', 'A signal ended the gateway.'))
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  return ending.signal
 }

@@ -12,6 +12,12 @@ export function backoff(attempt: number, { first_ms, max_ms }: Backoff): number 
   return Math.min(first_ms * 2 ** (attempt - 1), max_ms)
 }
 
+interface RetryOptions extends Backoff {
+  readonly within_ms: number
+  /** Ends the pauses, and with them the repetition. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * Runs `work`, and repeats it with exponential backoff while `isRetryable` holds for its error; the last time after
  * `within_ms` milliseconds. Rejects with the last error.
@@ -19,15 +25,20 @@ export function backoff(attempt: number, { first_ms, max_ms }: Backoff): number 
 export async function retryFor<T>(
   work: () => Promise<T>,
   isRetryable: (error: unknown) => boolean,
-  { within_ms, ...pauses }: Backoff & { readonly within_ms: number },
+  { within_ms, signal, ...pauses }: RetryOptions,
 ): Promise<T> {
   const end = performance.now() + within_ms
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!isRetryable(error) || performance.now() >= end) throw error
+      const left = end - performance.now()
+      if (left <= 0 || !isRetryable(error)) throw error
+      await pause(Math.min(backoff(attempt, pauses), left), undefined, { ...(signal && { signal }) }).catch(
+        () => {
+          throw error
+        },
+      )
     }
-    await pause(Math.min(backoff(attempt, pauses), Math.max(0, end - performance.now())))
   }
 }

@@ -42,6 +42,23 @@ test('a start whose store becomes unavailable is repeated with new resources', a
   expect(state).toEqual({ begun: 3, open: 1 })
 })
 
+test('a start that waits for its store says so once, and ends at a signal with the reason', async () => {
+  const fault = new Failure('unavailable', 'The store cannot be reached.')
+  const ending = new AbortController()
+  const told: unknown[] = []
+  let begun = 0
+  const start = retryStart(
+    async () => {
+      begun++
+      if (begun === 3) ending.abort()
+      throw fault
+    },
+    { signal: ending.signal, onWait: (failure) => void told.push(failure) },
+  )
+  await expect(start).rejects.toBe(fault)
+  expect([begun, told]).toEqual([3, [fault]])
+})
+
 test('a server that cannot serve a REST row names the row and stops listening', async () => {
   await using folder = await temporaryFolder()
   const port = await freePort()

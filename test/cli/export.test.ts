@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -55,4 +55,17 @@ test('a registry is exported from one folder and imported into another, whole or
   expect((await run(['import', file, '--replace'], to)).code).toBe(0)
   const remote = await run(['export', file], { ...to, DRAGOMAN_URL: 'http://127.0.0.1:9' })
   expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining('DRAGOMAN_URL') })
+})
+
+test('an export goes to the file behind a link, and refuses what is no file', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
+  const [file, link] = [join(folder.path, 'export.jsonl'), join(folder.path, 'link')]
+  await writeFile(file, '')
+  await symlink(file, link)
+  expect((await run(['export', link], environment)).code).toBe(0)
+  expect((await lstat(link)).isSymbolicLink()).toBe(true)
+  expect((await readFile(file, 'utf8')).length).toBeGreaterThan(0)
+  const refused = { code: 2, stderr: expect.stringContaining(`${folder.path} is no regular file.`) }
+  expect(await run(['export', folder.path], environment)).toMatchObject(refused)
 })

@@ -111,7 +111,7 @@ test('an import that ends in the middle says how many agents are written, and th
   expect(stderr).not.toContain('nothing was written')
 })
 
-test('a start without its PostgreSQL retries once, not in a retry, and ends with one message', async () => {
+test('a start without its PostgreSQL says that it waits, retries once, not in a retry, and ends with one message', async () => {
   await using folder = await temporaryFolder()
   await using starting = runProcess(process.execPath, [command, 'serve'], {
     DRAGOMAN_DATA: folder.path,
@@ -120,11 +120,38 @@ test('a start without its PostgreSQL retries once, not in a retry, and ends with
   })
   const { code, stdout, stderr } = await starting.ended
   expect([code, stdout]).toEqual([1, ''])
-  expect(stderr.trimEnd().split('\n')).toEqual([
+  const [waiting = '', ...message] = stderr.trimEnd().split('\n')
+  expect(JSON.parse(waiting)).toMatchObject({
+    reason: expect.stringContaining('connect ECONNREFUSED'),
+    msg: 'the start is tried again for up to 15 seconds',
+  })
+  expect(message).toEqual([
     'PostgreSQL at 127.0.0.1:1/dragoman cannot be used: connect ECONNREFUSED 127.0.0.1:1. (unavailable)',
     '  Start it, or set DATABASE_URL to its address.',
   ])
 }, 40_000)
+
+test('a start that waits for an embeddings endpoint says so, and ends at SIGTERM', async () => {
+  await using folder = await temporaryFolder()
+  const silent = createServer(() => {})
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`
+  await using starting = runProcess(process.execPath, [command, 'serve'], {
+    DRAGOMAN_DATA: folder.path,
+    DRAGOMAN_EMBEDDER: 'http',
+    DRAGOMAN_MODEL: 'm',
+    DRAGOMAN_EMBEDDINGS_URL: url,
+    PORT: '0',
+  })
+  await starting.printed(/asking the embeddings endpoint/)
+  starting.process.kill('SIGTERM')
+  expect(await starting.ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('A signal ended the gateway.'),
+  })
+  silent.closeAllConnections()
+  silent.close()
+}, 30_000)
 
 test('an import from standard input is the same as from a file', async () => {
   await using folder = await temporaryFolder()

@@ -57,6 +57,26 @@ test('a fault at the start is reported, and repaired by a retry', async () => {
   expect(home.follower.applied_revision).toBe(1)
 })
 
+test('a stop does not wait until everything is derived', async () => {
+  await using home = await openHome(0, ...Array.from({ length: 50 }, () => sampleEntry()))
+  await home.follower.ready
+  await using index = createMemoryIndex()
+  const isBegun = Promise.withResolvers<void>()
+  const derived = {
+    get applied_revision() {
+      return index.applied_revision
+    },
+    async apply(...change: Parameters<typeof index.apply>) {
+      await index.apply(...change)
+      isBegun.resolve()
+    },
+  }
+  const follower = new IndexTailer(home.store, derived, () => {}, { page_size: 10 })
+  await isBegun.promise
+  await follower[Symbol.asyncDispose]()
+  expect(index.applied_revision).toBe(10)
+})
+
 test('a fault after a commit delays the waiting callers, and does not fail their calls', async () => {
   await using home = await openHome()
   await home.follower.ready

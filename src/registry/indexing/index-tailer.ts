@@ -165,7 +165,8 @@ export class IndexTailer implements AsyncDisposable {
   async #applyAll(): Promise<void> {
     const { livenessCache, page_size: pageSize = defaultPageSize } = this.#options
     await this.#restored()
-    while (this.#index.applied_revision < (await this.#store.read.revision())) {
+    const { signal } = this.#stop
+    while (!signal.aborted && this.#index.applied_revision < (await this.#store.read.revision())) {
       const changes = await this.#store.changes(this.#index.applied_revision, pageSize)
       const last = changes.at(-1)
       if (!last) return
