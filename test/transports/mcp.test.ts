@@ -18,6 +18,12 @@ test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method
   expect(json.error.data.hint).toContain('Connect an MCP client to this URL')
 })
 
+test('a body that is no message is refused with a message that would be one', async () => {
+  const { status, json } = await home.request('POST', '/mcp', { body: {} })
+  expect([status, json.error.code]).toEqual([400, -32600])
+  expect(json.error.data.hint).toContain('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
+})
+
 const info = { name: 'test', version: '1' }
 
 const stdio = () =>
