@@ -256,6 +256,28 @@ test('what a library reports goes to standard error: standard output is for data
   expect(stderr).toContain('a library is deprecated')
 })
 
+test('the command for MCP hosts tells a person at a terminal what it waits for', async () => {
+  await using folder = await temporaryFolder()
+  const terminal = 'process.stdin.isTTY = process.stderr.isTTY = true'
+  const started = (environment: Record<string, string>) =>
+    runProcess(
+      process.execPath,
+      [command, 'mcp'],
+      { DRAGOMAN_DATA: folder.path, ...environment },
+      { input: '' },
+    )
+  await using typed = started({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
+  })
+  const { stdout, stderr } = await typed.ended
+  expect([stdout, stderr]).toEqual([
+    '',
+    expect.stringMatching(/^An MCP host starts this command.* install --host/),
+  ])
+  await using host = started({})
+  expect((await host.ended).stderr).toBe('')
+})
+
 test('a search of a new registry that finds nothing says how to have it list more', async () => {
   await using folder = await temporaryFolder()
   const search = (...words: string[]) => run(['search', ...words], { DRAGOMAN_DATA: folder.path })
