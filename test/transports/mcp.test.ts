@@ -109,6 +109,18 @@ const modern = (method: string, params: Record<string, unknown>, headers: Record
   })
 
 describe('Streamable HTTP', () => {
+  test.each([
+    ['serach_agents', /^The tool serach_agents is unknown\. Did you mean search_agents\?$/],
+    [
+      'com.example.weather',
+      /^The tool com\.example\.weather is unknown\. The tools are search_agents, .*call_agent/,
+    ],
+  ])('a call of the tool %s, which is unknown, says in its message what to call', async (name, message) => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }
+    const { json } = await home.request('POST', '/mcp', { body })
+    expect(json.error).toMatchObject({ code: -32602, message: expect.stringMatching(message) })
+  })
+
   test('every tool has a title, annotations and, but for those that pass on the words of others, an object for its output', async () => {
     const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
       result: { tools: Record<string, never>[] }
