@@ -60,6 +60,9 @@ export const ToolSearchInput = SearchInput.pick({ query: true, limit: true, curs
 /** The input of a search with a required intent. */
 export const IntentInput = z.strictObject({ query: intent, ...fields }).meta({ id: 'SearchRequest' })
 
+/** A registry with fewer agents waits for its operator to fill it. */
+export const fewAgents = 20
+
 /** Numbers of agents, by a value of theirs. */
 export const Counts = z.record(z.string(), z.int().min(0)).meta({ id: 'Counts' })
 const facetCounts = Object.fromEntries(facetNames.map((name) => [name, Counts])) as Record<

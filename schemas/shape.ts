@@ -125,14 +125,28 @@ function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: u
   const close = [...new Set(shown.flatMap((issue) => nearestFields(issue, json)))].slice(0, maxErrors)
   const first = errors[0]
   const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
-  return new Failure('invalid_request', message, { errors, ...(close.length > 0 && { nearest: close }) })
+  if (close.length > 0) return new Failure('invalid_request', message, { errors, nearest: close })
+  const hint = shown.flatMap((issue) => fieldsHint(issue, json))[0]
+  return new Failure('invalid_request', message, { errors, ...(hint !== undefined && { hint }) })
 }
 
 function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
   if (issue.code !== 'unrecognized_keys') return []
-  const { properties } = schemaAt(json, issue.path)
-  const names = isRecord(properties) ? Object.keys(properties) : []
+  const names = fieldNames(json, issue.path)
   return issue.keys.slice(0, maxErrors).flatMap((key) => nearest(key, names))
+}
+
+/** What an object takes that got a field which is like none of its own. */
+function fieldsHint(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
+  if (issue.code !== 'unrecognized_keys') return []
+  const names = fieldNames(json, issue.path)
+  if (names.length === 0) return []
+  return [`${pointer(issue.path) || 'It'} takes ${names.join(', ')}.`]
+}
+
+function fieldNames(json: JsonSchema, path: readonly PropertyKey[]): string[] {
+  const { properties } = schemaAt(json, path)
+  return isRecord(properties) ? Object.keys(properties) : []
 }
 
 function fieldErrors(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown): FieldError[] {

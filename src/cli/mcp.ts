@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { readConfig } from '../app/config.ts'
 import { connectToHostSocket } from '../app/host-socket.ts'
+import { canAsk } from './input.ts'
 import { say } from './output.ts'
 
 /**
@@ -11,6 +12,7 @@ import { say } from './output.ts'
  */
 export async function mcp({ manage = false }: { readonly manage?: boolean }): Promise<void> {
   const config = readConfig()
+  if (canAsk()) say(forHosts)
   const session = { manage, token: config.DRAGOMAN_TOKEN }
   const socket = await connectToHostSocket(config, session)
   if (socket) return await relay(socket)
@@ -19,6 +21,10 @@ export async function mcp({ manage = false }: { readonly manage?: boolean }): Pr
   await using gateway = await openGateway(config)
   await serveHost(gateway, session)
 }
+
+/** Said to a person: an MCP host has no terminal. */
+const forHosts =
+  'An MCP host starts this command, and writes messages of MCP to its standard input. To let one do so: dragoman install --host claude-code. Ctrl+C ends it.'
 
 /** Passes lines on until one side ends. */
 async function relay(socket: Socket): Promise<void> {

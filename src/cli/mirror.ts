@@ -3,6 +3,8 @@ import { SingleBar } from 'cli-progress'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
+import { readConfig } from '../app/config.ts'
+import { createLogger } from '../telemetry/log.ts'
 import { type Client, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { print, say } from './output.ts'
@@ -40,7 +42,10 @@ export async function listMirrors(json: boolean): Promise<void> {
 
 /** Runs a mirror to its end and shows how far it is. Throws Failure if the run failed. */
 export async function runMirror(name: string, json: boolean): Promise<void> {
-  await using client = await openClient()
+  const config = readConfig()
+  // A run that fails is said at its end: a warning with a stack would say it twice.
+  const log = createLogger(config.DRAGOMAN_LOG ?? 'error')
+  await using client = await openClient(config, undefined, log)
   let mirror = await client.send<Mirror>({ to: registry, action: 'run_mirror', params: { name } })
   const bar = new SingleBar({
     stream: process.stderr,

@@ -1,5 +1,8 @@
+import type { Found } from '../../schemas/card.ts'
+import { counted } from '../../schemas/counted.ts'
 import { filters } from '../../schemas/entry-fields.ts'
 import type { JsonObject } from '../../schemas/json.ts'
+import { fewAgents } from '../../schemas/search.ts'
 import { readNumber } from './input.ts'
 import { agentColumns, agentRow } from './list.ts'
 import { print, printTable, say } from './output.ts'
@@ -28,11 +31,12 @@ export async function search(
   await printTable(
     [...agentColumns.filter(({ title }) => title !== 'STATE'), ...(query ? [{ title: 'FITS' }] : [])],
     agents.map((agent) => [
-      ...agentRow(agent).toSpliced(1, 1),
+      ...agentRow(agent).toSpliced(1, 1).with(-1, described(agent)),
       ...(query ? [percent(agent.confidence)] : []),
     ]),
   )
   say(`${agents.length} of ${total}`)
+  if (total === 0 && Object.keys(params.filters).length === 0) await sayIfFew()
   if (corrected.length > 0) {
     const changes = corrected.map(({ from, to }) => `"${to}" instead of "${from}"`).join(', ')
     say(`Shown for ${changes}. To search for the exact words: --exact`)
@@ -44,6 +48,20 @@ export async function search(
     say(
       `To see the actions of an agent: dragoman resolve ${first.package_name}. To call one: dragoman call NAME ACTION PARAMS`,
     )
+}
+
+/** What an agent does, without a column for the state that nearly all have. */
+function described({ deprecated, description }: Found): string {
+  return deprecated ? `Deprecated. ${description}` : description
+}
+
+/** A new registry finds little because it lists little. */
+async function sayIfFew(): Promise<void> {
+  const { total } = await searchPublic({ limit: 1 })
+  if (total >= fewAgents) return
+  say(
+    `Only ${counted(total, 'agent')} ${total === 1 ? 'is' : 'are'} listed. To list those of the official MCP registry: dragoman mirror add official`,
+  )
 }
 
 function percent(confidence: number | undefined): string {

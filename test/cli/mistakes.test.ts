@@ -70,6 +70,12 @@ test.each<[string, string[], number, RegExp[]]>([
     4,
     [/Did you mean .*svc\.utility\.reader/],
   ],
+  [
+    'an action that is left out',
+    ['call', reader],
+    2,
+    [/missing required argument 'action'/, /dragoman call --help shows how it is called/],
+  ],
   ['an unknown command', ['instal'], 2, [/Did you mean install\?/, /--help lists the commands/]],
 ])('%s is answered with what to do', async (_, args, code, texts) => {
   const ended = await run(args, { DRAGOMAN_DATA: folder.path })

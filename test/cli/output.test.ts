@@ -256,6 +256,64 @@ test('what a library reports goes to standard error: standard output is for data
   expect(stderr).toContain('a library is deprecated')
 })
 
+test('the command for MCP hosts tells a person at a terminal what it waits for', async () => {
+  await using folder = await temporaryFolder()
+  const terminal = 'process.stdin.isTTY = process.stderr.isTTY = true'
+  const started = (environment: Record<string, string>) =>
+    runProcess(
+      process.execPath,
+      [command, 'mcp'],
+      { DRAGOMAN_DATA: folder.path, ...environment },
+      { input: '' },
+    )
+  await using typed = started({
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
+  })
+  const { stdout, stderr } = await typed.ended
+  expect([stdout, stderr]).toEqual([
+    '',
+    expect.stringMatching(/^An MCP host starts this command.* install --host/),
+  ])
+  await using host = started({})
+  expect((await host.ended).stderr).toBe('')
+})
+
+test('a search of a new registry that finds nothing says how to have it list more', async () => {
+  await using folder = await temporaryFolder()
+  const search = (...words: string[]) => run(['search', ...words], { DRAGOMAN_DATA: folder.path })
+  const { code, stdout, stderr } = await search('will I need an umbrella')
+  expect([code, stdout]).toEqual([0, ''])
+  expect(stderr).toMatch(/Only 4 agents are listed\. .* dragoman mirror add official/)
+  expect((await search('read a web page')).stderr).not.toContain('mirror add')
+})
+
+test('a search says which agents are deprecated', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  const publication = join(folder.path, 'swans.json')
+  const swans = { package_name: 'com.example.swans', name: 'Swans', description: 'Folds paper swans.' }
+  await writeFile(
+    publication,
+    JSON.stringify({ ...swans, capabilities: [{ name: 'fold', description: 'Folds.' }] }),
+  )
+  await run(['publish', publication], environment)
+  await run(['go-live', 'com.example.swans'], environment)
+  await run(['deprecate', 'com.example.swans'], environment)
+  expect((await run(['search', 'paper', 'swans'], environment)).stdout).toContain(
+    'Deprecated. Folds paper swans.',
+  )
+})
+
+test('a mirror that cannot be read is said once, without the log of a gateway', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  const source = ['https://127.0.0.1:9/v0', '--name', 'gone', '--kind', 'mcp-registry']
+  expect((await run(['mirror', 'add', ...source], environment)).code).toBe(0)
+  await using running = runProcess(process.execPath, [command, 'mirror', 'run', 'gone'], environment)
+  const { code, stderr } = await running.ended
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^The source failed: .*\n {2}The next run.*\n$/)])
+})
+
 test.each([
   [['allowed'], /^No package is allowed. To let this gateway run one: .* allow NAME$/],
   [['apikey', 'list'], /^You have no API key. To make one: .* apikey create$/],

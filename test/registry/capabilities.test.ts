@@ -310,6 +310,8 @@ describe('the address of an MCP server as manifest URL', () => {
       valid: true,
       form: 'mcp',
       preview: { name: 'sample', capabilities: ['forecast'] },
+      // Its address is one of numbers, of which no name is made.
+      findings: [{ severity: 'warning', code: 'missing_field', field: '/package_name' }],
     })
   })
 })

@@ -108,6 +108,15 @@ describe('the input and the output', () => {
     })
   })
 
+  test('a field that is like no other is refused with the names of those that there are', async () => {
+    const call = (params: object) =>
+      routerOver(agents).dispatch({ to, action: 'count', params: params as never }, anonymous())
+    await expect(call({ to: 3, bound: 1 })).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: { errors: [{ pointer: '/bound' }], hint: 'It takes from, to.' },
+    })
+  })
+
   test('an output that breaks its own schema is our fault, where outputs are checked', async () => {
     const envelope = { to, action: 'count', params: { to: 0 } }
     const call = routerOver(agents).dispatch(envelope, anonymous())

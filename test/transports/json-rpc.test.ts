@@ -62,6 +62,11 @@ describe.each(Object.entries(transports))('JSON-RPC 2.0 over %s', (_, send) => {
     expect(answer).not.toHaveProperty('result')
   })
 
+  test('the message of an error says which member is wrong', async () => {
+    const answer = JSON.parse(await send(JSON.stringify(request(null, { method: 1 }))))
+    expect(answer.error.message).toBe('Not a JSON-RPC 2.0 request. /method: This must be a string.')
+  })
+
   test('an unknown method is -32601 and names its nearest', async () => {
     const { error, id } = JSON.parse(await send(JSON.stringify(request('m', { method: 'wiki.get_sumary' }))))
     expect(id).toBe('m')

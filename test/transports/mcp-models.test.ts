@@ -302,6 +302,11 @@ describe('over agents with actions', () => {
     expect((await home.request('GET', '/api/agents')).json.agents.length).toBeGreaterThan(0)
   })
 
+  test('a name that is like none that is listed leads to the search', async () => {
+    const { output } = await anonymous.call('resolve_package', { agent: 'qqzzxx' })
+    expect(output).toMatchObject({ code: 'not_found', hint: 'search_agents finds agents by what they do.' })
+  })
+
   test('a failure is reported without what says nothing to a model, and is whole in the metadata', async () => {
     const { isError, output, meta } = await anonymous.call('resolve_package', { agent: 'com.example.wether' })
     expect(isError).toBe(true)

@@ -18,6 +18,12 @@ test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method
   expect(json.error.data.hint).toContain('Connect an MCP client to this URL')
 })
 
+test('a body that is no message is refused with a message that would be one', async () => {
+  const { status, json } = await home.request('POST', '/mcp', { body: {} })
+  expect([status, json.error.code]).toEqual([400, -32600])
+  expect(json.error.data.hint).toContain('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
+})
+
 const info = { name: 'test', version: '1' }
 
 const stdio = () =>
@@ -103,6 +109,18 @@ const modern = (method: string, params: Record<string, unknown>, headers: Record
   })
 
 describe('Streamable HTTP', () => {
+  test.each([
+    ['serach_agents', /^The tool serach_agents is unknown\. Did you mean search_agents\?$/],
+    [
+      'com.example.weather',
+      /^The tool com\.example\.weather is unknown\. The tools are search_agents, .*call_agent/,
+    ],
+  ])('a call of the tool %s, which is unknown, says in its message what to call', async (name, message) => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }
+    const { json } = await home.request('POST', '/mcp', { body })
+    expect(json.error).toMatchObject({ code: -32602, message: expect.stringMatching(message) })
+  })
+
   test('every tool has a title, annotations and, but for those that pass on the words of others, an object for its output', async () => {
     const { result } = messageIn(await (await modern('tools/list', {})).text()) as {
       result: { tools: Record<string, never>[] }

@@ -19,6 +19,14 @@ async function refusal(opening: Promise<unknown>): Promise<Refused> {
 }
 
 describe('a refused upgrade', () => {
+  test('names the paths at which sockets are served', async () => {
+    await using home = await startGateway()
+    const peer = await askByHand(Number(new URL(home.url).port), '/ws')
+    const [answer] = await once(peer, 'data')
+    expect(String(answer)).toMatch(/WebSockets are served at .*\/rpc/)
+    peer.destroy()
+  })
+
   test('does not delay a shutdown although its peer never closes', async () => {
     await using home = await startGateway()
     const peer = await askByHand(Number(new URL(home.url).port), '/elsewhere')

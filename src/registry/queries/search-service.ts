@@ -352,7 +352,12 @@ export class SearchService {
     if (entry && isVisible(entry, caller)) return entry
     // Without the index, the answer is still that there is no such agent.
     const nearest = await this.#suggest(agent).catch(() => [])
-    throw new Failure('not_found', `No agent is listed as ${agent}.`, nearest.length > 0 ? { nearest } : {})
+    const hint = 'search_agents finds agents by what they do.'
+    throw new Failure(
+      'not_found',
+      `No agent is listed as ${agent}.`,
+      nearest.length > 0 ? { nearest } : { hint },
+    )
   }
 
   /** Package names close to one that is not listed. */

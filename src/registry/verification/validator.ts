@@ -7,7 +7,7 @@ import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
 import { usable } from '../capabilities/reading.ts'
 import type { ServerStatement } from '../capabilities/server-statement.ts'
-import { error, readFindings } from '../cards/card-findings.ts'
+import { error, readFindings, warning } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
@@ -50,14 +50,27 @@ const unfetchable: Validation = {
 async function ofUrl(manifestUrl: string, fetchCard: FetchCard, signal: AbortSignal): Promise<Validation> {
   try {
     const { document, sha256, server } = await fetchCard(manifestUrl, signal)
-    if (server) return ofServer(document, server, manifestUrl)
-    return { ...ofCard(document, manifestUrl), card_sha256: sha256 }
+    if (server) return withName(ofServer(document, server, manifestUrl))
+    return withName({ ...ofCard(document, manifestUrl), card_sha256: sha256 })
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code === 'cancelled') throw thrown
     const { code, message } = thrown
     const finding = error(code, '', message, thrown.details.hint ?? 'Serve the card as JSON at this address.')
     return { valid: false, form: null, findings: [finding], ...nothing }
   }
+}
+
+/** Says that the publication needs a name where neither the card nor its address gives one. */
+function withName(validation: Validation): Validation {
+  const { preview, findings } = validation
+  if (preview?.package_name !== null) return validation
+  const unnamed = warning(
+    'missing_field',
+    '/package_name',
+    'Its address names no domain from which a name can be made.',
+    'State a package_name, such as com.example.weather, when you publish it.',
+  )
+  return { ...validation, findings: [...findings, unnamed] }
 }
 
 function ofServer(document: unknown, server: ServerStatement, url: string): Validation {

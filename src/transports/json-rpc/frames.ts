@@ -77,7 +77,8 @@ function positionalParams(): Failure {
 }
 
 export function notARequest(pointer: string, detail: string): Failure {
-  return new Failure('invalid_request', `Not a JSON-RPC 2.0 request. ${detail}`, {
+  const where = pointer && `${pointer}: `
+  return new Failure('invalid_request', `Not a JSON-RPC 2.0 request. ${where}${detail}`, {
     errors: [{ pointer, detail }],
   })
 }

@@ -126,7 +126,7 @@ export class Upgrades {
     const refusal = repeatedField(request) ?? refuseHost?.(request) ?? secretInAddress(request.url)
     if (refusal) throw refusal
     const endpoint = this.#endpointOf(request)
-    if (!endpoint) throw new Failure('not_found', `No WebSocket is served at ${pathOf(request)}.`)
+    if (!endpoint) throw this.#noSocketAt(pathOf(request))
     assertOrigin(request, allowsOrigin)
     const { authorization } = request.headers
     const offered = offeredBy(request)
@@ -174,6 +174,13 @@ export class Upgrades {
   #endpointOf(request: IncomingMessage): SocketEndpoint | undefined {
     const path = pathOf(request)
     return this.#options.sockets.find((endpoint) => endpoint.path === path)
+  }
+
+  #noSocketAt(path: string): Failure {
+    const paths = this.#options.sockets.map((endpoint) => endpoint.path)
+    return new Failure('not_found', `No WebSocket is served at ${path}.`, {
+      hint: `WebSockets are served at ${paths.join(', ')}.`,
+    })
   }
 
   #assertOpen(): void {

@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../support/command.ts'
 import { type DnsServer, serveDns } from '../../support/dns.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startModernServer } from '../../support/mcp-servers.ts'
 import { authorizationRequest, instantLogin, register, signIn } from '../../support/sign-in.ts'
 
 const login = instantLogin({ namespaces: [] })
@@ -73,6 +74,21 @@ test.each([
   const browser = new Browser(home.url)
   const first = await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(then)}`)
   expect(new URL((await signIn(browser, first)).url).pathname).toBe('/me')
+})
+
+test('the check of an address says that a name is needed, until one is typed', async () => {
+  await using server = await startModernServer()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin }, { logins: [login] })
+  const browser = new Browser(gateway.url)
+  const page = await signIn(browser, await browser.open(`${gateway.url}/publish`))
+  const check = async (package_name: string) => {
+    const { text } = await browser.submit(page, { manifest_url: server.url, package_name, do: 'check' })
+    return text
+  }
+  expect(await check('')).toContain('State a package_name')
+  const named = await check('acme.tides')
+  expect(named).not.toContain('State a package_name')
+  expect(named).toContain('<dd dir="ltr">acme.tides</dd>')
 })
 
 test('a person takes an agent through its whole life by forms alone', async () => {

@@ -108,6 +108,19 @@ describe('the front page', () => {
     expect(text).toContain('href="/search?category=odd-things">Odd things')
   })
 
+  test('of a new registry suggests searches that its own agents fit, and says how to fill it', async () => {
+    await using fresh = await startGateway()
+    const { text } = await fresh.request('GET', '/', { headers: browser })
+    expect(text).toContain('<code>dragoman mirror add official</code>')
+    const suggested = [...text.matchAll(/class="chip" href="(\/search\?q=[^"]+)"/g)].map(([, path]) => path)
+    expect(suggested.length).toBeGreaterThan(1)
+    for (const path of suggested) {
+      const { text: results } = await fresh.request('GET', `${path}`, { headers: browser })
+      expect(results).toMatch(/<span>(Fits well|May fit)</)
+    }
+    expect((await open('/')).text).not.toContain('mirror add official')
+  })
+
   test('with a query leads to its results', async () => {
     const { text } = await open('/?q=swans&limit=2')
     expect(text).toContain('Plain')
@@ -163,6 +176,7 @@ describe('the page of a search', () => {
     const { text } = await fresh.request('GET', path, { headers: browser })
     const { json } = await fresh.request('GET', '/public/agents?limit=1')
     expect(text).toContain('Nothing here does that.')
+    expect(text).not.toContain('>will I need an umbrella</a>')
     expect(text).toContain(`This registry lists ${json.total} agents so far.`)
     expect(text).toContain('<code>dragoman mirror add official</code>. <a href="/docs/mirror">')
     expect((await fresh.request('GET', '/docs/mirror', { headers: browser })).status).toBe(200)

@@ -91,8 +91,10 @@ async function takeBatch(
 function refusalOf({ headers }: IncomingMessage, body: unknown): Failure | undefined {
   const messages = Array.isArray(body) ? body : [body]
   if (messages.length === 0 || messages.length > maximumBatch || !messages.every(isMessage)) {
-    const what = 'A request holds a JSON-RPC 2.0 message, its params by name'
-    return new Failure('invalid_request', `${what}, or at most ${maximumBatch} of them.`)
+    const example = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+    return new Failure('invalid_request', 'The body is not a message of JSON-RPC 2.0.', {
+      hint: `Send a message such as ${example}, its params by name, or a list of at most ${maximumBatch}.`,
+    })
   }
   const version = headers['mcp-protocol-version']
   // `initialize` states in its params what the client wants.

@@ -232,12 +232,17 @@ export function problemResult(whole: Readonly<Record<string, unknown>>): object 
   }
 }
 
+/** Names of tools in the answer to a call of none of them. */
+const maxNames = 20
+
+/** Hosts show a model the message of an error alone, so it says what to call instead. */
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
   const close = nearest(name, tools.keys())
-  const failure = new Failure(
-    'unknown_action',
-    `The tool ${name} is unknown.`,
-    close.length > 0 ? { nearest: close } : {},
-  )
-  return new Fault(faults.invalidParams, failure.message, { data: problem(failure, randomUUID()) })
+  const names = [...tools.keys()].slice(0, maxNames).join(', ')
+  const hint = close.length > 0 ? `Did you mean ${close.join(', ')}?` : `The tools are ${names}.`
+  const details = close.length > 0 ? { nearest: close } : { hint }
+  const failure = new Failure('unknown_action', `The tool ${name} is unknown.`, details)
+  return new Fault(faults.invalidParams, `${failure.message} ${hint}`, {
+    data: problem(failure, randomUUID()),
+  })
 }

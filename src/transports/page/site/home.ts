@@ -1,6 +1,6 @@
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { html } from '../html.ts'
-import { jsonOf, searchField } from './parts.ts'
+import { howToFill, jsonOf, searchField, tryOut } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, titleOf, words } from './words.ts'
 
@@ -26,7 +26,8 @@ export function home({ total, facets }: SearchOutput, base: string): View {
 <h1>${words.headline}</h1>
 <p class="lead">${words.lead}</p>
 ${searchField('', [], { suggests: true })}
-<p class="tries">${words.tries} ${words.examples.map((query) => html`<a class="chip" href="/search?q=${encodeURIComponent(query)}">${query}</a> `)}</p>
+${tryOut(total)}
+${howToFill(total)}
 </div>
 ${oneCall(base)}
 </div>

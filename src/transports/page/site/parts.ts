@@ -1,4 +1,5 @@
 import type { Entry } from '../../../../schemas/entry.ts'
+import { fewAgents } from '../../../../schemas/search.ts'
 import { withoutHidden } from '../../../../schemas/text.ts'
 import { type Html, html } from '../html.ts'
 import { callableWords, livenessWords, words } from './words.ts'
@@ -124,4 +125,17 @@ export function outside(address: string): Html {
 /** The address of an agent's page. */
 export function pageOf(packageName: string): string {
   return `/agent/${encodeURIComponent(packageName)}`
+}
+
+/** Searches to try, of which the first visitor of a new registry finds something too; without the one just made. */
+export function tryOut(listed = Number.POSITIVE_INFINITY, made = ''): Html {
+  const examples = listed < fewAgents ? words.own_examples : words.examples
+  const others = examples.filter((example) => example !== made)
+  return html`<p class="tries">${words.tries} ${others.map((example) => html`<a class="chip" href="/search?q=${encodeURIComponent(example)}">${example}</a> `)}</p>`
+}
+
+/** How the operator of a registry that is new has it list more; nothing for any other. */
+export function howToFill(listed = Number.POSITIVE_INFINITY): Html | false {
+  if (listed >= fewAgents) return false
+  return html`<p class="hint">${withCode(words.few(listed))} <a href="/docs/mirror">${words.mirrors}</a></p>`
 }

@@ -2,7 +2,7 @@ import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
-import { pageOf, searchField, stateOf, withCode } from './parts.ts'
+import { howToFill, pageOf, searchField, stateOf, tryOut } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, railFilters, words } from './words.ts'
 
@@ -13,8 +13,6 @@ type RailFilter = (typeof railFilters)[number]
 
 /** Agents that are shown where none fits with the filters. */
 export const maxNearby = 3
-/** A registry with fewer agents waits for its operator to fill it. */
-const fewAgents = 20
 
 /** What a registry has where nothing fits a search. */
 interface Beside {
@@ -163,16 +161,9 @@ function empty(search: URLSearchParams, { listed, nearby }: Partial<Beside> = {}
   const lifts =
     inForce.length > 1 &&
     html`<div class="chips">${inForce.map(({ name, title }) => html`<a class="chip" href="${addressOf(search, name, null)}">${words.lift(title)}</a>`)}</div>`
-  const tries =
-    !isFiltered &&
-    html`<p class="tries">${words.tries} ${words.examples.map((example) => html`<a class="chip" href="/search?q=${encodeURIComponent(example)}">${example}</a> `)}</p>`
-  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p>${lifts}${tries}<a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a>${listed !== undefined && listed < fewAgents && fill(listed)}</div>
+  const tries = !isFiltered && tryOut(listed, query)
+  return html`<div class="empty"><h2>${words.nothing}</h2><p>${words.other}</p>${lifts}${tries}<a class="button" href="${path}">${isFiltered ? words.fewer : words.all}</a>${howToFill(listed)}</div>
 ${nearby !== undefined && nearby.total > 0 && html`<p class="bar">${words.without(nearby.total)}</p><div class="hits">${hits(nearby)}</div>`}`
-}
-
-/** How the operator of a registry that is new has it list more. */
-function fill(listed: number): Html {
-  return html`<p class="hint">${withCode(words.few(listed))} <a href="/docs/mirror">${words.mirrors}</a></p>`
 }
 
 function pages({ next_cursor }: SearchOutput, search: URLSearchParams): Html | false {

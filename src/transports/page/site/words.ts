@@ -25,6 +25,8 @@ export const words = {
     'book a train in China',
     'ask my Postgres database',
   ],
+  /** What the agents of the gateway itself do: a new registry has no others. */
+  own_examples: ['turn a PDF into Markdown', 'the price of Bitcoin', 'the exchange rate of the euro'],
   listed: 'agents and MCP servers',
   callable: 'callable through this gateway',
   packages: 'to run on your machine',

@@ -47,7 +47,7 @@ function show(visit: Visit, typed: Typed, validation?: Validation) {
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>
 <form method="post" action="/publish"><input type="hidden" name="token" value="${visit.token()}">${hidden({ way })}<div class="fields">${fieldsOf(way, typed)}</div>
 <p class="chips"><button class="button" name="do" value="check">${text.check_first}</button><button class="button main" name="do" value="publish">${text.create}</button></p></form>
-<div id="findings" role="status">${validation && report(validation)}</div>`
+<div id="findings" role="status">${validation && report(validation, typed)}</div>`
   return { ...memberView(visit, '/publish', typed, content), script: 'publish' as const }
 }
 
@@ -72,11 +72,13 @@ ${field({ name: 'tags', label: text.tags, hint: text.tags_hint }, typed)}
 ${field({ name: 'category', label: text.category }, typed)}`
 }
 
-/** What is wrong, and how the agent would be listed. */
-function report({ valid, findings: all, preview }: Validation): Html {
+/** What is wrong, and how the agent would be listed; a name that is typed counts before that of the card. */
+function report({ valid, findings: all, preview }: Validation, { values }: Typed): Html {
+  const name = values.get('package_name')?.trim() || preview?.package_name
+  const open = all.filter(({ code, field }) => !name || code !== 'missing_field' || field !== '/package_name')
   return html`<p class="note">${valid ? text.valid : text.invalid}</p>
-${preview && html`<dl class="facts"><div><dt>${text.package_name}</dt><dd dir="ltr">${preview.package_name ?? ''}</dd></div><div><dt>${text.name}</dt><dd>${preview.name}</dd></div><div><dt>${words.capabilities(preview.capabilities.length)}</dt><dd>${preview.capabilities.slice(0, 20).join(', ')}</dd></div></dl>`}
-${findings(all)}`
+${preview && html`<dl class="facts"><div><dt>${text.package_name}</dt><dd dir="ltr">${name ?? ''}</dd></div><div><dt>${text.name}</dt><dd>${preview.name}</dd></div><div><dt>${words.capabilities(preview.capabilities.length)}</dt><dd>${preview.capabilities.slice(0, 20).join(', ')}</dd></div></dl>`}
+${findings(open)}`
 }
 
 function validate({ ask }: Visit, way: Way, form: URLSearchParams): Promise<Validation> {
