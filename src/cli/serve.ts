@@ -26,7 +26,7 @@ export async function serve(json: boolean): Promise<void> {
   await using gateway = await openGateway(config, { log, signal: ending })
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
-  const late = setTimeout(() => say(stillReading(server.url)), patience)
+  const late = setTimeout(() => say(stillReading(server.url)), quiet_ms)
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
