@@ -6,7 +6,7 @@ import { clientOptions } from './connect.ts'
 import { storeFailure } from './faults.ts'
 
 /** What remains of a limit that all gateways over one database count together. */
-interface SharedAllowance {
+export interface SharedAllowance {
   readonly remaining: number
   readonly reset_s: number
 }
