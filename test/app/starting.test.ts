@@ -45,7 +45,7 @@ test('a start whose store becomes unavailable is repeated with new resources', a
 test('a start that waits for its store says so once, and ends at a signal with the reason', async () => {
   const fault = new Failure('unavailable', 'The store cannot be reached.')
   const ending = new AbortController()
-  const told: unknown[] = []
+  const logged: unknown[] = []
   let begun = 0
   const start = retryStart(
     async () => {
@@ -53,10 +53,10 @@ test('a start that waits for its store says so once, and ends at a signal with t
       if (begun === 3) ending.abort()
       throw fault
     },
-    { signal: ending.signal, onWait: (failure) => void told.push(failure) },
+    { signal: ending.signal, onWait: (failure) => void logged.push(failure) },
   )
   await expect(start).rejects.toBe(fault)
-  expect([begun, told]).toEqual([3, [fault]])
+  expect([begun, logged]).toEqual([3, [fault]])
 })
 
 test('a server that cannot serve a REST row names the row and stops listening', async () => {
