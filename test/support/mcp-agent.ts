@@ -65,6 +65,6 @@ export function collect(): { readonly updates: Update[]; emit(update: Update): P
 }
 
 /** Expects the value to become correct within a while: the machine may be busy. */
-export function eventually<Value>(read: () => Value) {
+export function eventually<Value>(read: () => Value): ReturnType<typeof expect.poll<Value>> {
   return expect.poll(read, { interval: 5, timeout: 15_000 })
 }

@@ -27,7 +27,7 @@ export interface TestRegistry extends Registry, AsyncDisposable {
 }
 
 const site = { base_url: 'https://registry.test', site_url: 'https://site.test' }
-export const signal = new AbortController().signal
+export const signal: AbortSignal = new AbortController().signal
 
 interface Options {
   /** A database that others share; a fresh one when absent. */

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import type { LivingAgents } from '../../support/living.ts'
 import { createTime, type Time } from '../../support/time.ts'
 
-export const signal = new AbortController().signal
+export const signal: AbortSignal = new AbortController().signal
 export const minute = 60_000
 export const hour = 60 * minute
 export const day = 24 * hour

@@ -10,7 +10,7 @@ import {
 import type { Near, VectorChange } from '../../../src/search/vectors/vector-store.ts'
 import type { Pair } from './oracle.ts'
 
-export const { signal } = new AbortController()
+export const signal: AbortSignal = new AbortController().signal
 
 /** Different rounding of floats may swap entries that differ by less. */
 const tie = 1e-6
