@@ -89,7 +89,8 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   suggestCommands(program)
   for (const { path, command } of commandsOf(program)) {
     addExamples(command, examples[path] ?? [])
-    if (errors) command.showHelpAfterError(asTyped(`dragoman ${path} --help shows how it is called.`))
+    if (errors)
+      command.showHelpAfterError(asTyped(`dragoman ${path} --help shows how it is called, with examples.`))
     if (command.commands.length > 0) suggestCommands(command)
     else if (!withoutData.has(path)) {
       // --json is accepted after the command too.

@@ -92,7 +92,13 @@ export function createRunner(options: RunnerOptions): Runner {
 
   async function inWorkspace<T>(scripts: boolean, run: (work: Workspace) => Promise<T>): Promise<T> {
     cleaned ??= removeLarge(cache)
-    await cleaned
+    try {
+      await cleaned
+    } catch (fault) {
+      // The next installation tries again.
+      cleaned = undefined
+      throw fault
+    }
     await using work = await openWorkspace(options.folder, scripts ? undefined : cache)
     return await run(work)
   }

@@ -22,6 +22,16 @@ const kinds: Kind[] = [
     endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'HTTP+JSON', version: '1.0' }),
   },
   {
+    name: 'A2A 1.0 over HTTP+JSON at an address with a query',
+    start: serveA2a,
+    endpoint: (origin) => ({
+      protocol: 'a2a',
+      url: `${origin}/rest?region=eu`,
+      binding: 'HTTP+JSON',
+      version: '1.0',
+    }),
+  },
+  {
     name: 'A2A 1.0 over HTTP+JSON under its older name REST',
     start: serveA2a,
     endpoint: (origin) => ({ protocol: 'a2a', url: `${origin}/rest`, binding: 'REST', version: '1.0' }),

@@ -81,7 +81,12 @@ describe.skipIf(lacking)('a bundle', () => {
               `\${user_config.folders}`,
               `\${user_config.none}`,
             ],
-            env: { LEVEL: `\${user_config.level}`, NONE: `\${user_config.none}`, PLACE: `\${HOME}/x` },
+            env: {
+              LEVEL: `\${user_config.level}`,
+              NONE: `\${user_config.none}`,
+              PLACE: `\${HOME}/x`,
+              ODD: `\${constructor}`,
+            },
             platform_overrides: { linux: { env: { SYSTEM: 'linux' } }, win32: { command: 'cmd' } },
           },
         },
@@ -125,6 +130,7 @@ describe.skipIf(lacking)('a bundle', () => {
     })
     const { value } = await attempt((_, process) => process.env)
     expect(value).toMatchObject({ LEVEL: '3', PLACE: '/home/package/x', SYSTEM: 'linux', OTHER: 'own' })
+    expect(value).toMatchObject({ ODD: `\${constructor}` })
     expect(Object.keys(value as object)).not.toEqual(expect.arrayContaining(['NONE']))
     expect(Object.keys(value as object)).not.toEqual(expect.arrayContaining(['api_key']))
     await using other = await start(source, { env: { api_key: 'k', level: '4', folders: '/one\n/two' } })

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { hostIds } from '../../../schemas/install.ts'
-import { asTyped } from '../invocation.ts'
 import type { Json } from './json.ts'
 
 /** The command that gives agents to the hosts of this machine. */
@@ -18,7 +17,6 @@ export function addInstalling(program: Command, json: Json): void {
     .option('--yes', 'write without asking')
     .option('--manage', 'for this gateway itself: let the model publish, change and delete what you own')
     .description("give an agent to a host: show the change of the host's file, and write it")
-    .showHelpAfterError(asTyped('dragoman install --help lists the hosts, with examples.'))
     .action(async (agent: string | undefined, options) =>
       (await import('../install.ts')).install(agent, options, json()),
     )

@@ -98,7 +98,15 @@ export function createClient(
   createId: () => string,
 ): A2aClient {
   const isRpc = binding === 'JSONRPC'
-  const base = `${url.replace(/\/+$/, '')}${tenant ? `/${encodeURIComponent(tenant)}` : ''}`
+  const base = new URL(url)
+  const folder = `${base.pathname.replace(/\/+$/, '')}${tenant ? `/${encodeURIComponent(tenant)}` : ''}`
+
+  /** The address of a path of the agent, with the query of its own address. */
+  function addressOf(path: string): string {
+    const address = new URL(`${folder}${path}`, base)
+    for (const [name, value] of base.searchParams) address.searchParams.append(name, value)
+    return address.href
+  }
 
   async function request(operation: Operation, params: JsonObject, { headers, signal }: RequestOptions) {
     const isStream = operation === 'SendStreamingMessage'
@@ -118,7 +126,7 @@ export function createClient(
       method === 'GET'
         ? { headers: common }
         : { headers: { ...common, 'content-type': 'application/a2a+json' }, body: JSON.stringify(params) }
-    return await fetchImpl(`${base}${path}`, { method, ...sent, signal })
+    return await fetchImpl(addressOf(path), { method, ...sent, signal })
   }
 
   /** The result in a message of the agent. Throws AgentError. */

@@ -29,15 +29,15 @@ export function variableOf(option: string): string {
   return option.replaceAll(/[^A-Za-z0-9_]/g, '_')
 }
 
-const folders: Readonly<Record<string, string>> = {
-  __dirname: inside.package,
-  HOME: inside.home,
-  DESKTOP: `${inside.home}/Desktop`,
-  DOCUMENTS: `${inside.home}/Documents`,
-  DOWNLOADS: `${inside.home}/Downloads`,
-  pathSeparator: '/',
-  '/': '/',
-}
+const folders: ReadonlyMap<string, string> = new Map([
+  ['__dirname', inside.package],
+  ['HOME', inside.home],
+  ['DESKTOP', `${inside.home}/Desktop`],
+  ['DOCUMENTS', `${inside.home}/Documents`],
+  ['DOWNLOADS', `${inside.home}/Downloads`],
+  ['pathSeparator', '/'],
+  ['/', '/'],
+])
 
 /** The arguments and the environment of a bundle. Throws Failure `invalid_request` for a value that it does not take. */
 export function fillBundle(
@@ -52,7 +52,7 @@ export function fillBundle(
   )
   const text = (template: string) =>
     template.replaceAll(/\$\{([^{}]+)\}/g, (whole, name: string) =>
-      values.has(name) ? (values.get(name) ?? []).join(' ') : (folders[name] ?? whole),
+      values.has(name) ? (values.get(name) ?? []).join(' ') : (folders.get(name) ?? whole),
     )
   const filled = args.flatMap((arg) => values.get(/^\$\{([^{}]+)\}$/.exec(arg)?.[1] ?? '') ?? [text(arg)])
   const isUnset = (template: string) => values.get(/^\$\{([^{}]+)\}$/.exec(template)?.[1] ?? '')?.length === 0
@@ -75,7 +75,7 @@ function valuesOf(key: string, option: BundleOption, env: Readonly<Record<string
   if (stated === undefined) {
     const usual = option.default === undefined ? [] : [option.default].flat().map(String)
     return usual.map((text) =>
-      text.replaceAll(/\$\{([^{}]+)\}/g, (whole, name: string) => folders[name] ?? whole),
+      text.replaceAll(/\$\{([^{}]+)\}/g, (whole, name: string) => folders.get(name) ?? whole),
     )
   }
   const values = multiple ? stated.split('\n').filter((line) => line !== '') : [stated]

@@ -178,6 +178,8 @@ async function lock(
   const own = requirements.findIndex(
     (text) => normalName(text.split('==')[0] ?? '') === normalName(identifier),
   )
+  // Without its own line nothing would hold the package to the digest that was approved.
+  if (own === -1) return { problem: `${identifier} is not among what was resolved for it.` }
   requirements[own] = `${identifier}==${version} ${hashes.map((hash) => `--hash=sha256:${hash}`).join(' ')}`
   await writeShared(path, `${requirements.map((text) => text.trimEnd()).join('\n')}\n`)
   return { dependencies: requirements.length - 1 }
