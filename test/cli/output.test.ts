@@ -314,6 +314,10 @@ test('a mirror that cannot be read is said once, without the log of a gateway', 
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^The source failed: .*\n {2}The next run.*\n$/)])
 })
 
+/** The folder of a registry into which nobody has put anything. */
+const empty = await temporaryFolder()
+afterAll(() => empty[Symbol.asyncDispose]())
+
 test.each([
   [['allowed'], /^No package is allowed. To let this gateway run one: .* allow NAME$/],
   [['apikey', 'list'], /^You have no API key. To make one: .* apikey create$/],
@@ -325,8 +329,7 @@ test.each([
 ])(
   '%j without anything to list says so to people, and prints nothing for programs',
   async (args, message) => {
-    await using folder = await temporaryFolder()
-    const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: folder.path })
+    const { code, stdout, stderr } = await run(args, { DRAGOMAN_DATA: empty.path })
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr.trim()).toMatch(message)
   },
