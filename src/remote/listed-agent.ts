@@ -353,17 +353,18 @@ class ListedAgent {
     const described = await agent.describe?.(remote).catch(() => undefined)
     const names = (described ?? this.#entry.capabilities).map(({ name }) => name)
     if (names.length === 0) return failure
-    if (action === listedActions.message) return this.#takesNoText(names, failure)
+    const itsNames = `It has: ${names.slice(0, maxNames).join(', ')}.`
+    if (action === listedActions.message) return this.#takesNoText(itsNames, failure)
     const close = nearest(action, names)
-    const { hint = `It has: ${names.slice(0, maxNames).join(', ')}.` } = failure.details
+    const { hint = itsNames } = failure.details
     const details = { ...failure.details, hint, ...(close.length > 0 && { nearest: close }) }
     return new Failure(failure.code, failure.message, details, failure.cause)
   }
 
   /** The refusal of a text that names no action, as one of A2A, by an agent that has nothing but actions. */
-  #takesNoText(names: readonly string[], { code, cause }: Failure): Failure {
+  #takesNoText(itsNames: string, { code, cause }: Failure): Failure {
     const how = 'A message of A2A names one by metadata.skillId, or by a data part {"action", "params"}.'
-    const hint = `It has: ${names.slice(0, maxNames).join(', ')}. ${how}`
+    const hint = `${itsNames} ${how}`
     const { package_name } = this.#entry
     return new Failure(code, `${package_name} takes no text alone: call one of its actions.`, { hint }, cause)
   }

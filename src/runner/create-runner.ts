@@ -91,14 +91,12 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   async function inWorkspace<T>(scripts: boolean, run: (work: Workspace) => Promise<T>): Promise<T> {
-    cleaned ??= removeLarge(cache)
-    try {
-      await cleaned
-    } catch (fault) {
+    cleaned ??= removeLarge(cache).catch((fault) => {
       // The next installation tries again.
       cleaned = undefined
       throw fault
-    }
+    })
+    await cleaned
     await using work = await openWorkspace(options.folder, scripts ? undefined : cache)
     return await run(work)
   }

@@ -213,6 +213,7 @@ export class TextIndex {
   #scoreTerm({ list, weight }: WeighedTerm, average: number, board: Scoreboard, among: Selection): void {
     const { marks, mark } = among
     const { slots, weights: frequencies, size } = list
+    // `board.add` for each slot, in local variables: fields that are read and written each time are slower.
     const lengths = this.#lengths
     const { scores, slots: found } = board
     let { size: foundSize, highest } = board
