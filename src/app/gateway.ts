@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
@@ -38,6 +37,7 @@ import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
 import { createRuntime, type GatewayOptions, type Health, type Runtime } from './runtime.ts'
 import { openSearch } from './search.ts'
+import { createSettling, type Settling } from './settling.ts'
 import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
 import { openStatus } from './status.ts'
@@ -60,13 +60,8 @@ export interface Gateway extends AsyncDisposable {
   readonly follower: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
-  /** Resolves once searches see everything that is committed, or cannot because a part of the search fails. */
-  settled(): Promise<void>
-  /**
-   * Makes the index serve that was filled beside the one that serves (`rebuild_index`). Returns the revision up to which
-   * it was filled. Throws Failure `unavailable` if the engine takes no changes.
-   */
-  rebuilt(): Promise<number>
+  readonly settled: Settling['settled']
+  readonly rebuilt: Settling['rebuilt']
   readonly vectors: VectorIndexSwitch
   readonly verification: Verification
   readonly liveness: LivenessService
@@ -111,17 +106,10 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   }
 }
 
-/** Milliseconds that a start waits for an index to be read. For its own agents in a larger one it does not wait. */
-const readingWait = 50
-
 /** A gateway that leaves the index to a search engine is there to be small. */
 function cachedCharacters({ DRAGOMAN_SEARCH }: Config): number | undefined {
   return DRAGOMAN_SEARCH === 'memory' ? undefined : 8_000_000
 }
-
-/** How often a rebuild goes on after a fault of the engine. */
-const rebuildAttempts = 10
-const rebuildPause_ms = 3000
 
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
@@ -217,11 +205,8 @@ async function assemble(
   const { domain } = verification
   const isFirstStart = (await store.read.revision()) === 0
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
-  const reading = search.tailing.restoring?.then(() => true) ?? true
-  if (await Promise.race([reading, pause(readingWait, false, { ref: false })]))
-    await follower.caughtUp(listedAt)
-  // Whoever searches by intent in the first second finds the agents that are hosted here.
-  if (isFirstStart) await search.vectors.caughtUp(listedAt)
+  const { settled, rebuilt, listed } = createSettling({ store, search, follower, ready })
+  await listed(listedAt, isFirstStart)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
   const router = await openRouter(runtime, {
@@ -234,16 +219,6 @@ async function assemble(
     agentOf,
     push,
   })
-  async function settled() {
-    await ready
-    const revision = await store.read.latest()
-    const { vectors } = search
-    const isBehind = () =>
-      (follower.applied_revision < revision && !follower.is_failing) ||
-      (vectors.progress().applied_revision < revision && !vectors.is_failing)
-    while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
-  }
-
   return {
     ...router,
     authenticate: identity.authenticate,
@@ -256,23 +231,7 @@ async function assemble(
     follower,
     ready,
     settled,
-    async rebuilt() {
-      const isFailing = () => follower.is_failing || search.vectors.is_failing
-      await settled()
-      for (let attempt = 1; isFailing(); attempt++) {
-        if (attempt > rebuildAttempts)
-          throw new Failure(
-            'unavailable',
-            'The search engine takes no changes; the index in use is as it was.',
-          )
-        await pause(rebuildPause_ms)
-        await settled()
-      }
-      await search.engine?.takeOver()
-      // What others wrote meanwhile to the index that served until now.
-      await settled()
-      return follower.applied_revision
-    },
+    rebuilt,
     vectors: search.vectors,
     verification,
     liveness,
