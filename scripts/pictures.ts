@@ -5,23 +5,43 @@ import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import { chromiumPath } from '../test/support/chromium.ts'
-import { addressOf, sampleGateway, signInViews, signInVisitor, views } from '../test/support/sample-site.ts'
+import {
+  addressOf,
+  type SampleView,
+  sampleGateway,
+  signInViews,
+  signInVisitor,
+  views,
+} from '../test/support/sample-site.ts'
 
 const folder = resolve(import.meta.dirname, '../pictures')
 const readmeFolder = resolve(import.meta.dirname, '../docs/pictures')
 /** The pictures of the README. */
-const ofReadme = new Set(['home-light-1280', 'agent-dark-1280', 'connect-dark-1280', 'play-steps-light-1280'])
+const ofReadme = new Set([
+  'home-light-1280',
+  'agent-dark-1280',
+  'connect-dark-1280',
+  'play-answer-light-1280',
+])
 const screenHeight = 720
 const parts = process.argv.slice(2)
-const chosen = Object.entries({ ...views, ...signInViews }).filter(
-  ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
-)
 /** Pixels of the longest page that is drawn. */
 const maxHeight = 2400
 
 if (chromiumPath === undefined) throw new Error('There is no Chromium: apt-get install chromium')
 mkdirSync(folder, { recursive: true })
 await using home = await sampleGateway()
+const playAnswer: SampleView = {
+  path: '/play?agent=svc.utility.reader',
+  async prepare(page) {
+    await page.fill('form.call [data-name=url]', home.article)
+    await page.click('form.call button')
+    await page.waitForSelector('#steps li')
+  },
+}
+const chosen = Object.entries({ ...views, 'play-answer': playAnswer, ...signInViews }).filter(
+  ([name]) => parts.length === 0 || parts.some((part) => name.includes(part)),
+)
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
 try {
   for (const [name, view] of chosen) {

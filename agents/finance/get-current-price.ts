@@ -20,7 +20,8 @@ const Input = z.strictObject({
     .transform((symbol) => symbol.toUpperCase())
     .describe(
       'Stock or crypto ticker, pair, exchange rate or index: AAPL, BRK.B, BTC, ETH-EUR, EURUSD=X, ^GSPC.',
-    ),
+    )
+    .meta({ examples: ['BTC'] }),
   asset_class: AssetClassName.optional().describe('The class that you mean, if the symbol has several.'),
   currency: z
     .string()

@@ -3,7 +3,12 @@ import { notBlank } from '../../schemas/names.ts'
 import { type WikiPage, type WikiQuery, whole } from './answer.ts'
 import { clip, plain } from './text.ts'
 
-export const Words = z.string().trim().min(1).max(300).meta(notBlank)
+export const Words = z
+  .string()
+  .trim()
+  .min(1)
+  .max(300)
+  .meta({ ...notBlank, examples: ['Alan Turing'] })
 
 /** One page that a search found. */
 export const Hit = z

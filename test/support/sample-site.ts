@@ -7,12 +7,17 @@ import { pngOf } from './pictures.ts'
 import { listHostileAgent, listSampleAgent } from './sample-agent.ts'
 import { authorizationRequest, instantLogin, register } from './sign-in.ts'
 
-interface SampleView {
+export interface SampleView {
   readonly path: string
   /** For somebody who is signed in. */
   readonly isOwn?: boolean
   /** Brings the page into the state that is shown. */
   readonly prepare?: (page: Page) => Promise<void>
+}
+
+interface SampleGateway extends TestGateway {
+  /** The address of a web page to read. */
+  readonly article: string
 }
 
 /** The pages that stand alone, by name. */
@@ -155,16 +160,25 @@ npx -y tide-tables
 2. Choose a day.
 `
 
+const article = `<!doctype html><title>How to read a tide table</title><article><h1>How to read a tide table</h1>
+<p>A tide table lists the times of high and low water at one harbour, and the height of the water at each of them. Between
+two of these times the water rises or falls slowly at first, fast in the middle, and slowly again at the end.</p>
+<h2>The rule of twelfths</h2>
+<p>In the first hour after low water the sea rises by one twelfth of its range, in the second by two, in the third and the
+fourth by three each, in the fifth by two, and in the sixth by the last one.</p></article>`
+
 /** A gateway with a few agents and some traffic. */
 export async function sampleGateway(
   environment: Record<string, string> = {},
   options: GatewayOptions = {},
-): Promise<TestGateway> {
+): Promise<SampleGateway> {
   // A day has passed before the first reader comes.
   let behind = 24
   const clock = () => Date.now() - behind * 3_600_000
   const publisher = await serve((request, response) => {
     if (request.url === '/tides.png') return response.end(pngOf(48, 48))
+    if (request.url === '/article')
+      return response.writeHead(200, { 'Content-Type': 'text/html' }).end(article)
     response.writeHead(200, { 'Content-Type': 'text/markdown' }).end(readme)
   })
   const allowed = { DRAGOMAN_ALLOW_ORIGINS: publisher.origin, ...environment }
@@ -196,6 +210,7 @@ export async function sampleGateway(
   for (let at = 0; at < 4; at++) traffic.upstream('com.example.tides', at % 2 ? 'ok' : 'upstream_timeout', 8)
   return {
     ...home,
+    article: `${publisher.origin}/article`,
     async [Symbol.asyncDispose]() {
       await home[Symbol.asyncDispose]()
       await publisher[Symbol.asyncDispose]()

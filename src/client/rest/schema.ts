@@ -2704,7 +2704,10 @@ export interface components {
     }
     LookUpPageBody: {
       input: {
-        /** @description Page title or search term. */
+        /**
+         * @description Page title or search term.
+         * @example Alan Turing
+         */
         query: string
         /** @description Language of the wiki, such as en or de; ignored by a wiki with one language. Default: "en". */
         lang?: string
