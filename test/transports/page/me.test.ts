@@ -128,7 +128,22 @@ test('a person takes an agent through its whole life by forms alone', async () =
   expect([stale.status, stale.text.includes('precondition_failed')]).toEqual([412, true])
   expect(stale.text).toContain('value="Other"')
 
-  const deprecated = await browser.submit(changed, { message: 'Look out.' }, formWith(changed, 'deprecate'))
+  const badMove = await browser.submit(
+    changed,
+    { version: '1.1.0', endpoint: 'nowhere' },
+    formWith(changed, 'update'),
+  )
+  expect(badMove.text).toContain('id="f-endpoint-fault"')
+  const moved = await browser.submit(
+    changed,
+    { version: '1.1.0', endpoint: 'https://ada-weather.com/v2', protocol: 'a2a' },
+    formWith(changed, 'update'),
+  )
+  expect(moved.text).toContain('Saved.')
+  const { endpoints } = (await home.request('GET', `/public/agents/${agent.package_name}`)).json
+  expect(endpoints).toEqual([{ protocol: 'a2a', url: 'https://ada-weather.com/v2' }])
+
+  const deprecated = await browser.submit(moved, { message: 'Look out.' }, formWith(moved, 'deprecate'))
   expect(deprecated.text).toContain('It is deprecated.')
   const restored = await browser.submit(deprecated, {}, formWith(deprecated, 'restore'))
   const offline = await browser.submit(restored, {}, formWith(restored, 'stage'))

@@ -12,6 +12,8 @@ export interface Typed {
 interface FieldOptions {
   readonly name: string
   readonly label: string
+  /** Where errors of this field point to, if it is part of another one. */
+  readonly pointer?: string
   readonly hint?: string
   readonly type?: 'text' | 'url' | 'password' | 'number'
   /** Lines of a field with several. */
@@ -27,7 +29,7 @@ interface FieldOptions {
 export function field(options: FieldOptions, { values, failure }: Typed): Html {
   const { name, label, hint, type = 'text', rows, choices, required = false, autocomplete = 'off' } = options
   const value = values.get(name) ?? options.value ?? ''
-  const fault = faultOf(failure, name)
+  const fault = faultOf(failure, options.pointer ?? `/${name}`)
   const id = `f-${name}`
   const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean)
   const common = html`id="${id}" name="${name}"${described.length > 0 && html` aria-describedby="${described.join(' ')}"`}${fault !== undefined && html` aria-invalid="true"`}${required && html` required`}`
@@ -46,9 +48,9 @@ export function box(name: string, value: string, label: string, isChecked: boole
 }
 
 /** What is wrong with one field: the errors at its JSON Pointer. */
-function faultOf(failure: Failure | undefined, name: string): string | undefined {
+function faultOf(failure: Failure | undefined, place: string): string | undefined {
   const errors = failure?.details.errors?.filter(
-    ({ pointer }) => pointer === `/${name}` || pointer.startsWith(`/${name}/`),
+    ({ pointer }) => pointer === place || pointer.startsWith(`${place}/`),
   )
   return errors && errors.length > 0 ? errors.map(({ detail }) => detail).join(' ') : undefined
 }

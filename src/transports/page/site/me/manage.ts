@@ -1,4 +1,5 @@
 import type { EntryDetail } from '../../../../../schemas/card.ts'
+import type { Endpoint } from '../../../../../schemas/entry-parts.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
 import type { Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
@@ -65,7 +66,28 @@ function changesOf(form: URLSearchParams): JsonObject {
     ...filled(form, ['name', 'description']),
     tags: listed(form.get('tags')),
     category: category === undefined || category === '' ? null : category,
+    ...changedAddress(form),
   }
+}
+
+/** The address, if it was changed: one that was not may have more members than the form shows. */
+function changedAddress(form: URLSearchParams): JsonObject {
+  const endpoint = endpointIn(form)
+  const isSame = endpoint.url === form.get('old_endpoint') && endpoint.protocol === form.get('old_protocol')
+  return form.has('endpoint') && !isSame ? { endpoints: [endpoint] } : {}
+}
+
+/** The address at which an agent is called, as `addressFields` asks for it. */
+export function endpointIn(form: URLSearchParams): { readonly protocol: string; readonly url: string } {
+  return { protocol: form.get('protocol') ?? 'mcp', url: form.get('endpoint')?.trim() ?? '' }
+}
+
+/** The fields for the only address at which an agent is called. */
+export function addressFields(typed: Typed, present?: Endpoint): Html {
+  const url = { value: present?.url ?? '', pointer: '/endpoints/0/url' }
+  const protocol = { value: present?.protocol ?? 'mcp', pointer: '/endpoints/0/protocol' }
+  return html`${field({ name: 'endpoint', label: text.endpoint, hint: text.endpoint_hint, type: 'url', required: true, ...url }, typed)}
+${field({ name: 'protocol', label: text.protocol, choices: text.protocols, ...protocol }, typed)}`
 }
 
 function contentOf(visit: Visit, entry: EntryDetail, typed: Typed): Html {
@@ -98,11 +120,16 @@ ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ n
 }
 
 function editForm(visit: Visit, entry: EntryDetail, typed: Typed): Html {
-  const { package_name, revision, name, description, version, category, tags, license } = entry
+  const { package_name, revision, name, description, version, category, tags, license, endpoints } = entry
+  const [address, ...others] = endpoints
+  // Of several addresses, and of those that its document states, the form would lose something.
+  const own = entry.manifest === null && others.length === 0 ? address : undefined
+  const old = own && hidden({ old_endpoint: own.url, old_protocol: own.protocol })
   return html`<h2 class="title">${text.edit}</h2>
-<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}<div class="fields">
+<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}${old}<div class="fields">
 ${field({ name: 'name', label: text.name, value: name, required: true }, typed)}
 ${field({ name: 'description', label: text.description, value: description, rows: 3, required: true }, typed)}
+${own && addressFields(typed, own)}
 ${field({ name: 'version', label: words.version, value: version ?? '', hint: text.version_hint }, typed)}
 ${field({ name: 'tags', label: text.tags, value: tags.join(', '), hint: text.tags_hint }, typed)}
 ${field({ name: 'category', label: text.category, value: category ?? '' }, typed)}

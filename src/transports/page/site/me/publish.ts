@@ -10,7 +10,7 @@ import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { managePath } from './agents.ts'
 import { filled, listed, memberMounts, memberView, parsed } from './frame.ts'
-import { findings } from './manage.ts'
+import { addressFields, endpointIn, findings } from './manage.ts'
 
 const text = words.me
 
@@ -66,8 +66,7 @@ function fieldsOf(way: Way, typed: Typed): Html {
   return html`${field({ name: 'package_name', label: text.package_name, hint: text.package_name_hint, required: true }, typed)}
 ${field({ name: 'name', label: text.name, required: true }, typed)}
 ${field({ name: 'description', label: text.description, hint: text.description_hint, rows: 3, required: true }, typed)}
-${field({ name: 'endpoint', label: text.endpoint, hint: text.endpoint_hint, type: 'url', required: true }, typed)}
-${field({ name: 'protocol', label: text.protocol, choices: text.protocols }, typed)}
+${addressFields(typed)}
 ${field({ name: 'tags', label: text.tags, hint: text.tags_hint }, typed)}
 ${field({ name: 'category', label: text.category }, typed)}`
 }
@@ -99,6 +98,5 @@ function requestOf(way: Way, form: URLSearchParams): JsonObject {
 function statedIn(form: URLSearchParams): JsonObject {
   const texts = filled(form, ['package_name', 'name', 'description', 'category'])
   const tags = listed(form.get('tags'))
-  const endpoint = { protocol: form.get('protocol') ?? 'mcp', url: form.get('endpoint')?.trim() ?? '' }
-  return { ...texts, endpoints: [endpoint], ...(tags.length > 0 && { tags }) }
+  return { ...texts, endpoints: [endpointIn(form)], ...(tags.length > 0 && { tags }) }
 }
