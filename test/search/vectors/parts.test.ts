@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Highest } from '../../../src/common/highest.ts'
 import { takeFirst } from '../../../src/common/take-first.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
-import { layoutOf } from '../../../src/search/vectors/memory/layout.ts'
+import { layoutOf, slabRows } from '../../../src/search/vectors/memory/layout.ts'
 import {
   noBounds,
   writeCoarseQuery,
@@ -55,6 +55,16 @@ describe('the kernel', () => {
     )
   })
 
+  it('measures the entries of a slab alike whether it reads them or the whole slab', async () => {
+    await fc.assert(
+      fc.property(vectorsOfOneSize(300), ([query, entries]) => {
+        const { distances } = measured(query, entries)
+        expect(distances.whole).toEqual(distances.listed)
+      }),
+      { numRuns: rounds(300) },
+    )
+  })
+
   it('measures no entry of few dimensions as further away than it is', async () => {
     await fc.assert(
       fc.property(vectorsOfOneSize(36), ([query, entries]) => {
@@ -89,21 +99,41 @@ function measured(query: Float32Array, entries: readonly Float32Array[][]) {
   const width = entries[0]?.length ?? 1
   const rows = entries.flat()
   let bounds = noBounds
-  rows.forEach((vector, row) => {
+  // Between the entries are others that are not listed.
+  rows.forEach((vector, at) => {
+    const row = at + Math.floor(at / width) * width
     bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
-    pool.views.shorts[list / 2 + row] = row
+    pool.views.shorts[list / 2 + at] = row
   })
   const { unit, margin, slack } = writeQuery(pool.views, layout, query, bounds)
   const coarse = writeCoarseQuery(pool.views, layout, query, bounds)
   const kernel = kernelOn(pool.memory, layout)
-  kernel.measure(slab, list, entries.length, width, coarse.unit, coarse.base, coarse.margin, coarse.slack)
+  const measure = (whole: number) =>
+    kernel.measure(
+      slab,
+      list,
+      entries.length,
+      width,
+      whole,
+      coarse.unit,
+      coarse.base,
+      coarse.margin,
+      coarse.slack,
+    )
+  measure(0)
   const distances = slab + layout.slab.distances
+  const distanceOf = (entry: number) => pool.views.shorts[distances / 2 + entry]!
+  const listed = entries.map((_, entry) => distanceOf(entry))
+  for (let row = 0; row < slabRows; row++) pool.views.shorts[layout.scratch.order / 2 + row] = row
+  measure(slabRows)
+  const whole = entries.map((_, entry) => distanceOf(entry))
   kernel.estimate(slab, list, rows.length, unit, margin, slack)
   const chosen = kernel.choose(slab, list, entries.length, width, Number.NEGATIVE_INFINITY, margin, slack)
   const { floats } = pool.views
   return {
     /** What is left of the similarities by the distances, rounded up. */
-    most: Array.from(entries, (_, entry) => 1 - pool.views.shorts[distances / 2 + entry]! / 1024),
+    most: listed.map((distance) => 1 - distance / 1024),
+    distances: { listed, whole },
     bounds: Array.from({ length: chosen }, (_, index) => {
       const at = layout.scratch.chosen / 4 + index * 3
       return { upper: floats[at + 1]!, lower: floats[at + 2]! }

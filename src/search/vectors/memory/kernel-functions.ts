@@ -18,6 +18,7 @@ export interface Kernel {
     list: number,
     entries: number,
     width: number,
+    rows: number,
     unit: number,
     base: number,
     margin: number,

@@ -16,7 +16,7 @@ export interface MemoryLayout {
   /** Bytes of a vector as the high or the low halves of these integers. */
   readonly halfBytes: number
   readonly scratch: Sections<
-    'query' | 'coarse' | 'floats' | 'codes' | 'uppers' | 'chosen' | 'narrowed' | 'histogram'
+    'query' | 'coarse' | 'floats' | 'codes' | 'uppers' | 'chosen' | 'narrowed' | 'histogram' | 'order'
   >
   readonly slab: Sections<'list' | 'distances' | 'highs' | 'lows' | 'scales' | 'centers' | 'residuals'>
 }
@@ -45,6 +45,7 @@ export function layoutOf(dimensions: number): MemoryLayout {
       chosen: slabRows * 12,
       narrowed: listBytes,
       histogram: distances * 4,
+      order: listBytes,
     }),
     // What scans write comes first: the rest, from `highs` on, is what a snapshot holds.
     slab: sections({

@@ -25,6 +25,13 @@ export interface ScanResult {
 /** The high halves look for at least this many entries: the best of many that seem good seems better than it is. */
 const leastCoarse = 32
 
+/**
+ * Of slabs that together have more bytes of high halves than a processor's cache, a slab is read whole from this many
+ * listed rows on: from memory, rows that lie scattered take longer than all of them in order.
+ */
+const cacheBytes = 16 * 2 ** 20
+const leastWhole = slabRows / 4
+
 /** Searches one memory, in any thread. Only one search runs at a time: the memory has space for one query. */
 export class Scanner {
   /** Index of the best capability of the entry last compared, the first of equals; -1 if the entry has none. */
@@ -40,6 +47,8 @@ export class Scanner {
     this.#layout = layout
     this.#kernel = kernelOn(memory, layout)
     this.#views = viewsOf(memory)
+    const { order } = layout.scratch
+    for (let row = 0; row < slabRows; row++) this.#views.shorts[order / 2 + row] = row
   }
 
   search({ plan, vector, limit, bounds }: Scan): ScanResult {
@@ -77,15 +86,19 @@ export class Scanner {
 
   /** Measures all entries by the high halves; the distance within which the nearest `entries` of them seem to lie. */
   #furthest(plan: Uint32Array, entries: number, { unit, base, margin, slack }: CoarseTerms): number {
-    const { scratch, slab: sections } = this.#layout
+    const { scratch, slab: sections, halfBytes } = this.#layout
     const start = scratch.histogram / 4
     const end = start + distances - 1
     const { words } = this.#views
     words.fill(0, start, end + 1)
+    const isUncached = (plan.length / 3) * slabRows * halfBytes > cacheBytes
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
       const list = slab + sections.list
-      this.#kernel.measure(slab, list, plan[at + 2] ?? 0, plan[at + 1] ?? 0, unit, base, margin, slack)
+      const width = plan[at + 1] ?? 0
+      const entries = plan[at + 2] ?? 0
+      const rows = isUncached && entries * width >= leastWhole ? slabRows : 0
+      this.#kernel.measure(slab, list, entries, width, rows, unit, base, margin, slack)
     }
     let distance = start
     for (let near = words[start] ?? 0; near < entries && distance < end; ) near += words[++distance] ?? 0
