@@ -78,7 +78,7 @@ export class SearchService {
   readonly #pages = new WeakMap<object, PageFacts>()
   readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
     cachedCharacters,
-    (found) => JSON.stringify(found).length,
+    ({ agents, ...found }) => this.#lengthOf(agents) + JSON.stringify(found).length,
   )
 
   constructor({ livenessCache = emptyLivenessCache, ...options }: SearchServiceOptions) {
@@ -337,13 +337,19 @@ export class SearchService {
       }
       return { found: { ...view, ...more }, characters: this.#lengthOf(view) + JSON.stringify(more).length }
     })
-    return fitting(shown, maxCharacters).map(({ found }) => found)
+    const page = fitting(shown, maxCharacters)
+    const agents = page.map(({ found }) => found)
+    this.#lengths.set(
+      agents,
+      page.reduce((sum, { characters }) => sum + characters, 0),
+    )
+    return agents
   }
 
-  /** Public views are the same objects in each answer. */
-  #lengthOf(view: object): number {
-    const characters = this.#lengths.get(view) ?? JSON.stringify(view).length
-    this.#lengths.set(view, characters)
+  /** Characters of JSON, counted once: public views are the same objects in each answer. */
+  #lengthOf(part: object): number {
+    const characters = this.#lengths.get(part) ?? JSON.stringify(part).length
+    this.#lengths.set(part, characters)
     return characters
   }
 
