@@ -279,7 +279,10 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
  * A stated field takes precedence over the manifest from now on. A new manifest URL discards the card of the old one.
  */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
-  const values = stated(publication)
+  const { capabilities, ...others } = stated(publication)
+  // An empty list asks to follow the server, which an entry that does so is not asked twice.
+  const isFollowing = capabilities?.length === 0 && entry.reading?.lists === true
+  const values = { ...others, ...(capabilities && !isFollowing && { capabilities }) }
   // The source of an unowned entry states all fields except those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
