@@ -32,21 +32,13 @@ async function publisher(subject: string): Promise<typeof ada> {
 
 const allowed = 'http://127.0.0.1:3001'
 const name = 'com.example.weather'
+/** Options that leave no placeholder. */
+const described = ['--name', 'Weather', '--description', 'Forecasts for any town.']
+const own = [...described, '--endpoint', 'https://weather.example.com/a2a']
 
 test('a publisher with only a token takes an agent through its whole life by the command line', async () => {
   const file = join(folder.path, 'agent.json')
-  const written = await ada(
-    'init',
-    file,
-    '--package-name',
-    name,
-    '--description',
-    'Forecasts for any town.',
-    '--endpoint',
-    'https://weather.example.com/a2a',
-    '--tag',
-    'weather',
-  )
+  const written = await ada('init', file, '--package-name', name, ...own, '--tag', 'weather')
   expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(`dragoman publish ${file}`) })
   expect((await ada('init', file)).stderr).toContain('--force')
   expect((await ada('validate', file)).code).toBe(0)
@@ -140,15 +132,42 @@ test('a server.json is validated and published as it is, and import leads there'
 test("a name of somebody else's is refused without an offer to update it", async () => {
   const file = join(folder.path, 'other.json')
   const bob = await publisher('bob')
-  await ada('init', file, '--package-name', 'com.example.taken')
+  await ada('init', file, '--package-name', 'com.example.taken', ...own)
   expect((await ada('publish', file, '--live')).code).toBe(0)
   const refused = await bob('publish', file)
   expect([refused.code, refused.stderr.includes('dragoman update')]).toEqual([1, false])
 })
 
+test('a new file names the fields to fill in, and is refused by these names until they are', async () => {
+  const file = join(folder.path, 'unfilled.json')
+  const fields = ['package_name', 'name', 'description', 'endpoints/0/url']
+  const { stderr } = await ada('init', file)
+  expect(stderr).toContain(`Fill in ${fields.join(', ')}. Then: `)
+  const checked = await ada('validate', file)
+  expect([checked.code, checked.stdout.match(/error \S+/g)]).toEqual([
+    1,
+    fields.map((field) => `error /${field}`),
+  ])
+  const refused = await ada('publish', file)
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(fields.join(', ')) })
+  await ada('init', file, '--force', '--package-name', 'com.example.filled', ...own)
+  expect((await ada('publish', file)).code).toBe(0)
+  await writeFile(file, JSON.stringify({ name: JSON.parse((await ada('init', '-')).stdout).name }))
+  const updated = await ada('update', 'com.example.filled', file)
+  expect(updated).toMatchObject({ code: 2, stderr: expect.stringContaining('not filled in: name.') })
+})
+
 test('publishing an agent on this machine says at once how a gateway may call it', async () => {
   const file = join(folder.path, 'local.json')
-  await ada('init', file, '--package-name', 'com.example.local', '--endpoint', 'http://127.0.0.1:3000/a2a')
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.local',
+    ...described,
+    '--endpoint',
+    'http://127.0.0.1:3000/a2a',
+  )
   const warned = expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, warned])
@@ -158,6 +177,7 @@ test('publishing an agent on this machine says at once how a gateway may call it
     file,
     '--package-name',
     'com.example.live',
+    ...described,
     '--endpoint',
     'http://127.0.0.1:3000/a2a',
     '--force',
@@ -167,7 +187,15 @@ test('publishing an agent on this machine says at once how a gateway may call it
 
 test('publishing an agent that the gateway is allowed to call warns of nothing', async () => {
   const file = join(folder.path, 'allowed.json')
-  await ada('init', file, '--package-name', 'com.example.allowed', '--endpoint', `${allowed}/a2a`)
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.allowed',
+    ...described,
+    '--endpoint',
+    `${allowed}/a2a`,
+  )
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
 })
@@ -196,7 +224,15 @@ test('changes are watched, and webhooks are made, listed, changed and deleted', 
 
 test('a check says which signal fails', async () => {
   const file = join(folder.path, 'silent.json')
-  await ada('init', file, '--package-name', 'com.example.silent', '--endpoint', 'http://127.0.0.1:9/a2a')
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.silent',
+    ...described,
+    '--endpoint',
+    'http://127.0.0.1:9/a2a',
+  )
   await ada('publish', file, '--live')
   const { code, stdout, stderr } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
@@ -206,7 +242,7 @@ test('a check says which signal fails', async () => {
 
 test('the liveness of an agent is shown by days', async () => {
   const file = join(folder.path, 'quiet.json')
-  await ada('init', file, '--package-name', 'com.example.quiet', '--endpoint', `${closed}/a2a`)
+  await ada('init', file, '--package-name', 'com.example.quiet', ...described, '--endpoint', `${closed}/a2a`)
   await ada('publish', file, '--live')
   expect(await ada('check', 'com.example.quiet', '--days', '7')).toMatchObject({
     code: 0,

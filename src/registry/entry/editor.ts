@@ -3,6 +3,7 @@ import { initialValues } from '../../../schemas/entry-fields.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
+import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditAction, Decision, DecisionReads, Store, StoredEntry } from '../../store/store.ts'
@@ -66,6 +67,7 @@ export class Editor {
 
   async publish(publication: Publication, caller: Principal | null, signal: AbortSignal): Promise<Committed> {
     const principal = signedIn(caller)
+    assertFilledIn(publication)
     const isIncomplete = publication.name === undefined || publication.description === undefined
     const { manifest_url } = publication
     const fetched =
@@ -109,8 +111,9 @@ export class Editor {
     })
   }
 
-  update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed> {
-    return this.change(change, caller, { action: 'update' }, (entry, principal, at) => {
+  async update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed> {
+    assertFilledIn(publication)
+    return await this.change(change, caller, { action: 'update' }, (entry, principal, at) => {
       assertSameName(entry, publication.package_name)
       if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
       return updated(entry, publication, at)
@@ -194,6 +197,17 @@ export class Editor {
 function signedIn(caller: Principal | null): Principal {
   if (caller) return caller
   throw new Failure('unauthenticated', 'This needs a bearer token.')
+}
+
+/** Throws Failure `invalid_request` that names each field which still has the text of `dragoman init`. */
+function assertFilledIn(publication: Publication): void {
+  const pointers = placeholdersIn(publication)
+  if (pointers.length === 0) return
+  const fields = pointers.map((pointer) => pointer.slice(1)).join(', ')
+  throw new Failure('invalid_request', `These fields are not filled in: ${fields}.`, {
+    errors: pointers.map((pointer) => ({ pointer, detail: 'This is the text that `dragoman init` wrote.' })),
+    hint: 'Write your own text and address there.',
+  })
 }
 
 type Facts = Omit<

@@ -1,5 +1,6 @@
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { input } from '../../../schemas/shape.ts'
@@ -100,7 +101,7 @@ const shape = input(Publication)
 function ofPublication(publication: Record<string, unknown>, caller: Principal | null): Validation {
   try {
     const stated = shape.parse(publication)
-    const findings = [...lacks(stated), ...reserved(stated, caller), ...tooLarge(stated)]
+    const findings = [...lacks(stated), ...unfilled(stated), ...reserved(stated, caller), ...tooLarge(stated)]
     const isValid = isSound(findings)
     return { ...nothing, valid: isValid, form: null, findings, publication: isValid ? stated : null }
   } catch (thrown) {
@@ -134,6 +135,12 @@ function lacks({
       'Without a manifest it must be stated.',
       `Add ${field}, or manifest_url.`,
     ),
+  )
+}
+
+function unfilled(publication: Publication): Finding[] {
+  return placeholdersIn(publication).map((pointer) =>
+    error('placeholder', pointer, 'This is the text that `dragoman init` wrote.', 'Write your own.'),
   )
 }
 
