@@ -42,6 +42,9 @@ export async function init(file: string, options: InitOptions, json: boolean): P
   print(json ? { file, publication } : `Wrote ${file}.`)
   const open = placeholdersIn(publication).map((pointer) => pointer.slice(1))
   const next = `dragoman validate ${file} && dragoman publish ${file}`
+  const [endpoint] = publication.endpoints ?? []
+  if (!json && endpoint && options.protocol === undefined && !canAsk())
+    say(`It states the protocol ${endpoint.protocol}, which the address suggests. --protocol states another.`)
   if (!json) say(open.length === 0 ? `Next: ${next}` : `Fill in ${open.join(', ')}. Then: ${next}`)
 }
 

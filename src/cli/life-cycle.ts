@@ -58,6 +58,11 @@ async function ownEntry({ package_name }: Record<string, unknown>): Promise<stri
 /** Changes the fields that a file has, and leaves the others. */
 export async function update(agent: string, file: string, options: Revision, json: boolean): Promise<void> {
   const publication = await readObject(file)
+  if (isServerDocument(publication)) {
+    throw new Failure('invalid_request', 'A server.json is no update: each of them is a version.', {
+      hint: `To publish it as a new version: dragoman publish ${file}`,
+    })
+  }
   await show(await askRegistry<EntryDetail>('update', { agent, ...publication, ...expected(options) }), json)
 }
 

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serve, type TestServer } from '../net/support.ts'
 import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -8,16 +9,21 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 const closed = 'http://127.0.0.1:10'
 let home: TestGateway
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let card: TestServer
 let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed}` })
+  card = await serve((_, response) =>
+    response.end(JSON.stringify({ name: 'Sun', description: 'Shines on any town.', url: card.origin })),
+  )
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed},${card.origin}` })
   folder = await temporaryFolder()
   ada = await publisher('ada')
 })
 afterAll(async () => {
   await home?.[Symbol.asyncDispose]()
   await folder?.[Symbol.asyncDispose]()
+  await card?.[Symbol.asyncDispose]()
 })
 
 /** The command line of somebody who has a token and no shell on the server. */
@@ -100,6 +106,16 @@ test('a publisher with only a token takes an agent through its whole life by the
   expect((await ada('list', '--mine')).stdout).toBe('')
 })
 
+test('an update from a server.json leads to its publication', async () => {
+  const file = join(folder.path, 'update-server.json')
+  await writeFile(
+    file,
+    JSON.stringify({ name: 'com.example/files', description: 'Files.', version: '1.0.0' }),
+  )
+  const { code, stderr } = await ada('update', 'com.example/files', file)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`dragoman publish ${file}`)])
+})
+
 test('a server.json is validated and published as it is, and import leads there', async () => {
   const file = join(folder.path, 'server.json')
   const server = {
@@ -136,6 +152,20 @@ test("a name of somebody else's is refused without an offer to update it", async
   expect((await ada('publish', file, '--live')).code).toBe(0)
   const refused = await bob('publish', file)
   expect([refused.code, refused.stderr.includes('dragoman update')]).toEqual([1, false])
+})
+
+test('an agent in the wrong state, of an unknown version or of another owner is refused with the command to use', async () => {
+  const file = join(folder.path, 'states.json')
+  await ada('init', file, '--package-name', 'com.example.states', ...own)
+  await ada('publish', file)
+  const hidden = await (await publisher('bob'))('go-live', 'com.example.states')
+  expect([hidden.code, hidden.stderr]).toEqual([4, expect.stringContaining('signed in as its owner?')])
+  const early = await ada('unpublish', 'com.example.states')
+  expect(early.stderr).toMatch(/is STAGE already\. [\s\S]* \S+ go-live lists it\./)
+  await ada('go-live', 'com.example.states')
+  const late = await ada('go-live', 'com.example.states')
+  expect(late.stderr).toMatch(/is ACTIVE already\. [\s\S]* unpublish hides it\./)
+  expect((await ada('diff', 'com.example.states', '9')).stderr).toMatch(/ versions lists all versions\./)
 })
 
 test('a new file names the fields to fill in, and is refused by these names until they are', async () => {
@@ -198,6 +228,29 @@ test('publishing an agent that the gateway is allowed to call warns of nothing',
   )
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
+})
+
+test('a publication of a card alone is validated with its card, as it is published', async () => {
+  const file = join(folder.path, 'card.json')
+  await ada('init', file, '--manifest', `${closed}/card.json`)
+  const closedCard = await ada('validate', file)
+  expect([closedCard.code, closedCard.stdout]).toEqual([1, expect.stringContaining('It cannot be listed.')])
+  await ada('init', file, '--force', '--manifest', `${card.origin}/card.json`)
+  const unnamed = await ada('validate', file)
+  expect([unnamed.code, unnamed.stdout]).toEqual([1, expect.stringMatching(/^error \/package_name /m)])
+  expect((await ada('publish', file)).stderr).toContain('/package_name')
+  await ada(
+    'init',
+    file,
+    '--force',
+    '--manifest',
+    `${card.origin}/card.json`,
+    '--package-name',
+    'com.example.sun',
+  )
+  const named = await ada('validate', file)
+  expect([named.code, named.stdout]).toEqual([0, expect.not.stringContaining('/package_name')])
+  expect((await ada('publish', file)).stdout).toMatch(/^com\.example\.sun STAGE /)
 })
 
 test('a new file states the protocol that the address suggests, unless its author states one', async () => {

@@ -125,7 +125,12 @@ export class Editor {
     return this.change(change, caller, { action }, async (entry, principal, at, reads) => {
       assertNotSuspended(entry)
       if (entry.state !== from) {
-        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state} already.`, {
+          hint:
+            to === 'ACTIVE'
+              ? 'Everybody sees it. unpublish hides it.'
+              : 'Only its owner sees it. go_live lists it.',
+        })
       }
       if (to === 'ACTIVE' && this.#options.names === 'proof') {
         assertMayGoLive(principal, entry, await reads.claims(namespacesOver(entry.package_name)))

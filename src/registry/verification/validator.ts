@@ -8,7 +8,7 @@ import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
 import { usable } from '../capabilities/reading.ts'
 import type { ServerStatement } from '../capabilities/server-statement.ts'
-import { error, readFindings, warning } from '../cards/card-findings.ts'
+import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
@@ -25,7 +25,7 @@ type Validate = (
 export function createValidator(fetchCard: FetchCard): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
-    if (publication) return ofPublication(publication, caller)
+    if (publication) return await ofWhole(ofPublication(publication, caller), caller, fetchCard, signal)
     if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
     return await ofUrl(manifest_url, fetchCard, signal)
@@ -112,6 +112,40 @@ function ofPublication(publication: Record<string, unknown>, caller: Principal |
     return { valid: false, form: null, findings, ...nothing }
   }
 }
+
+/** With the card of a publication that leaves the name or the description to it, which `publish` reads too. */
+async function ofWhole(
+  stated: Validation,
+  caller: Principal | null,
+  fetchCard: FetchCard,
+  signal: AbortSignal,
+): Promise<Validation> {
+  const { publication, findings } = stated
+  if (!publication?.manifest_url) return stated
+  const { manifest_url, name, description, package_name } = publication
+  if (name !== undefined && description !== undefined) return stated
+  if (!caller) return { ...stated, findings: [...findings, unread] }
+  const read = await ofUrl(manifest_url, fetchCard, signal)
+  const unnamed = (finding: Finding) => finding.code === 'missing_field' && finding.field === '/package_name'
+  const all = read.findings.flatMap((finding) => {
+    if (!unnamed(finding)) return [finding]
+    return package_name === undefined ? [{ ...finding, severity: 'error' as const }] : []
+  })
+  const isValid = isSound(all)
+  return {
+    ...read,
+    valid: isValid,
+    findings: [...findings, ...all],
+    publication: isValid ? publication : null,
+  }
+}
+
+const unread = info(
+  'unread_card',
+  '/manifest_url',
+  'The card at this address was not read.',
+  'Sign in to have it read.',
+)
 
 function lacks({
   manifest_url,
