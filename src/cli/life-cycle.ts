@@ -1,9 +1,10 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import { derivedName } from '../../schemas/derived-name.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { hasServerSchema, isServerDocument } from '../../schemas/server-document.ts'
 import { publicAddress } from './address.ts'
 import { lineOfFinding } from './findings.ts'
-import { canAsk, confirm, isServerDocument, readNumber, readObject } from './input.ts'
+import { canAsk, confirm, readNumber, readObject } from './input.ts'
 import { coloured, print, say } from './output.ts'
 import { askRegistry } from './send.ts'
 
@@ -58,7 +59,7 @@ async function ownEntry({ package_name }: Record<string, unknown>): Promise<stri
 /** Changes the fields that a file has, and leaves the others. */
 export async function update(agent: string, file: string, options: Revision, json: boolean): Promise<void> {
   const publication = await readObject(file)
-  if (isServerDocument(publication)) {
+  if (hasServerSchema(publication)) {
     throw new Failure('invalid_request', 'A server.json is no update: each of them is a version.', {
       hint: `To publish it as a new version: dragoman publish ${file}`,
     })

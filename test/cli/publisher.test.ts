@@ -37,6 +37,7 @@ async function publisher(subject: string): Promise<typeof ada> {
 }
 
 const allowed = 'http://127.0.0.1:3001'
+const schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 const name = 'com.example.weather'
 /** Options that leave no placeholder. */
 const described = ['--name', 'Weather', '--description', 'Forecasts for any town.']
@@ -108,10 +109,7 @@ test('a publisher with only a token takes an agent through its whole life by the
 
 test('an update from a server.json leads to its publication', async () => {
   const file = join(folder.path, 'update-server.json')
-  await writeFile(
-    file,
-    JSON.stringify({ name: 'com.example/files', description: 'Files.', version: '1.0.0' }),
-  )
+  await writeFile(file, JSON.stringify({ $schema: schema, name: 'com.example/files' }))
   const { code, stderr } = await ada('update', 'com.example/files', file)
   expect([code, stderr]).toEqual([2, expect.stringContaining(`dragoman publish ${file}`)])
 })
@@ -119,7 +117,7 @@ test('an update from a server.json leads to its publication', async () => {
 test('a server.json is validated and published as it is, and import leads there', async () => {
   const file = join(folder.path, 'server.json')
   const server = {
-    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    $schema: schema,
     name: 'com.example/tides',
     description: 'Tides of any coast.',
     version: '1.0.0',

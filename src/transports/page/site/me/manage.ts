@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
 import type { Finding } from '../../../../../schemas/trust.ts'
@@ -15,7 +16,10 @@ const text = words.me
 
 /** What the buttons of the page do, by their names. */
 const acts: Readonly<
-  Record<string, { readonly action: string; readonly input?: (form: URLSearchParams) => JsonObject }>
+  Record<
+    string,
+    { readonly action: string; readonly input?: (form: URLSearchParams, entry: EntryDetail) => JsonObject }
+  >
 > = {
   live: { action: 'go_live' },
   stage: { action: 'unpublish' },
@@ -47,9 +51,10 @@ export function manageMounts(site: Site): Mount[] {
       const row = acts[name]
       if (!row) return { location: managePath(agent) }
       const revision = Number(form.get('revision'))
+      const input = row.input?.(form, await visit.ask<EntryDetail>('get_agent', { agent }))
       await visit.ask(row.action, {
         agent,
-        ...row.input?.(form),
+        ...input,
         ...(revised.has(name) && revision > 0 && { expected_revision: revision }),
       })
       return { location: name === 'delete' ? '/me?done=delete' : `${managePath(agent)}?done=${name}` }
@@ -57,14 +62,19 @@ export function manageMounts(site: Site): Mount[] {
   })
 }
 
-function changesOf(form: URLSearchParams): JsonObject {
-  const version = filled(form, ['version', 'manifest_url', 'license'])
-  const category = form.get('category')?.trim()
+/** The fields that differ from the entry: it still takes the others from its card or its server. */
+function changesOf(form: URLSearchParams, entry: EntryDetail): JsonObject {
+  const texts = filled(form, ['name', 'description', 'version', 'license'])
+  const changed = Object.entries(texts)
+    // Browsers send CRLF for each line break.
+    .map(([field, value]) => [field, value.replaceAll('\r\n', '\n')] as const)
+    .filter(([field, value]) => value !== entry[field as 'name']?.trim())
+  const tags = listed(form.get('tags'))
+  const category = form.get('category')?.trim() || null
   return {
-    ...version,
-    ...filled(form, ['name', 'description']),
-    tags: listed(form.get('tags')),
-    category: category === undefined || category === '' ? null : category,
+    ...Object.fromEntries(changed),
+    ...(!isDeepStrictEqual(tags, entry.tags) && { tags }),
+    ...(category !== entry.category && { category }),
   }
 }
 
