@@ -171,6 +171,7 @@ test('a new file names the fields to fill in, and is refused by these names unti
   const fields = ['package_name', 'name', 'description', 'endpoints/0/url']
   const { stderr } = await ada('init', file)
   expect(stderr).toContain(`Fill in ${fields.join(', ')}. Then: `)
+  expect(stderr).toContain('It states the protocol a2a, which the address suggests.')
   const checked = await ada('validate', file)
   expect([checked.code, checked.stdout.match(/error \S+/g)]).toEqual([
     1,

@@ -239,13 +239,14 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
  * missing field.
  */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
-  const { name, description, capabilities, endpoints, manifest_url } = facts
+  const { name, description, capabilities, endpoints, packages, manifest_url } = facts
+  const isEmpty = ![capabilities, endpoints, packages].some((list) => list?.length)
   const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
   const lacks = [
     ...(package_name === undefined ? ['package_name'] : []),
     ...(name === undefined ? ['name'] : []),
     ...(description === undefined ? ['description'] : []),
-    ...(!manifest_url && !capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+    ...(!manifest_url && isEmpty ? ['capabilities'] : []),
   ]
   if (lacks.length > 0 || package_name === undefined || name === undefined || description === undefined) {
     const isUnnamed = manifest_url && lacks.length === 1 && package_name === undefined
@@ -253,7 +254,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
       errors: lacks.map((field) => ({ pointer: `/${field}`, detail: 'This field is required.' })),
       hint: isUnnamed
         ? 'The URL of the card names no domain from which a name can be made: state a package_name, such as com.example.weather.'
-        : 'Give manifest_url, or name, description and capabilities or endpoints.',
+        : 'Give manifest_url, or name, description and capabilities, endpoints or packages.',
     })
   }
   return { ...initialValues, card: null, ...facts, package_name, name, description }

@@ -177,6 +177,7 @@ function lacks({
   description,
   capabilities,
   endpoints,
+  packages,
   package_name,
 }: Publication): Finding[] {
   if (manifest_url !== undefined) return []
@@ -184,14 +185,14 @@ function lacks({
     ...(package_name === undefined ? ['package_name'] : []),
     ...(name === undefined ? ['name'] : []),
     ...(description === undefined ? ['description'] : []),
-    ...(!capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+    ...([capabilities, endpoints, packages].some((list) => list?.length) ? [] : ['capabilities']),
   ]
   return missing.map((field) =>
     error(
       'missing_field',
       `/${field}`,
       'Without a manifest it must be stated.',
-      `Add ${field}, or manifest_url.`,
+      `Add ${field === 'capabilities' ? 'capabilities, endpoints, packages' : field}, or manifest_url.`,
     ),
   )
 }
