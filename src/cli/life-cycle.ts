@@ -26,8 +26,20 @@ export async function publish(file: string, { live }: { live?: boolean }, json: 
   const entry = await created(publication, file)
   if (!entry) return
   const { warnings } = entry
-  const listed = live && (await askRegistry<EntryDetail>('go_live', { agent: entry.id }))
+  const listed = live && (await listedAs(entry))
   await show(listed ? { ...listed, ...(warnings && { warnings }) } : entry, json)
+}
+
+/** Throws a Failure which says that the agent is published, where it may not go live. */
+async function listedAs({ id, package_name }: EntryDetail): Promise<EntryDetail> {
+  try {
+    return await askRegistry<EntryDetail>('go_live', { agent: id })
+  } catch (fault) {
+    const { code, message, details } = Failure.from(fault)
+    const next = `${package_name} is published, in STAGE. Once this is mended: dragoman go-live ${package_name}`
+    const hint = details.hint === undefined ? next : `${details.hint} ${next}`
+    throw new Failure(code, message, { ...details, hint }, fault)
+  }
 }
 
 async function created(publication: Record<string, unknown>, file: string): Promise<EntryDetail | undefined> {

@@ -53,7 +53,8 @@ export async function prove(
   if (json) return print(outcome)
   print(`${outcome.package_name} ${outcome.verification_level}`)
   if (outcome.reason !== null) print(outcome.reason)
-  for (const attempt of outcome.attempts) print(`  ${attempt.method}: ${attempt.detail}`)
+  const isProved = outcome.attempts.some(({ ok }) => ok)
+  for (const { ok, method, detail } of outcome.attempts) if (ok || !isProved) print(`  ${method}: ${detail}`)
   if (!outcome.challenges) return
   const { dns, http, mcp } = outcome.challenges
   print(`Publish one of these, then ask again:
