@@ -120,6 +120,23 @@ test("a name of one's own is refused with the place where its agent is changed",
   ])
 })
 
+test('an owner offers an agent by a form, withdraws the offer, and the receiver accepts another', async () => {
+  const { browser: owner, page } = await visitor('una', '/publish?way=form')
+  const package_name = 'com.una-weather.forecast'
+  const staged = await owner.submit(page, { ...agent, package_name, do: 'publish' })
+  const offer = (from: Visited) => owner.submit(from, { subject: 'vic' }, formWith(from, 'transfer'))
+  const offered = await offer(staged)
+  expect(offered.text).toContain('It is offered to <code>vic</code>')
+  const withdrawn = await owner.submit(offered, {}, formWith(offered, 'withdraw'))
+  expect(withdrawn.text).toContain('The offer is withdrawn.')
+  await offer(withdrawn)
+  const { browser: receiver, page: mine } = await visitor('vic')
+  expect(mine.text).toContain('Subject <code>vic</code>')
+  const accepted = await receiver.submit(mine, {}, formWith(mine, package_name, 'agent'))
+  expect(accepted.text).toContain('The agent is yours.')
+  expect((await owner.open(`${home.url}/me/agents/${package_name}`)).status).toBe(404)
+})
+
 test.each([
   [
     { openapi: '3.1.0', info: { title: 'Tides', version: '1' } },

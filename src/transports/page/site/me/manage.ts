@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
+import type { TransferOffer, TransferPage } from '../../../../../schemas/transfer.ts'
 import type { Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
@@ -30,11 +31,16 @@ const acts: Readonly<
   },
   restore: { action: 'deprecate', input: () => ({ deprecated: false }) },
   update: { action: 'update', input: changesOf },
+  transfer: { action: 'transfer', input: (form) => filled(form, ['subject', 'issuer']) },
+  withdraw: { action: 'transfer', input: () => ({ subject: null }) },
   delete: { action: 'delete' },
 }
 
+/** Offers among which the one of an agent is looked for. */
+const maxOffers = 100
+
 /** Actions that fail if the agent has changed since its page was shown. */
-const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'delete'])
+const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'transfer', 'withdraw', 'delete'])
 
 /** The page on which an owner changes one agent. */
 export function manageMounts(site: Site): Mount[] {
@@ -43,7 +49,9 @@ export function manageMounts(site: Site): Mount[] {
     async show(visit, typed) {
       const agent = String(visit.request.params.agent)
       const entry = await visit.ask<EntryDetail>('get_agent', { agent })
-      return memberView(visit, '/me', typed, contentOf(visit, entry, typed), entry.name)
+      const { offers } = await visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers })
+      const offer = offers.find(({ id }) => id === entry.id)
+      return memberView(visit, '/me', typed, contentOf(visit, entry, typed, offer), entry.name)
     },
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
@@ -78,7 +86,7 @@ function changesOf(form: URLSearchParams, entry: EntryDetail): JsonObject {
   }
 }
 
-function contentOf(visit: Visit, entry: EntryDetail, typed: Typed): Html {
+function contentOf(visit: Visit, entry: EntryDetail, typed: Typed, offer: TransferOffer | undefined): Html {
   const { package_name, state, verification_level, deprecated, suspended, revision } = entry
   const isStage = state === 'STAGE'
   const act = (name: string, label: string, isMain = false) =>
@@ -103,8 +111,16 @@ ${
     : html`<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'deprecate', revision: String(revision) })}<div class="fields">
 ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ name: 'successor', label: text.successor, hint: text.successor_hint }, typed)}</div><p><button class="button">${text.deprecate}</button></p></form>`
 }
+<h2 class="title">${text.transfer}</h2>
+${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('withdraw', text.withdraw)}` : transferForm(visit, entry, typed)}
 <h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
 <details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
+}
+
+function transferForm(visit: Visit, { package_name, revision }: EntryDetail, typed: Typed): Html {
+  const issuer = visit.visitor.principal?.issuer ?? ''
+  return html`<p class="hint">${text.transfer_hint}</p><details><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
+${field({ name: 'subject', label: text.receiver, hint: text.receiver_hint, required: true }, typed)}${field({ name: 'issuer', label: text.issuer, value: issuer }, typed)}</div><p><button class="button">${text.offer}</button></p></form></details>`
 }
 
 function editForm(visit: Visit, entry: EntryDetail, typed: Typed): Html {
