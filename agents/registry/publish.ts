@@ -18,6 +18,7 @@ const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
     anyOf: [
       { required: ['capabilities'], properties: { capabilities: nonEmpty } },
       { required: ['endpoints'], properties: { endpoints: nonEmpty } },
+      { required: ['packages'], properties: { packages: nonEmpty } },
     ],
   },
 })
@@ -27,7 +28,7 @@ export function publish(registry: RegistryPort): Action<Publication, EntryDetail
     name: 'publish',
     title: 'Create an agent',
     description:
-      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities or endpoints, or both; fields stated here take precedence.',
+      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.',
     input: input(Complete),
     output: output(EntryDetail),
     access: { scope: 'agents:write' },

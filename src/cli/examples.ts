@@ -45,7 +45,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman publish agent.json',
     'dragoman publish agent.json --live',
     'dragoman publish server.json',
-    'dragoman init - | dragoman publish -',
+    'dragoman init - --manifest https://weather.example.com/.well-known/agent-card.json | dragoman publish -',
   ],
   update: [
     'dragoman update com.example.weather agent.json',

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { version } from '../app/assets.ts'
@@ -41,10 +42,23 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
   }
 }
 
+/** Throws Failure `invalid_request` unless this is a folder, before anything is made. */
+async function assertFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined)
+  if (found?.isDirectory()) return
+  if (found) throw new Failure('invalid_request', `${folder} is no folder.`)
+  throw new Failure('invalid_request', `There is no folder ${folder}.`, {
+    hint: 'An export makes no folders: make it first, or name another file.',
+  })
+}
+
 /** The file behind links, which stay. Throws Failure `invalid_request` for a device or a pipe, which would be replaced. */
 async function targetOf(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined)
-  if (!found) return file
+  if (!found) {
+    await assertFolder(dirname(file))
+    return file
+  }
   if (found.isFile()) return await realpath(file)
   throw new Failure('invalid_request', `${file} is no regular file.`, {
     hint: 'An export replaces its file: name a file, such as registry.jsonl.',

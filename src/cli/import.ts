@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { SingleBar } from 'cli-progress'
+import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { openClient } from './client.ts'
 import { unreadable } from './input.ts'
@@ -17,6 +18,8 @@ interface Report {
 /** Characters and lines of one transaction: well under the 1 MiB that crosses dispatch. */
 const batchCharacters = 400_000
 const batchLines = 200
+/** Lines left out that a terminal shows. */
+const maxShown = 20
 
 /** Imports JSON lines, or restores an export; the first line says which. `-` names standard input. */
 export async function importLines(file: string, replace: boolean, json: boolean): Promise<void> {
@@ -28,7 +31,12 @@ export async function importLines(file: string, replace: boolean, json: boolean)
   // Some of the file is not listed: a script should notice.
   if (report.rejected.length > 0) process.exitCode = 1
   if (json) return print(report)
-  for (const { line, reason } of report.rejected) say(`line ${line}: ${reason}`)
+  for (const { line, reason } of report.rejected.slice(0, maxShown)) say(`line ${line}: ${reason}`)
+  const more = report.rejected.length - maxShown
+  if (more > 0) {
+    const again = `dragoman import ${file} --json > report.json`
+    say(`and ${counted(more, 'line')} more. To see them all, import again, which changes nothing: ${again}`)
+  }
   print(summary(report))
 }
 

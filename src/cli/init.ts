@@ -2,6 +2,7 @@ import { access, writeFile } from 'node:fs/promises'
 import { Protocol } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { issueText } from '../../schemas/issue-text.ts'
+import { placeholders, placeholdersIn } from '../../schemas/placeholders.ts'
 import { Publication } from '../../schemas/publication.ts'
 import { canAsk, openQuestions } from './input.ts'
 import { print, say } from './output.ts'
@@ -16,14 +17,6 @@ interface InitOptions {
   readonly tag?: string[]
   readonly force?: boolean
 }
-
-/** What the file says until its author says otherwise. */
-const placeholder = {
-  package_name: 'com.example.my-agent',
-  name: 'My agent',
-  description: 'Says in one sentence what the agent does.',
-  endpoint: 'https://my-agent.example.com/a2a',
-} as const
 
 /** Writes a publication to a new file, from options, from answers at a terminal, or with placeholders. */
 export async function init(file: string, options: InitOptions, json: boolean): Promise<void> {
@@ -47,7 +40,12 @@ export async function init(file: string, options: InitOptions, json: boolean): P
     throw new Failure('invalid_request', `${file} cannot be written.`, {}, fault)
   })
   print(json ? { file, publication } : `Wrote ${file}.`)
-  if (!json) say(`Fill it in, then: dragoman validate ${file} && dragoman publish ${file}`)
+  const open = placeholdersIn(publication).map((pointer) => pointer.slice(1))
+  const next = `dragoman validate ${file} && dragoman publish ${file}`
+  const [endpoint] = publication.endpoints ?? []
+  if (!json && endpoint && options.protocol === undefined && !canAsk())
+    say(`It states the protocol ${endpoint.protocol}, which the address suggests. --protocol states another.`)
+  if (!json) say(open.length === 0 ? `Next: ${next}` : `Fill in ${open.join(', ')}. Then: ${next}`)
 }
 
 async function askFor(options: InitOptions): Promise<InitOptions> {
@@ -55,10 +53,10 @@ async function askFor(options: InitOptions): Promise<InitOptions> {
   const answer = async (stated: string | undefined, question: string, otherwise: string) =>
     stated ?? ((await questions.ask(`${question} (${otherwise}): `)) || otherwise)
   const answers = {
-    packageName: await answer(options.packageName, 'Package name', placeholder.package_name),
-    name: await answer(options.name, 'Name', placeholder.name),
-    description: await answer(options.description, 'Description', placeholder.description),
-    endpoint: await answer(options.endpoint, 'Address', placeholder.endpoint),
+    packageName: await answer(options.packageName, 'Package name', placeholders.package_name),
+    name: await answer(options.name, 'Name', placeholders.name),
+    description: await answer(options.description, 'Description', placeholders.description),
+    endpoint: await answer(options.endpoint, 'Address', placeholders.endpoint),
   }
   const question = `Protocol: ${Protocol.options.join(', ')}`
   const protocol = await answer(options.protocol, question, protocolOf(answers.endpoint))
@@ -73,11 +71,11 @@ function protocolOf(endpoint: string): Protocol {
 /** Throws Failure `invalid_request` naming the option that is wrong. */
 function publicationOf(options: InitOptions): Publication {
   const { packageName, name, description, endpoint, protocol, manifest, tag } = options
-  const url = endpoint ?? placeholder.endpoint
+  const url = endpoint ?? placeholders.endpoint
   const own = {
-    package_name: packageName ?? placeholder.package_name,
-    name: name ?? placeholder.name,
-    description: description ?? placeholder.description,
+    package_name: packageName ?? placeholders.package_name,
+    name: name ?? placeholders.name,
+    description: description ?? placeholders.description,
     endpoints: [{ protocol: protocol ?? protocolOf(url), url }],
   }
   const linked = {

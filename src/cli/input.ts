@@ -48,13 +48,6 @@ export function parseObject(json: string, source: string, hint?: string): Record
   throw new Failure('invalid_request', `${source} is not a JSON object.`, details)
 }
 
-/** True for a server.json document of the MCP registry, which states no package name. */
-export function isServerDocument({ $schema, name, package_name }: Record<string, unknown>): boolean {
-  if (package_name !== undefined) return false
-  if (typeof $schema === 'string') return $schema.endsWith('/server.schema.json')
-  return typeof name === 'string' && /^[A-Za-z0-9.-]+\/[A-Za-z0-9._-]+$/.test(name)
-}
-
 /** A whole number given to an option. Throws Failure `invalid_request`. */
 export function readNumber(option: string, text: string, min: number, max: number): number {
   const value = Number(text)

@@ -34,3 +34,21 @@ export function asTyped(text: string, typed = invocation()): string {
 
 const names = new Set(Object.keys(examples).map((path) => path.split(' ')[0]))
 const commands = new RegExp(`(?<![\\w./@-])dragoman (${[...names].join('|')})(?![\\w-])`, 'g')
+
+/** Commands of the actions that hints name. */
+const commandsOfActions: Readonly<Record<string, string>> = {
+  get_usage: 'usage',
+  go_live: 'go-live',
+  install_config: 'install',
+  list_transfers: 'transfers',
+  list_versions: 'versions',
+  resolve_package: 'resolve',
+  search_agents: 'search',
+  set_credential: 'call svc.registry set_credential',
+}
+const actions = new RegExp(`(?<![\\w"'])(${Object.keys(commandsOfActions).join('|')})(?![\\w"'])`, 'g')
+
+/** The hint of a failure, which names actions for every transport, for people who use commands. */
+export function inCommands(hint: string): string {
+  return asTyped(hint.replace(actions, (action) => `dragoman ${commandsOfActions[action]}`))
+}

@@ -1,9 +1,10 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import { derivedName } from '../../schemas/derived-name.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { hasServerSchema, isServerDocument } from '../../schemas/server-document.ts'
 import { publicAddress } from './address.ts'
 import { lineOfFinding } from './findings.ts'
-import { canAsk, confirm, isServerDocument, readNumber, readObject } from './input.ts'
+import { canAsk, confirm, readNumber, readObject } from './input.ts'
 import { coloured, print, say } from './output.ts'
 import { askRegistry } from './send.ts'
 
@@ -25,8 +26,20 @@ export async function publish(file: string, { live }: { live?: boolean }, json: 
   const entry = await created(publication, file)
   if (!entry) return
   const { warnings } = entry
-  const listed = live && (await askRegistry<EntryDetail>('go_live', { agent: entry.id }))
+  const listed = live && (await listedAs(entry))
   await show(listed ? { ...listed, ...(warnings && { warnings }) } : entry, json)
+}
+
+/** Throws a Failure which says that the agent is published, where it may not go live. */
+async function listedAs({ id, package_name }: EntryDetail): Promise<EntryDetail> {
+  try {
+    return await askRegistry<EntryDetail>('go_live', { agent: id })
+  } catch (fault) {
+    const { code, message, details } = Failure.from(fault)
+    const next = `${package_name} is published, in STAGE. Once this is mended: dragoman go-live ${package_name}`
+    const hint = details.hint === undefined ? next : `${details.hint} ${next}`
+    throw new Failure(code, message, { ...details, hint }, fault)
+  }
 }
 
 async function created(publication: Record<string, unknown>, file: string): Promise<EntryDetail | undefined> {
@@ -58,6 +71,11 @@ async function ownEntry({ package_name }: Record<string, unknown>): Promise<stri
 /** Changes the fields that a file has, and leaves the others. */
 export async function update(agent: string, file: string, options: Revision, json: boolean): Promise<void> {
   const publication = await readObject(file)
+  if (hasServerSchema(publication)) {
+    throw new Failure('invalid_request', 'A server.json is no update: each of them is a version.', {
+      hint: `To publish it as a new version: dragoman publish ${file}`,
+    })
+  }
   await show(await askRegistry<EntryDetail>('update', { agent, ...publication, ...expected(options) }), json)
 }
 

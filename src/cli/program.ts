@@ -89,8 +89,7 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   suggestCommands(program)
   for (const { path, command } of commandsOf(program)) {
     addExamples(command, examples[path] ?? [])
-    if (errors)
-      command.showHelpAfterError(asTyped(`dragoman ${path} --help shows how it is called, with examples.`))
+    if (errors) command.showHelpAfterError(asTyped(helpOf(path)))
     if (command.commands.length > 0) suggestCommands(command)
     else if (!withoutData.has(path)) {
       // --json is accepted after the command too.
@@ -100,6 +99,12 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
     }
   }
   return program
+}
+
+/** What to do after an error of the command line. People expect options of `serve` for its settings, such as `--port`. */
+function helpOf(path: string): string {
+  if (path !== 'serve') return `dragoman ${path} --help shows how it is called, with examples.`
+  return 'It takes settings instead of options: PORT=9000 dragoman serve. To list them: dragoman doctor --settings'
 }
 
 function addExamples(command: Command, lines: readonly string[]): void {

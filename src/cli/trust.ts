@@ -1,11 +1,12 @@
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
+import { isServerDocument } from '../../schemas/server-document.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
 import { lineOfFinding, lineOfIssue } from './findings.ts'
-import { isServerDocument, readNumber, readObject } from './input.ts'
+import { readNumber, readObject } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
@@ -52,7 +53,8 @@ export async function prove(
   if (json) return print(outcome)
   print(`${outcome.package_name} ${outcome.verification_level}`)
   if (outcome.reason !== null) print(outcome.reason)
-  for (const attempt of outcome.attempts) print(`  ${attempt.method}: ${attempt.detail}`)
+  const isProved = outcome.attempts.some(({ ok }) => ok)
+  for (const { ok, method, detail } of outcome.attempts) if (ok || !isProved) print(`  ${method}: ${detail}`)
   if (!outcome.challenges) return
   const { dns, http, mcp } = outcome.challenges
   print(`Publish one of these, then ask again:

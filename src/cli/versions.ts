@@ -29,8 +29,9 @@ export async function versions(agent: string, options: { limit: string }, json: 
 /** Shows the fields of the card that differ between two versions; `r12` names a version by its revision. */
 export async function diff(agent: string, from: string, to: string, json: boolean): Promise<void> {
   const found = await askRegistry<VersionDiff>('diff_versions', { agent, from, to })
-  if (json) return print({ agent, from, to, differences: found.differences })
-  if (found.differences.length === 0) return say(`${from} and ${to} have the same card.`)
+  if (json) return print({ agent, from: found.from, to, differences: found.differences })
+  if (found.from !== from) say(`Several versions are ${from}: compared from the first, ${found.from}.`)
+  if (found.differences.length === 0) return say(`${found.from} and ${to} have the same card.`)
   await page(found.differences.flatMap(linesOf).join('\n'))
 }
 

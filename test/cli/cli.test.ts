@@ -54,6 +54,19 @@ describe('the command line over a data folder', () => {
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a number, or standard')])
   })
 
+  test('of many bad lines the first 20 are shown, with the command that shows all', async () => {
+    await using folder = await temporaryFolder()
+    const environment = { DRAGOMAN_DATA: folder.path }
+    const file = join(folder.path, 'bad.jsonl')
+    await writeFile(file, '{"name": 1}\n{"packageName":\n'.repeat(15))
+    const { code, stdout, stderr } = await run(['import', file], environment)
+    const lines = stderr.trimEnd().split('\n')
+    expect([code, stdout, lines.length]).toEqual([1, '0 created, 0 updated, 0 unchanged, 30 left out\n', 21])
+    expect(lines.at(-1)).toMatch(/^and 10 lines more\. .* import \S+ --json > report\.json$/)
+    const report = JSON.parse((await run(['import', file, '--json'], environment)).stdout)
+    expect(report.rejected).toHaveLength(30)
+  })
+
   test('imports, reports bad lines, and makes no changes the second time', async () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }

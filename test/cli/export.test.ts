@@ -1,4 +1,4 @@
-import { lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -29,7 +29,6 @@ test('a registry is exported from one folder and imported into another, whole or
   expect(exported.code, exported.stderr).toBe(0)
   const { revision, rows } = JSON.parse(exported.stdout)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  expect((await run(['export', join(folder.path, 'no/such/folder')], from)).code).toBe(1)
 
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
   expect(lines).toHaveLength(rows + 2)
@@ -68,4 +67,16 @@ test('an export goes to the file behind a link, and refuses what is no file', as
   expect((await readFile(file, 'utf8')).length).toBeGreaterThan(0)
   const refused = { code: 2, stderr: expect.stringContaining(`${folder.path} is no regular file.`) }
   expect(await run(['export', folder.path], environment)).toMatchObject(refused)
+})
+
+test('an export into a folder that does not exist names the folder, and makes nothing', async () => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
+  const missing = join(folder.path, 'no/such')
+  const { code, stderr } = await run(['export', join(missing, 'folder.jsonl')], environment)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`There is no folder ${missing}.`)])
+  expect(await readdir(folder.path)).toEqual([])
+  await writeFile(join(folder.path, 'file'), '')
+  const inFile = await run(['export', join(folder.path, 'file/export.jsonl')], environment)
+  expect([inFile.code, inFile.stderr]).toEqual([2, expect.stringContaining('/file is no folder.')])
 })

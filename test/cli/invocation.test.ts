@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asTyped, invocationOf } from '../../src/cli/invocation.ts'
+import { asTyped, inCommands, invocationOf } from '../../src/cli/invocation.ts'
 import { command, temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 
@@ -29,6 +29,12 @@ test('only commands are written as they are typed', () => {
   const text =
     'Use `dragoman token create`, @scope/dragoman serve, dragoman http://a.example and dragoman listed.'
   expect(asTyped(text, 'npx dragoman')).toBe(text.replace('`dragoman', '`npx dragoman'))
+})
+
+test('a hint that names an action names its command', () => {
+  const hint = 'Its current version is 1. list_versions lists all versions, search_agents all agents.'
+  expect(inCommands(hint)).toMatch(/1\. \S.* versions lists all versions, \S.* search all agents\.$/)
+  expect(inCommands('Call {"action": "go_live"}.')).toBe('Call {"action": "go_live"}.')
 })
 
 test('hints, errors and help of a clone name commands that work there', async () => {

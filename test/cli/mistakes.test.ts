@@ -76,6 +76,7 @@ test.each<[string, string[], number, RegExp[]]>([
     2,
     [/missing required argument 'action'/, /dragoman call --help shows how it is called/],
   ],
+  ['a port as an option', ['serve', '--port', '9000'], 2, [/'--port'/, /PORT=9000 \S+.* serve/]],
   ['an unknown command', ['instal'], 2, [/Did you mean install\?/, /--help lists the commands/]],
 ])('%s is answered with what to do', async (_, args, code, texts) => {
   const ended = await run(args, { DRAGOMAN_DATA: folder.path })
@@ -101,6 +102,10 @@ test('a gateway that does not answer, or is none, is named with the ways to anot
     const busy = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'busy'), PORT: String(port) })
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process listens there')])
     expect(busy.stderr).toContain('Set PORT or HOST.')
+    const far = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'far'), HOST: '192.0.2.1' })
+    expect([far.code, far.stderr]).toEqual([1, expect.stringContaining('does not have the address')])
+    const text = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'text'), PORT: 'x' })
+    expect([text.code, text.stderr]).toEqual([2, expect.stringContaining('PORT: Give a number.')])
   } finally {
     other.close()
   }

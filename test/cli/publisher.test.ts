@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serve, type TestServer } from '../net/support.ts'
 import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -8,16 +9,21 @@ import { startGateway, type TestGateway } from '../support/gateway.ts'
 const closed = 'http://127.0.0.1:10'
 let home: TestGateway
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let card: TestServer
 let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed}` })
+  card = await serve((_, response) =>
+    response.end(JSON.stringify({ name: 'Sun', description: 'Shines on any town.', url: card.origin })),
+  )
+  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed},${card.origin}` })
   folder = await temporaryFolder()
   ada = await publisher('ada')
 })
 afterAll(async () => {
   await home?.[Symbol.asyncDispose]()
   await folder?.[Symbol.asyncDispose]()
+  await card?.[Symbol.asyncDispose]()
 })
 
 /** The command line of somebody who has a token and no shell on the server. */
@@ -31,22 +37,15 @@ async function publisher(subject: string): Promise<typeof ada> {
 }
 
 const allowed = 'http://127.0.0.1:3001'
+const schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'
 const name = 'com.example.weather'
+/** Options that leave no placeholder. */
+const described = ['--name', 'Weather', '--description', 'Forecasts for any town.']
+const own = [...described, '--endpoint', 'https://weather.example.com/a2a']
 
 test('a publisher with only a token takes an agent through its whole life by the command line', async () => {
   const file = join(folder.path, 'agent.json')
-  const written = await ada(
-    'init',
-    file,
-    '--package-name',
-    name,
-    '--description',
-    'Forecasts for any town.',
-    '--endpoint',
-    'https://weather.example.com/a2a',
-    '--tag',
-    'weather',
-  )
+  const written = await ada('init', file, '--package-name', name, ...own, '--tag', 'weather')
   expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(`dragoman publish ${file}`) })
   expect((await ada('init', file)).stderr).toContain('--force')
   expect((await ada('validate', file)).code).toBe(0)
@@ -84,6 +83,7 @@ test('a publisher with only a token takes an agent through its whole life by the
   const diff = await ada('diff', name, '1.0.0')
   expect(diff.stdout).toContain('/description\n- Forecasts, version 1.0.0.\n+ Forecasts, version 1.1.0.\n')
   expect(diff.stdout).not.toContain('/tags')
+  expect((await ada('diff', name, '1.1.0')).stderr).toContain('1.1.0 and latest have the same card.')
 
   const deprecated = await ada('deprecate', name, '--message', 'Look out of the window.')
   expect(deprecated.stdout).toBe(`${name} is deprecated\n`)
@@ -107,10 +107,17 @@ test('a publisher with only a token takes an agent through its whole life by the
   expect((await ada('list', '--mine')).stdout).toBe('')
 })
 
+test('an update from a server.json leads to its publication', async () => {
+  const file = join(folder.path, 'update-server.json')
+  await writeFile(file, JSON.stringify({ $schema: schema, name: 'com.example/files' }))
+  const { code, stderr } = await ada('update', 'com.example/files', file)
+  expect([code, stderr]).toEqual([2, expect.stringContaining(`dragoman publish ${file}`)])
+})
+
 test('a server.json is validated and published as it is, and import leads there', async () => {
   const file = join(folder.path, 'server.json')
   const server = {
-    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    $schema: schema,
     name: 'com.example/tides',
     description: 'Tides of any coast.',
     version: '1.0.0',
@@ -139,15 +146,57 @@ test('a server.json is validated and published as it is, and import leads there'
 test("a name of somebody else's is refused without an offer to update it", async () => {
   const file = join(folder.path, 'other.json')
   const bob = await publisher('bob')
-  await ada('init', file, '--package-name', 'com.example.taken')
+  await ada('init', file, '--package-name', 'com.example.taken', ...own)
   expect((await ada('publish', file, '--live')).code).toBe(0)
   const refused = await bob('publish', file)
   expect([refused.code, refused.stderr.includes('dragoman update')]).toEqual([1, false])
 })
 
+test('an agent in the wrong state, of an unknown version or of another owner is refused with the command to use', async () => {
+  const file = join(folder.path, 'states.json')
+  await ada('init', file, '--package-name', 'com.example.states', ...own)
+  await ada('publish', file)
+  const hidden = await (await publisher('bob'))('go-live', 'com.example.states')
+  expect([hidden.code, hidden.stderr]).toEqual([4, expect.stringContaining('signed in as its owner?')])
+  const early = await ada('unpublish', 'com.example.states')
+  expect(early.stderr).toMatch(/is STAGE already\. [\s\S]* \S+ go-live lists it\./)
+  await ada('go-live', 'com.example.states')
+  const late = await ada('go-live', 'com.example.states')
+  expect(late.stderr).toMatch(/is ACTIVE already\. [\s\S]* unpublish hides it\./)
+  expect((await ada('diff', 'com.example.states', '9')).stderr).toMatch(/ versions lists all versions\./)
+})
+
+test('a new file names the fields to fill in, and is refused by these names until they are', async () => {
+  const file = join(folder.path, 'unfilled.json')
+  const fields = ['package_name', 'name', 'description', 'endpoints/0/url']
+  const { stderr } = await ada('init', file)
+  expect(stderr).toContain(`Fill in ${fields.join(', ')}. Then: `)
+  expect(stderr).toContain('It states the protocol a2a, which the address suggests.')
+  const checked = await ada('validate', file)
+  expect([checked.code, checked.stdout.match(/error \S+/g)]).toEqual([
+    1,
+    fields.map((field) => `error /${field}`),
+  ])
+  const refused = await ada('publish', file)
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(fields.join(', ')) })
+  await ada('init', file, '--force', '--package-name', 'com.example.filled', ...own)
+  expect((await ada('publish', file)).code).toBe(0)
+  await writeFile(file, JSON.stringify({ name: JSON.parse((await ada('init', '-')).stdout).name }))
+  const updated = await ada('update', 'com.example.filled', file)
+  expect(updated).toMatchObject({ code: 2, stderr: expect.stringContaining('not filled in: name.') })
+})
+
 test('publishing an agent on this machine says at once how a gateway may call it', async () => {
   const file = join(folder.path, 'local.json')
-  await ada('init', file, '--package-name', 'com.example.local', '--endpoint', 'http://127.0.0.1:3000/a2a')
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.local',
+    ...described,
+    '--endpoint',
+    'http://127.0.0.1:3000/a2a',
+  )
   const warned = expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, warned])
@@ -157,6 +206,7 @@ test('publishing an agent on this machine says at once how a gateway may call it
     file,
     '--package-name',
     'com.example.live',
+    ...described,
     '--endpoint',
     'http://127.0.0.1:3000/a2a',
     '--force',
@@ -166,9 +216,40 @@ test('publishing an agent on this machine says at once how a gateway may call it
 
 test('publishing an agent that the gateway is allowed to call warns of nothing', async () => {
   const file = join(folder.path, 'allowed.json')
-  await ada('init', file, '--package-name', 'com.example.allowed', '--endpoint', `${allowed}/a2a`)
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.allowed',
+    ...described,
+    '--endpoint',
+    `${allowed}/a2a`,
+  )
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
+})
+
+test('a publication of a card alone is validated with its card, as it is published', async () => {
+  const file = join(folder.path, 'card.json')
+  await ada('init', file, '--manifest', `${closed}/card.json`)
+  const closedCard = await ada('validate', file)
+  expect([closedCard.code, closedCard.stdout]).toEqual([1, expect.stringContaining('It cannot be listed.')])
+  await ada('init', file, '--force', '--manifest', `${card.origin}/card.json`)
+  const unnamed = await ada('validate', file)
+  expect([unnamed.code, unnamed.stdout]).toEqual([1, expect.stringMatching(/^error \/package_name /m)])
+  expect((await ada('publish', file)).stderr).toContain('/package_name')
+  await ada(
+    'init',
+    file,
+    '--force',
+    '--manifest',
+    `${card.origin}/card.json`,
+    '--package-name',
+    'com.example.sun',
+  )
+  const named = await ada('validate', file)
+  expect([named.code, named.stdout]).toEqual([0, expect.not.stringContaining('/package_name')])
+  expect((await ada('publish', file)).stdout).toMatch(/^com\.example\.sun STAGE /)
 })
 
 test('a new file states the protocol that the address suggests, unless its author states one', async () => {
@@ -195,7 +276,15 @@ test('changes are watched, and webhooks are made, listed, changed and deleted', 
 
 test('a check says which signal fails', async () => {
   const file = join(folder.path, 'silent.json')
-  await ada('init', file, '--package-name', 'com.example.silent', '--endpoint', 'http://127.0.0.1:9/a2a')
+  await ada(
+    'init',
+    file,
+    '--package-name',
+    'com.example.silent',
+    ...described,
+    '--endpoint',
+    'http://127.0.0.1:9/a2a',
+  )
   await ada('publish', file, '--live')
   const { code, stdout, stderr } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
@@ -205,7 +294,7 @@ test('a check says which signal fails', async () => {
 
 test('the liveness of an agent is shown by days', async () => {
   const file = join(folder.path, 'quiet.json')
-  await ada('init', file, '--package-name', 'com.example.quiet', '--endpoint', `${closed}/a2a`)
+  await ada('init', file, '--package-name', 'com.example.quiet', ...described, '--endpoint', `${closed}/a2a`)
   await ada('publish', file, '--live')
   expect(await ada('check', 'com.example.quiet', '--days', '7')).toMatchObject({
     code: 0,

@@ -21,7 +21,8 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   ])
   expect(await findServer({ data, DATABASE_URL: undefined })).toBe(home.url)
   const agent = join(folder.path, 'agent.json')
-  await run(['init', agent, '--package-name', 'com.example.newest', '--name', 'Zeppelin'], {})
+  const described = ['--name', 'Zeppelin', '--description', 'Flies.', '--endpoint', 'https://example.com/a2a']
+  await run(['init', agent, '--package-name', 'com.example.newest', ...described], {})
   await run(['publish', agent, '--live'], environment)
   const search = async () => JSON.parse((await run(['search', 'zeppelin', '--json'], environment)).stdout)
   expect((await search()).agents).toHaveLength(1)

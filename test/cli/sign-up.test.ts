@@ -24,7 +24,16 @@ test('a publisher without a shell on the server signs in, proves a domain and go
   const created = await dragoman('init', file, '--package-name', name, ...described, '--endpoint', endpoint)
   expect(created.code).toBe(0)
   expect((await dragoman('validate', file)).code).toBe(0)
-  expect((await dragoman('publish', file)).code).toBe(0)
+  // It is published all the same, and the refusal to take it live says so.
+  const both = await dragoman('publish', file, '--live')
+  expect([both.code, JSON.parse(both.stderr)]).toMatchObject([
+    3,
+    {
+      code: 'forbidden',
+      hint: expect.stringMatching(/dragoman.* verify .* is published, in STAGE\. .* go-live /),
+    },
+  ])
+  expect((await dragoman('publish', file)).code).toBe(1)
 
   const early = await dragoman('go-live', name)
   expect([early.code, JSON.parse(early.stderr).code]).toEqual([3, 'forbidden'])
@@ -34,6 +43,8 @@ test('a publisher without a shell on the server signs in, proves a domain and go
   dns.txt(record.name, record.value)
   const second = await dragoman('verify', name)
   expect(JSON.parse(second.stdout)).toMatchObject({ verification_level: 'domain_verified' })
+  const proved = await run(['verify', name], { HOME: folder.path, XDG_CONFIG_HOME: config })
+  expect(proved.stdout).toMatch(/ domain_verified\n {2}dns: [^\n]+\n$/)
   const live = await dragoman('go-live', name)
   expect([live.code, JSON.parse(live.stdout).state]).toEqual([0, 'ACTIVE'])
   const { json } = await home.request('GET', `/public/agents/${name}`)

@@ -76,7 +76,7 @@ test('a second gateway over a data folder says where the first one runs', async 
 
 test('an unexpected error of a command does not claim to be logged', async () => {
   await using folder = await temporaryFolder()
-  const { code, stderr } = await run(['export', join(folder.path, 'no/such/folder')], {
+  const { code, stderr } = await run(['export', join(folder.path, 'x'.repeat(300))], {
     DRAGOMAN_DATA: folder.path,
   })
   expect([code, stderr.includes('logged')]).toEqual([1, false])

@@ -118,6 +118,54 @@ test('a tool that is added later is found after the next check, as a new version
   expect((await versions()).total).toBe(before + 1)
 })
 
+describe('the version that a server states', () => {
+  const start = async () => {
+    const { gateway, server, owner } = await startBoth(() => startModernServer({ tools: [weather] }))
+    const body = {
+      name: 'Weather',
+      description: 'Weather.',
+      endpoints: [{ protocol: 'mcp' as const, url: server.url }],
+    }
+    const id = await list(gateway, { package_name, ...body }, owner)
+    await check(gateway)
+    const update = (more: object) =>
+      gateway.request('PUT', `/api/agents/${id}`, { token: owner, body: { ...body, ...more } })
+    const versions = async () =>
+      (await gateway.request('GET', `/public/agents/${package_name}/versions`)).json
+    return { gateway, update, versions }
+  }
+
+  test('is the version of its agent, which its owner may state with other content, once', async () => {
+    const { update, versions } = await start()
+    expect((await versions()).versions[0]).toMatchObject({ version: '1', current: true })
+    const { status, json } = await update({ version: '1', description: 'Rain.' })
+    expect([status, json.version]).toEqual([200, '1'])
+    expect((await update({ version: '1', description: 'Snow.' })).json).toMatchObject({ code: 'conflict' })
+    expect((await update({ version: '2', description: 'Snow.' })).status).toBe(200)
+  })
+
+  test('gets no second version from the same content, with the version or without, nor from an empty list of tools', async () => {
+    const { gateway, update, versions } = await start()
+    const { total } = await versions()
+    for (const more of [{}, { version: '1' }, { capabilities: [] }, {}]) {
+      expect((await update(more)).json).toMatchObject({ version: '1', capabilities: [{ name: 'forecast' }] })
+      await check(gateway)
+    }
+    expect((await versions()).total).toBe(total)
+  })
+
+  test('is compared from its first version, where other content has the same version string', async () => {
+    const { gateway, update } = await start()
+    await update({ description: 'Rain.' })
+    const { json } = await gateway.request('GET', `/public/agents/${package_name}/diff?from=1&to=latest`)
+    expect(json).toMatchObject({ from: expect.stringMatching(/^r\d+$/), to: 'latest' })
+    expect(json.differences).toContainEqual({ field: '/description', before: 'Weather.', after: 'Rain.' })
+    const page = await gateway.request('GET', `/agent/${package_name}/versions`)
+    expect(page.text).toMatch(new RegExp(`/versions/${json.from}\\.\\.\\.r\\d+">`))
+    expect(page.text).toContain(`1 (${json.from})`)
+  })
+})
+
 test('a server is read again when its agent goes live', async () => {
   const tools = [weather]
   const { gateway, server, owner } = await startBoth(() => startModernServer({ tools: () => tools }))

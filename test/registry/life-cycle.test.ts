@@ -66,6 +66,19 @@ describe('a new agent', () => {
     expect(await codeOf(registry.publish({ ...bare, endpoints }, ada, signal))).toBe('ok')
   })
 
+  test('may have a package alone, which its validation allows too', async () => {
+    const { capabilities: _, ...bare } = publication(fresh())
+    const packages = [{ registry_type: 'npm' as const, identifier: '@a/b' }]
+    const checked = await registry.validate({ publication: { ...bare, packages } }, ada, signal)
+    expect(checked).toMatchObject({ valid: true, findings: [] })
+    const { state } = await registry.publish({ ...bare, packages }, ada, signal)
+    expect(state).toBe('STAGE')
+    const empty = await registry.validate({ publication: bare }, ada, signal)
+    expect(empty.findings).toMatchObject([
+      { field: '/capabilities', suggestion: expect.stringContaining('packages') },
+    ])
+  })
+
   test('needs an owner', async () => {
     expect(await codeOf(registry.publish(publication(fresh()), null, signal))).toBe('unauthenticated')
   })

@@ -171,6 +171,21 @@ describe('a version that its owner states', () => {
   })
 })
 
+describe('a comparison of one version string with itself', () => {
+  test('begins at the first of several versions that have the string, and names its revision', async () => {
+    const name = await live({ version: '1.0.0', description: 'One.' })
+    const first = (await registry.get(name, null)).revision
+    await change(name, { version: '2.0.0', description: 'Two.' })
+    await change(name, { version: '1.0.0', description: 'One.' })
+    expect(await registry.diffVersions(name, '1.0.0', '1.0.0', null)).toMatchObject({
+      from: `r${first}`,
+      differences: [],
+    })
+    const two = await registry.diffVersions(name, '2.0.0', 'latest', null)
+    expect(two).toMatchObject({ from: '2.0.0', differences: [] })
+  })
+})
+
 describe('resolving', () => {
   const at = async (name: string, version: string) => {
     const found = await registry.resolve(name, { version }, null)

@@ -52,7 +52,9 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'agent.json')
     const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: await home.token('ada'), TERM: 'xterm' }
-    await run(['init', file, '--package-name', 'com.example.mine'], {})
+    const endpoint = 'https://mine.example.com/a2a'
+    const described = ['--name', 'Mine', '--description', 'First.', '--endpoint', endpoint]
+    await run(['init', file, '--package-name', 'com.example.mine', ...described], {})
     await run(['publish', file], environment)
     const written = JSON.parse(await readFile(file, 'utf8'))
     await writeFile(file, JSON.stringify({ ...written, description: 'Changed.' }))

@@ -4,7 +4,7 @@ import type { Json } from './json.ts'
 const agent = ['<agent>', 'package name, A2A address or id'] as const
 const revision = ['--revision <number>', 'only if the agent is still at this revision'] as const
 const file =
-  'JSON: manifest_url, or name, description and capabilities or endpoints, or a server.json; - for standard input'
+  'JSON: manifest_url, or name, description and capabilities, endpoints or packages, or a server.json; - for standard input'
 
 /** The life of an agent: from its file to its end. */
 export function addPublishing(program: Command, json: Json): void {

@@ -3,6 +3,7 @@ import { initialValues } from '../../../schemas/entry-fields.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
+import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditAction, Decision, DecisionReads, Store, StoredEntry } from '../../store/store.ts'
@@ -66,6 +67,7 @@ export class Editor {
 
   async publish(publication: Publication, caller: Principal | null, signal: AbortSignal): Promise<Committed> {
     const principal = signedIn(caller)
+    assertFilledIn(publication)
     const isIncomplete = publication.name === undefined || publication.description === undefined
     const { manifest_url } = publication
     const fetched =
@@ -109,8 +111,9 @@ export class Editor {
     })
   }
 
-  update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed> {
-    return this.change(change, caller, { action: 'update' }, (entry, principal, at) => {
+  async update(change: Change, publication: Publication, caller: Principal | null): Promise<Committed> {
+    assertFilledIn(publication)
+    return await this.change(change, caller, { action: 'update' }, (entry, principal, at) => {
       assertSameName(entry, publication.package_name)
       if (publication.tags) assertNewTags(principal, publication.tags, entry.tags)
       return updated(entry, publication, at)
@@ -122,7 +125,12 @@ export class Editor {
     return this.change(change, caller, { action }, async (entry, principal, at, reads) => {
       assertNotSuspended(entry)
       if (entry.state !== from) {
-        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state}; this needs ${from}.`)
+        throw new Failure('wrong_state', `${entry.package_name} is ${entry.state} already.`, {
+          hint:
+            to === 'ACTIVE'
+              ? 'Everybody sees it. unpublish hides it.'
+              : 'Only its owner sees it. go_live lists it.',
+        })
       }
       if (to === 'ACTIVE' && this.#options.names === 'proof') {
         assertMayGoLive(principal, entry, await reads.claims(namespacesOver(entry.package_name)))
@@ -196,6 +204,17 @@ function signedIn(caller: Principal | null): Principal {
   throw new Failure('unauthenticated', 'This needs a bearer token.')
 }
 
+/** Throws Failure `invalid_request` that names each field which still has the text of `dragoman init`. */
+function assertFilledIn(publication: Publication): void {
+  const pointers = placeholdersIn(publication)
+  if (pointers.length === 0) return
+  const fields = pointers.map((pointer) => pointer.slice(1)).join(', ')
+  throw new Failure('invalid_request', `These fields are not filled in: ${fields}.`, {
+    errors: pointers.map((pointer) => ({ pointer, detail: 'This is the text that `dragoman init` wrote.' })),
+    hint: 'Write your own text and address there.',
+  })
+}
+
 type Facts = Omit<
   StoredEntry,
   | keyof typeof blank
@@ -220,13 +239,14 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
  * missing field.
  */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
-  const { name, description, capabilities, endpoints, manifest_url } = facts
+  const { name, description, capabilities, endpoints, packages, manifest_url } = facts
+  const isEmpty = ![capabilities, endpoints, packages].some((list) => list?.length)
   const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
   const lacks = [
     ...(package_name === undefined ? ['package_name'] : []),
     ...(name === undefined ? ['name'] : []),
     ...(description === undefined ? ['description'] : []),
-    ...(!manifest_url && !capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+    ...(!manifest_url && isEmpty ? ['capabilities'] : []),
   ]
   if (lacks.length > 0 || package_name === undefined || name === undefined || description === undefined) {
     const isUnnamed = manifest_url && lacks.length === 1 && package_name === undefined
@@ -234,7 +254,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
       errors: lacks.map((field) => ({ pointer: `/${field}`, detail: 'This field is required.' })),
       hint: isUnnamed
         ? 'The URL of the card names no domain from which a name can be made: state a package_name, such as com.example.weather.'
-        : 'Give manifest_url, or name, description and capabilities or endpoints.',
+        : 'Give manifest_url, or name, description and capabilities, endpoints or packages.',
     })
   }
   return { ...initialValues, card: null, ...facts, package_name, name, description }
@@ -279,7 +299,10 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
  * A stated field takes precedence over the manifest from now on. A new manifest URL discards the card of the old one.
  */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
-  const values = stated(publication)
+  const { capabilities, ...others } = stated(publication)
+  // An empty list asks to follow the server, which an entry that does so is not asked twice.
+  const isFollowing = capabilities?.length === 0 && entry.reading?.lists === true
+  const values = { ...others, ...(capabilities && !isFollowing && { capabilities }) }
   // The source of an unowned entry states all fields except those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]

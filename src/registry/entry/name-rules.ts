@@ -138,7 +138,7 @@ export function assertMayGoLive(
     'forbidden',
     `${package_name} is under the domain ${domain}, and nothing shows yet that it is yours.`,
     {
-      hint: `Prove the domain: verify answers with what to publish. Or use a token with the namespace claim ${namespace}, which the operator can make (token create --namespace ${namespace}). Names such as acme.weather, which are under no domain, need no proof.`,
+      hint: `Prove the domain: verify answers with what to publish (dragoman verify ${package_name}). Or use a token with the namespace claim ${namespace}, which the operator can make (dragoman token create --namespace ${namespace}). Names such as acme.weather, which are under no domain, need no proof.`,
     },
   )
 }

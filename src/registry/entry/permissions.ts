@@ -47,7 +47,9 @@ export function assertMayChange(
   agent: string,
 ): asserts entry is StoredEntry {
   if (!entry || !isVisible(entry, principal))
-    throw new Failure('not_found', `No agent is listed as ${agent}.`)
+    throw new Failure('not_found', `No agent is listed as ${agent}.`, {
+      hint: 'An agent in STAGE is seen and changed by its owner alone: are you signed in as its owner?',
+    })
   if (entry.hosted) {
     throw new Failure(
       'hosted_agent',

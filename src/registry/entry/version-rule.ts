@@ -4,8 +4,8 @@ import type { DecisionReads, StoredEntry } from '../../store/store.ts'
 
 /**
  * A version that its owner states is immutable, as in the official MCP registry. Throws Failure `conflict` if this
- * change publishes other content under a version that was published before. Entries that follow a manifest, or state
- * no version, may change.
+ * change publishes other content under a version that was published before. Entries whose version follows a manifest
+ * or a server, or that have none, may change, also with the change that states the present version.
  */
 export async function assertNewVersion(
   reads: Pick<DecisionReads, 'published'>,
@@ -16,6 +16,7 @@ export async function assertNewVersion(
   if (state !== 'ACTIVE' || deleted || version === null || !statesVersion(after)) return
   const digest = contentDigest(after)
   if (before.state === 'ACTIVE' && contentDigest(before) === digest) return
+  if (!before.deleted && before.version === version && !statesVersion(before)) return
   const published = await reads.published(id, version)
   if (published.length === 0 || published.includes(digest)) return
   throw new Failure('conflict', `${package_name} ${version} was published with other content.`, {

@@ -95,16 +95,29 @@ export class VersionHistory {
     return changed
   }
 
-  /** Throws as `resolve` does. */
+  /** Where both name one version string, compares from its first version. Throws as `resolve` does. */
   async diff(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff> {
     const before = await this.resolve(agent, wantedOf(from), caller)
     const after = await this.resolve(agent, wantedOf(to), caller)
+    const isOneString = from === before.version && from === after.version
+    const first = isOneString
+      ? await this.#firstOf(await this.#queries.stored(agent, caller), from)
+      : undefined
     return {
       package_name: after.package_name,
-      from,
+      from: first ? `r${first.revision}` : from,
       to,
-      differences: differencesOf(before.card, after.card),
+      differences: differencesOf((first ? this.#views.detail(first.entry, caller) : before).card, after.card),
     }
+  }
+
+  /** The entry in the first of several versions with one version string, if there are several. */
+  async #firstOf(entry: StoredEntry, version: string) {
+    const same = (await this.#candidates(entry)).filter((candidate) => candidate.version === version)
+    const first = same.at(-1)
+    if (!first || same.length === 1) return undefined
+    const found = await this.#versions.find(entry.id, entry.versions_after, { revision: first.revision })
+    return found && { revision: found.revision, entry: { ...entry, ...found.content } }
   }
 
   /** The agent as it was in a version. Throws Failure `not_found` that names existing versions. */

@@ -1,13 +1,16 @@
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
+import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { hasServerSchema } from '../../../schemas/server-document.ts'
 import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
 import { usable } from '../capabilities/reading.ts'
 import type { ServerStatement } from '../capabilities/server-statement.ts'
-import { error, readFindings, warning } from '../cards/card-findings.ts'
+import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
@@ -24,7 +27,7 @@ type Validate = (
 export function createValidator(fetchCard: FetchCard): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
-    if (publication) return ofPublication(publication, caller)
+    if (publication) return await ofWhole(ofPublication(publication, caller), caller, fetchCard, signal)
     if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
     return await ofUrl(manifest_url, fetchCard, signal)
@@ -86,6 +89,8 @@ function ofServer(document: unknown, server: ServerStatement, url: string): Vali
 }
 
 function ofCard(document: unknown, manifestUrl?: string): Validation {
+  const other = otherDocument(document)
+  if (other) return { ...nothing, valid: false, form: null, findings: [other] }
   const { form, manifest, findings } = readFindings(document)
   return {
     valid: isSound(findings),
@@ -95,12 +100,32 @@ function ofCard(document: unknown, manifestUrl?: string): Validation {
   }
 }
 
+/** The finding about a document that people have beside their agents, and take for its card. */
+function otherDocument(document: unknown): Finding | undefined {
+  if (!isRecord(document)) return undefined
+  if (hasServerSchema(document)) {
+    return error(
+      'not_a_card',
+      '/$schema',
+      'This is a server.json of the MCP registry, and no card.',
+      'Publish it with dragoman publish, or by POST /v0.1/publish. Or publish the address of its server.',
+    )
+  }
+  if (typeof document.openapi !== 'string' && typeof document.swagger !== 'string') return undefined
+  return error(
+    'not_a_card',
+    '',
+    'This is an OpenAPI document, and no card.',
+    'Put an MCP server or an A2A agent before the API and publish its address, or publish name, description and capabilities without an endpoint.',
+  )
+}
+
 const shape = input(Publication)
 
 function ofPublication(publication: Record<string, unknown>, caller: Principal | null): Validation {
   try {
     const stated = shape.parse(publication)
-    const findings = [...lacks(stated), ...reserved(stated, caller), ...tooLarge(stated)]
+    const findings = [...lacks(stated), ...unfilled(stated), ...reserved(stated, caller), ...tooLarge(stated)]
     const isValid = isSound(findings)
     return { ...nothing, valid: isValid, form: null, findings, publication: isValid ? stated : null }
   } catch (thrown) {
@@ -112,12 +137,47 @@ function ofPublication(publication: Record<string, unknown>, caller: Principal |
   }
 }
 
+/** With the card of a publication that leaves the name or the description to it, which `publish` reads too. */
+async function ofWhole(
+  stated: Validation,
+  caller: Principal | null,
+  fetchCard: FetchCard,
+  signal: AbortSignal,
+): Promise<Validation> {
+  const { publication, findings } = stated
+  if (!publication?.manifest_url) return stated
+  const { manifest_url, name, description, package_name } = publication
+  if (name !== undefined && description !== undefined) return stated
+  if (!caller) return { ...stated, findings: [...findings, unread] }
+  const read = await ofUrl(manifest_url, fetchCard, signal)
+  const unnamed = (finding: Finding) => finding.code === 'missing_field' && finding.field === '/package_name'
+  const all = read.findings.flatMap((finding) => {
+    if (!unnamed(finding)) return [finding]
+    return package_name === undefined ? [{ ...finding, severity: 'error' as const }] : []
+  })
+  const isValid = isSound(all)
+  return {
+    ...read,
+    valid: isValid,
+    findings: [...findings, ...all],
+    publication: isValid ? publication : null,
+  }
+}
+
+const unread = info(
+  'unread_card',
+  '/manifest_url',
+  'The card at this address was not read.',
+  'Sign in to have it read.',
+)
+
 function lacks({
   manifest_url,
   name,
   description,
   capabilities,
   endpoints,
+  packages,
   package_name,
 }: Publication): Finding[] {
   if (manifest_url !== undefined) return []
@@ -125,15 +185,21 @@ function lacks({
     ...(package_name === undefined ? ['package_name'] : []),
     ...(name === undefined ? ['name'] : []),
     ...(description === undefined ? ['description'] : []),
-    ...(!capabilities?.length && !endpoints?.length ? ['capabilities'] : []),
+    ...([capabilities, endpoints, packages].some((list) => list?.length) ? [] : ['capabilities']),
   ]
   return missing.map((field) =>
     error(
       'missing_field',
       `/${field}`,
       'Without a manifest it must be stated.',
-      `Add ${field}, or manifest_url.`,
+      `Add ${field === 'capabilities' ? 'capabilities, endpoints, packages' : field}, or manifest_url.`,
     ),
+  )
+}
+
+function unfilled(publication: Publication): Finding[] {
+  return placeholdersIn(publication).map((pointer) =>
+    error('placeholder', pointer, 'This is the text that `dragoman init` wrote.', 'Write your own.'),
   )
 }
 

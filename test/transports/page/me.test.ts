@@ -91,6 +91,74 @@ test('the check of an address says that a name is needed, until one is typed', a
   expect(named).toContain('<dd dir="ltr">acme.tides</dd>')
 })
 
+test('a change of some fields states these alone, and the others still follow the server', async () => {
+  await using server = await startModernServer()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin }, { logins: [login] })
+  const browser = new Browser(gateway.url)
+  const page = await signIn(browser, await browser.open(`${gateway.url}/publish`))
+  const name = 'acme.tides'
+  const shown = await browser.submit(page, { manifest_url: server.url, package_name: name, do: 'publish' })
+  const stated = async () => (await gateway.gateway.store.read.entry({ package_name: name }))?.stated
+  const before = await stated()
+  const saved = await browser.submit(shown, { tags: 'sea' }, formWith(shown, 'update'))
+  expect(saved.text).toContain('Saved.')
+  expect(await stated()).toEqual([...(before ?? []), 'tags'])
+  await browser.submit(saved, { description: 'Tides\r\nand moons.' }, formWith(saved, 'update'))
+  expect(await stated()).toEqual([...(before ?? []), 'tags', 'description'])
+  const entry = await gateway.gateway.store.read.entry({ package_name: name })
+  expect([entry?.tags, entry?.description, entry?.version]).toEqual([['sea'], 'Tides\nand moons.', '1'])
+})
+
+test("a name of one's own is refused with the place where its agent is changed", async () => {
+  const { browser, page } = await visitor('uma', '/publish?way=form')
+  const own = { ...agent, package_name: 'com.eva-weather.forecast', do: 'publish' }
+  await browser.submit(page, own)
+  const again = await browser.submit(page, own)
+  expect([again.status, again.text.includes('Change it on its page, under Your agents.')]).toEqual([
+    409,
+    true,
+  ])
+})
+
+test('an owner offers an agent by a form, withdraws the offer, and the receiver accepts another', async () => {
+  const { browser: owner, page } = await visitor('una', '/publish?way=form')
+  const package_name = 'com.una-weather.forecast'
+  const staged = await owner.submit(page, { ...agent, package_name, do: 'publish' })
+  const offer = (from: Visited) => owner.submit(from, { subject: 'vic' }, formWith(from, 'transfer'))
+  const offered = await offer(staged)
+  expect(offered.text).toContain('It is offered to <code>vic</code>')
+  const withdrawn = await owner.submit(offered, {}, formWith(offered, 'withdraw'))
+  expect(withdrawn.text).toContain('The offer is withdrawn.')
+  await offer(withdrawn)
+  const { browser: receiver, page: mine } = await visitor('vic')
+  expect(mine.text).toContain('Subject <code>vic</code>')
+  const accepted = await receiver.submit(mine, {}, formWith(mine, package_name, 'agent'))
+  expect(accepted.text).toContain('The agent is yours.')
+  expect((await owner.open(`${home.url}/me/agents/${package_name}`)).status).toBe(404)
+})
+
+test.each([
+  [
+    { openapi: '3.1.0', info: { title: 'Tides', version: '1' } },
+    'Put an MCP server or an A2A agent before the API',
+  ],
+  [
+    { $schema: 'https://static.example/server.schema.json', name: 'a/b', description: 'Tides.' },
+    'dragoman publish',
+  ],
+])('a document that is no card is named as what it is, with what to publish: %j', async (card, text) => {
+  const { browser, page } = await visitor('yan', '/publish?way=card')
+  for (const action of ['check', 'publish']) {
+    const shown = await browser.submit(page, {
+      card: JSON.stringify(card),
+      package_name: 'com.fay.x',
+      do: action,
+    })
+    expect(shown.text).toContain('It cannot be listed yet.')
+    expect(shown.text).toContain(text)
+  }
+})
+
 test('a person takes an agent through its whole life by forms alone', async () => {
   const { browser, page } = await visitor('ada', '/publish?way=form')
   const checked = await browser.submit(page, { ...agent, description: '', do: 'check' })

@@ -28,13 +28,18 @@ ${page.versions.length > 1 && compareForm(here, page.versions)}
 
 /** Versions with their dates and the fields that each changed. */
 export function versionList(packageName: string, versions: readonly Version[]): Html {
-  return html`<ol class="log" reversed>${versions.map((version, index) => versionOf(packageName, version, versions[index + 1]))}</ol>`
+  return html`<ol class="log" reversed>${versions.map((version, index) => versionOf(packageName, version, versions[index + 1], versions))}</ol>`
 }
 
-function versionOf(packageName: string, version: Version, below: Version | undefined): Html {
+function versionOf(
+  packageName: string,
+  version: Version,
+  below: Version | undefined,
+  all: readonly Version[],
+): Html {
   const { published_at, current } = version
-  const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version)}`
-  return html`<li><strong class="mono" dir="ltr">${nameOf(version)}</strong>${current && html` <span class="chip">${labels.current}</span>`} <span class="count">${timeOf(published_at)}</span>
+  const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version, all)}`
+  return html`<li><strong class="mono" dir="ltr">${nameOf(version, all)}</strong>${current && html` <span class="chip">${labels.current}</span>`} <span class="count">${timeOf(published_at)}</span>
 <p class="hint">${changedBy(version)}${compare !== undefined && html` · <a href="${compare}">${labels.compare}</a>`}</p></li>`
 }
 
@@ -51,7 +56,7 @@ function compareForm(here: string, versions: readonly Version[]): Html {
   const choices = (chosen: number) =>
     versions.map(
       (version, index) =>
-        html`<option value="${referenceOf(version)}"${index === chosen && html` selected`}>${nameOf(version)}</option>`,
+        html`<option value="${referenceOf(version, versions)}"${index === chosen && html` selected`}>${nameOf(version, versions)}</option>`,
     )
   return html`<form class="compare" action="${here}"><label>${labels.from} <select name="from">${choices(1)}</select></label><label>${labels.to} <select name="to">${choices(0)}</select></label><button class="button">${labels.compare}</button></form>`
 }
@@ -67,18 +72,23 @@ export function readRange(path: string): readonly [string, string] | undefined {
   return from === undefined || to === undefined ? undefined : [from, to]
 }
 
-function rangeOf(from: Version, to: Version): string {
-  return rangePath(referenceOf(from), referenceOf(to))
+function rangeOf(from: Version, to: Version, all: readonly Version[]): string {
+  return rangePath(referenceOf(from, all), referenceOf(to, all))
 }
 
-export function nameOf({ version, revision }: Version): string {
-  return version ?? `r${revision}`
+export function nameOf({ version, revision }: Version, all: readonly Version[] = []): string {
+  if (version === null) return `r${revision}`
+  return isShared(version, all) ? `${version} (r${revision})` : version
 }
 
-/** The version where it reads as nothing else, such as a range; else the revision that published it. */
-function referenceOf({ version, revision }: Version): string {
+/** The version where it names this one alone and reads as no range; else the revision that published it. */
+function referenceOf({ version, revision }: Version, all: readonly Version[]): string {
   const isPlain = version !== null && /^\d[\w.+-]*$/.test(version) && !version.includes('...')
-  return isPlain ? version : `r${revision}`
+  return isPlain && !isShared(version, all) ? version : `r${revision}`
+}
+
+function isShared(version: string, all: readonly Version[]): boolean {
+  return all.filter((other) => other.version === version).length > 1
 }
 
 /** What differs between two versions of an agent, as signs and words beside colours. */

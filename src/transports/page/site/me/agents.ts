@@ -35,7 +35,7 @@ ${
       html`<li><div><span class="mono" dir="ltr">${package_name}</span><p class="hint">${description}</p></div>${button(visit, { action: '/me', label: text.accept, fields: { agent: package_name } })}</li>`,
   )}</ul>`
 }
-<p class="hint">${text.signed_in_as} <strong>${visit.visitor.person?.name ?? ''}</strong></p>${button(visit, { action: '/sign-out', label: text.sign_out })}`
+<p class="hint">${text.signed_in_as} <strong>${visit.visitor.person?.name ?? ''}</strong>. ${text.subject} <code>${visit.visitor.principal?.subject ?? ''}</code>, ${text.issuer} <code>${visit.visitor.principal?.issuer ?? ''}</code></p>${button(visit, { action: '/sign-out', label: text.sign_out })}`
       return memberView(visit, '/me', typed, content)
     },
     async act(visit, form) {

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { Endpoint } from '../../../../../schemas/entry-parts.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
+import type { TransferOffer, TransferPage } from '../../../../../schemas/transfer.ts'
 import type { Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
@@ -16,7 +18,10 @@ const text = words.me
 
 /** What the buttons of the page do, by their names. */
 const acts: Readonly<
-  Record<string, { readonly action: string; readonly input?: (form: URLSearchParams) => JsonObject }>
+  Record<
+    string,
+    { readonly action: string; readonly input?: (form: URLSearchParams, entry: EntryDetail) => JsonObject }
+  >
 > = {
   live: { action: 'go_live' },
   stage: { action: 'unpublish' },
@@ -27,11 +32,16 @@ const acts: Readonly<
   },
   restore: { action: 'deprecate', input: () => ({ deprecated: false }) },
   update: { action: 'update', input: changesOf },
+  transfer: { action: 'transfer', input: (form) => filled(form, ['subject', 'issuer']) },
+  withdraw: { action: 'transfer', input: () => ({ subject: null }) },
   delete: { action: 'delete' },
 }
 
+/** Offers among which the one of an agent is looked for. */
+const maxOffers = 100
+
 /** Actions that fail if the agent has changed since its page was shown. */
-const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'delete'])
+const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'transfer', 'withdraw', 'delete'])
 
 /** The page on which an owner changes one agent. */
 export function manageMounts(site: Site): Mount[] {
@@ -40,7 +50,9 @@ export function manageMounts(site: Site): Mount[] {
     async show(visit, typed) {
       const agent = String(visit.request.params.agent)
       const entry = await visit.ask<EntryDetail>('get_agent', { agent })
-      return memberView(visit, '/me', typed, contentOf(visit, entry, typed), entry.name)
+      const { offers } = await visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers })
+      const offer = offers.find(({ id }) => id === entry.id)
+      return memberView(visit, '/me', typed, contentOf(visit, entry, typed, offer), entry.name)
     },
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
@@ -48,9 +60,10 @@ export function manageMounts(site: Site): Mount[] {
       const row = acts[name]
       if (!row) return { location: managePath(agent) }
       const revision = Number(form.get('revision'))
+      const input = row.input?.(form, await visit.ask<EntryDetail>('get_agent', { agent }))
       await visit.ask(row.action, {
         agent,
-        ...row.input?.(form),
+        ...input,
         ...(revised.has(name) && revision > 0 && { expected_revision: revision }),
       })
       return { location: name === 'delete' ? '/me?done=delete' : `${managePath(agent)}?done=${name}` }
@@ -58,23 +71,34 @@ export function manageMounts(site: Site): Mount[] {
   })
 }
 
-function changesOf(form: URLSearchParams): JsonObject {
-  const version = filled(form, ['version', 'manifest_url', 'license'])
-  const category = form.get('category')?.trim()
+/** The fields that differ from the entry: it still takes the others from its card or its server. */
+function changesOf(form: URLSearchParams, entry: EntryDetail): JsonObject {
+  const texts = filled(form, ['name', 'description', 'version', 'license'])
+  const changed = Object.entries(texts)
+    // Browsers send CRLF for each line break.
+    .map(([field, value]) => [field, value.replaceAll('\r\n', '\n')] as const)
+    .filter(([field, value]) => value !== entry[field as 'name']?.trim())
+  const tags = listed(form.get('tags'))
+  const category = form.get('category')?.trim() || null
   return {
-    ...version,
-    ...filled(form, ['name', 'description']),
-    tags: listed(form.get('tags')),
-    category: category === undefined || category === '' ? null : category,
-    ...changedAddress(form),
+    ...Object.fromEntries(changed),
+    ...(!isDeepStrictEqual(tags, entry.tags) && { tags }),
+    ...(category !== entry.category && { category }),
+    ...changedAddress(form, entry),
   }
 }
 
 /** The address, if it was changed: one that was not may have more members than the form shows. */
-function changedAddress(form: URLSearchParams): JsonObject {
+function changedAddress(form: URLSearchParams, entry: EntryDetail): JsonObject {
+  const present = onlyAddress(entry)
   const endpoint = endpointIn(form)
-  const isSame = endpoint.url === form.get('old_endpoint') && endpoint.protocol === form.get('old_protocol')
+  const isSame = endpoint.url === present?.url && endpoint.protocol === present.protocol
   return form.has('endpoint') && !isSame ? { endpoints: [endpoint] } : {}
+}
+
+/** The address that the form shows: of several, and of those that a document states, it would lose something. */
+function onlyAddress({ manifest, endpoints }: EntryDetail): Endpoint | undefined {
+  return manifest === null && endpoints.length === 1 ? endpoints[0] : undefined
 }
 
 /** The address at which an agent is called, as `addressFields` asks for it. */
@@ -90,7 +114,7 @@ export function addressFields(typed: Typed, present?: Endpoint): Html {
 ${field({ name: 'protocol', label: text.protocol, choices: text.protocols, ...protocol }, typed)}`
 }
 
-function contentOf(visit: Visit, entry: EntryDetail, typed: Typed): Html {
+function contentOf(visit: Visit, entry: EntryDetail, typed: Typed, offer: TransferOffer | undefined): Html {
   const { package_name, state, verification_level, deprecated, suspended, revision } = entry
   const isStage = state === 'STAGE'
   const act = (name: string, label: string, isMain = false) =>
@@ -115,21 +139,26 @@ ${
     : html`<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'deprecate', revision: String(revision) })}<div class="fields">
 ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ name: 'successor', label: text.successor, hint: text.successor_hint }, typed)}</div><p><button class="button">${text.deprecate}</button></p></form>`
 }
+<h2 class="title">${text.transfer}</h2>
+${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('withdraw', text.withdraw)}` : transferForm(visit, entry, typed)}
 <h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
 <details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
 }
 
+function transferForm(visit: Visit, { package_name, revision }: EntryDetail, typed: Typed): Html {
+  const issuer = visit.visitor.principal?.issuer ?? ''
+  return html`<p class="hint">${text.transfer_hint}</p><details><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
+${field({ name: 'subject', label: text.receiver, hint: text.receiver_hint, required: true }, typed)}${field({ name: 'issuer', label: text.issuer, value: issuer }, typed)}</div><p><button class="button">${text.offer}</button></p></form></details>`
+}
+
 function editForm(visit: Visit, entry: EntryDetail, typed: Typed): Html {
-  const { package_name, revision, name, description, version, category, tags, license, endpoints } = entry
-  const [address, ...others] = endpoints
-  // Of several addresses, and of those that its document states, the form would lose something.
-  const own = entry.manifest === null && others.length === 0 ? address : undefined
-  const old = own && hidden({ old_endpoint: own.url, old_protocol: own.protocol })
+  const { package_name, revision, name, description, version, category, tags, license } = entry
+  const address = onlyAddress(entry)
   return html`<h2 class="title">${text.edit}</h2>
-<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}${old}<div class="fields">
+<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}<div class="fields">
 ${field({ name: 'name', label: text.name, value: name, required: true }, typed)}
 ${field({ name: 'description', label: text.description, value: description, rows: 3, required: true }, typed)}
-${own && addressFields(typed, own)}
+${address && addressFields(typed, address)}
 ${field({ name: 'version', label: words.version, value: version ?? '', hint: text.version_hint }, typed)}
 ${field({ name: 'tags', label: text.tags, value: tags.join(', '), hint: text.tags_hint }, typed)}
 ${field({ name: 'category', label: text.category, value: category ?? '' }, typed)}

@@ -31,13 +31,26 @@ export function publishMounts(site: Site): Mount[] {
       if (stated?.publication === null) return show(visit, typed, stated)
       const publication =
         stated?.publication ?? (way === 'url' ? filled(form, ['manifest_url']) : statedIn(form))
-      const { package_name } = await visit.ask<EntryDetail>('publish', {
-        ...(publication as JsonObject),
-        ...filled(form, ['package_name']),
-      })
-      return { location: `${managePath(package_name)}?done=publish` }
+      try {
+        const { package_name } = await visit.ask<EntryDetail>('publish', {
+          ...(publication as JsonObject),
+          ...filled(form, ['package_name']),
+        })
+        return { location: `${managePath(package_name)}?done=publish` }
+      } catch (fault) {
+        throw await ofOwnName(visit, fault, form.get('package_name')?.trim())
+      }
     },
   })
+}
+
+/** A refusal of a name that is the visitor's already says where its agent is changed. */
+async function ofOwnName(visit: Visit, fault: unknown, agent: string | undefined): Promise<unknown> {
+  if (!(fault instanceof Failure) || fault.code !== 'conflict' || !agent) return fault
+  const entry = await visit.ask<EntryDetail>('get_agent', { agent }).catch(() => undefined)
+  // Only those who may change an agent see the subject of its owner.
+  if (entry?.owner?.subject === undefined) return fault
+  return new Failure('conflict', fault.message, { ...fault.details, hint: text.own_name }, fault)
 }
 
 function show(visit: Visit, typed: Typed, validation?: Validation) {
@@ -86,7 +99,7 @@ function validate({ ask }: Visit, way: Way, form: URLSearchParams): Promise<Vali
 
 /** Throws Failure `invalid_request` for a card that is no JSON object. */
 function requestOf(way: Way, form: URLSearchParams): JsonObject {
-  if (way === 'url') return filled(form, ['manifest_url'])
+  if (way === 'url') return { publication: filled(form, ['manifest_url', 'package_name']) }
   if (way === 'form') return { publication: statedIn(form) }
   const card = parsed(form, 'card')
   if (isRecord(card)) return { card: card as JsonObject }
