@@ -161,7 +161,6 @@ describe('methods and paths', () => {
     ['GET', '/a2a/message', 'OPTIONS, POST'],
     ['GET', '/api/agents/search', 'OPTIONS, POST'],
     ['PATCH', '/api/agents/com.example.x', 'DELETE, GET, HEAD, OPTIONS, PUT'],
-    ['PUT', '/mcp', 'DELETE, GET, HEAD, OPTIONS, POST'],
     ['GET', '/a2a/v1', 'OPTIONS, POST'],
   ])('%s %s is 405 and allows %s', async (method, path, allow) => {
     const { status, headers, json } = await home.request(method, path)

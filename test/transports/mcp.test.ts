@@ -12,10 +12,48 @@ import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
-test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method) => {
+test.each(['GET', 'DELETE', 'PUT'])('%s /mcp is refused with what to do', async (method) => {
   const { status, headers, json } = await home.request(method, '/mcp')
-  expect([status, headers.get('allow')]).toEqual([405, 'POST'])
-  expect(json.error.data.hint).toContain('Connect an MCP client to this URL')
+  expect([status, headers.get('allow')]).toEqual([405, 'OPTIONS, POST'])
+  expect(json.error.data).toMatchObject({
+    code: 'method_not_allowed',
+    hint: expect.stringContaining('Connect an MCP client to this URL'),
+  })
+})
+
+test.each([
+  ['/mcp', {}, 'OPTIONS, POST'],
+  ['/mcp', { 'Mcp-Session-Id': 'x' }, 'DELETE, OPTIONS, POST'],
+  ['/mcp/agents/svc.registry', {}, 'OPTIONS, POST'],
+])('OPTIONS %s with the headers %j allows what is not answered 405', async (path, headers, allow) => {
+  const answer = await home.request('OPTIONS', path, { headers })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([204, allow])
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const { status } = await home.request(method, path, { headers })
+    expect(status === 405).toBe(!allow.includes(method))
+  }
+})
+
+test.each([
+  ['tools/lst', ['tools/list']],
+  ['zzzzzzzz', undefined],
+])('the unknown method %s has a stable code in every protocol version', async (method, nearest) => {
+  const modern = { body: modernRequest(1, method, {}), headers: modernHeaders(method) }
+  const legacy = { body: { jsonrpc: '2.0', id: 1, method, params: {} } }
+  const answers = await Promise.all([modern, legacy].map((sent) => home.request('POST', '/mcp', sent)))
+  expect(answers.map(({ status }) => status)).toEqual([404, 200])
+  for (const { json } of answers) {
+    expect(json.error).toMatchObject({ code: -32601, data: { code: 'unknown_action' } })
+    expect(json.error.data.nearest).toEqual(nearest)
+    expect(json.error.message.includes('Did you mean')).toBe(nearest !== undefined)
+  }
+})
+
+test('a cursor of a list with one page has a stable code', async () => {
+  const { json } = await home.request('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } },
+  })
+  expect(json.error).toMatchObject({ code: -32602, data: { code: 'invalid_request' } })
 })
 
 test('a body that is no message is refused with a message that would be one', async () => {
@@ -190,5 +228,6 @@ describe('Streamable HTTP', () => {
       { 'Mcp-Name': 'call_agent' },
     )
     expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: { code: -32020, data: { code: 'invalid_request' } } })
   })
 })

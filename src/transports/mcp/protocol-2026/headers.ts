@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, nameMember, namesRevision, versionKey } from '../../../common/mcp/protocol.ts'
-import { Fault, faults } from './fault.ts'
+import { type Fault, faults, refused } from './fault.ts'
 import type { Meta } from './meta.ts'
 
 /** True for a request of 2026-07-28, by its params or, if they state no protocol version, by its headers. */
@@ -60,5 +60,5 @@ function mismatch(name: string, header?: string, body?: string): Fault {
     header === undefined
       ? `Header mismatch: ${name} is required.`
       : `Header mismatch: ${name} is '${header}' where the body has '${body}'.`
-  return new Fault(faults.headerMismatch, message, { status: 400 })
+  return refused(faults.headerMismatch, message)
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../../../schemas/scope.ts'
 import type { McpId, McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Call } from '../../../router/call.ts'
-import { Fault, faults, faultText } from './fault.ts'
+import { Fault, faultText, internalFault, unknownMethod } from './fault.ts'
 import { assertAgreement, assertHeaders, isModern } from './headers.ts'
 import { assertVersion, type Meta, readMeta } from './meta.ts'
 
@@ -66,7 +66,7 @@ export function createModern({ methods, onError }: ModernOptions): Modern {
     assertVersion(meta[versionKey])
     if (headers) assertHeaders(request, headers)
     const method = methodsByName.get(request.method)
-    if (!method) throw unknownMethod(request.method)
+    if (!method) throw unknownMethod(request.method, methodsByName.keys())
     return await method(request.params ?? {}, { ...exchange, meta, id: request.id })
   }
 
@@ -82,16 +82,10 @@ export function createModern({ methods, onError }: ModernOptions): Modern {
         }
       } catch (thrown) {
         if (!(thrown instanceof Fault)) onError(thrown)
-        const fault = thrown instanceof Fault ? thrown : internal
+        const fault = thrown instanceof Fault ? thrown : internalFault()
         const { status, failure } = fault
         return { status, text: faultText(fault, request.id), ...(failure && { failure }) }
       }
     },
   }
-}
-
-const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')
-
-function unknownMethod(method: string): Fault {
-  return new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`, { status: 404 })
 }
