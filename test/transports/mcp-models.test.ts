@@ -406,6 +406,17 @@ describe('the list of tools', () => {
     }
   })
 
+  test('leaves out the tools of an agent that lacks a setting, which say so when they are called', async () => {
+    await using home = await startGateway({ DRAGOMAN_CONTACT: '' })
+    await using peer = await connect(home, await home.token('ada'))
+    const names = peer.tools.map(({ name }) => name)
+    expect(names).toContain('reader_extract_content')
+    expect(names.filter((name) => name.startsWith('wiki_'))).toEqual([])
+    const { isError, output } = await peer.call('wiki_search_page', { query: 'x' })
+    expect([isError, output.code]).toEqual([true, 'not_configured'])
+    expect(output.detail).toContain('DRAGOMAN_CONTACT')
+  })
+
   test('is what DRAGOMAN_MCP_TOOLS names, and an unknown name prevents the start', async () => {
     const namesWith = async (DRAGOMAN_MCP_TOOLS: string) => {
       await using home = await startGateway({ DRAGOMAN_MCP_TOOLS })

@@ -68,7 +68,12 @@ const stdio = () =>
   new StdioClientTransport({
     command: process.execPath,
     args: [resolve(import.meta.dirname, '../../bin/dragoman.js'), 'mcp'],
-    env: { DRAGOMAN_DATA: home.data, DRAGOMAN_LOG: 'silent', PATH: process.env.PATH ?? '' },
+    env: {
+      DRAGOMAN_DATA: home.data,
+      DRAGOMAN_LOG: 'silent',
+      DRAGOMAN_CONTACT: 'tests@example.org',
+      PATH: process.env.PATH ?? '',
+    },
     stderr: 'ignore',
   })
 

@@ -5,6 +5,8 @@ import type { Tool } from './tools.ts'
 
 interface CatalogueOptions {
   readonly tools: ReadonlyMap<string, Tool>
+  /** Hosted agents whose calls all fail: a model has no use for their tools. */
+  readonly unconfigured?: readonly string[] | undefined
   readonly ask: Ask
   /** Milliseconds since the epoch. */
   readonly clock: () => number
@@ -29,8 +31,11 @@ const maxCategoryLength = 20
  * The tools, with a rough count of the listed agents in the description of search_agents. The count is refreshed
  * on demand when it is ten seconds old.
  */
-export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalogue {
-  const listings = [...tools.values()].map(({ listing }) => listing)
+export function createCatalogue({ tools, unconfigured = [], ask, clock }: CatalogueOptions): Catalogue {
+  const useful = [...tools.values()].filter(
+    ({ agent }) => agent === undefined || !unconfigured.includes(agent),
+  )
+  const listings = useful.map(({ listing }) => listing)
   const search = tools.get('search_agents')?.listing
   let words: string | undefined
   let current = Object.freeze({ tools: listings as readonly object[] })

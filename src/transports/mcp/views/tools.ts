@@ -20,6 +20,8 @@ export interface Tool {
     /** `dragoman/scope`: the scope that a token needs; absent if the tool needs no scope of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
+  /** The hosted agent whose action it is. */
+  readonly agent?: string
   /** Answers above `max_tokens` come in pieces; `cursor` alone asks for the next piece. */
   readonly isPaged?: true
   /** Throws Failure for input that no envelope can carry. */
@@ -80,6 +82,7 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
   let inputSchema: JsonSchema | undefined
   let outputSchema: JsonSchema | undefined
   return {
+    agent: agent.package_name,
     listing: {
       name,
       title: action.title,
@@ -127,7 +130,7 @@ const callAgent: Tool = {
     name: 'call_agent',
     title: 'Call an agent',
     description:
-      'Calls an action of an agent that search_agents found. Example: {"agent": "svc.utility.wiki", "action": "search_page", "params": {"query": "Ada Lovelace"}}.',
+      'Calls an action of an agent that search_agents found. Example: {"agent": "svc.utility.reader", "action": "extract_content", "params": {"url": "https://example.com/"}}.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -181,7 +184,7 @@ export function continueTask(packageName?: string): Tool {
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
   const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
   if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
-  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
+  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.reader.')
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {
