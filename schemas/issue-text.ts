@@ -21,12 +21,14 @@ export function issueText(issue: z.core.$ZodIssue, schema: JsonSchema = {}, valu
 }
 
 function ofType(expected: string, schema: JsonSchema, value: unknown): string {
-  const wanted = nameOf(expected, schema)
-  if (wanted === undefined) return 'This value has the wrong type.'
-  const given = kindOf(value, isScalar(expected))
-  // 1.5 is a number too: what it lacks is what is wanted.
-  const isNumber = given === 'a number' && ['number', 'nan', 'int'].includes(expected)
-  return given === undefined || isNumber ? `Give ${wanted}.` : `Give ${wanted}, not ${given}.`
+  const expectedType = nameOf(expected, schema)
+  if (expectedType === undefined) return 'This value has the wrong type.'
+  const received = kindOf(value, isScalar(expected))
+  // 1.5 is a number too: only what is expected helps.
+  const isNumber = received === 'a number' && ['number', 'nan', 'int'].includes(expected)
+  return received === undefined || isNumber
+    ? `Give ${expectedType}.`
+    : `Give ${expectedType}, not ${received}.`
 }
 
 /** True for types whose texts are no secrets, so that a message may quote them. */

@@ -32,5 +32,23 @@ export function asTyped(text: string, typed = invocation()): string {
   return text.replace(commands, (_, command: string) => `${typed} ${command}`)
 }
 
+/** The commands, by their paths, that do what the actions do which hints name. */
+export const commandOf: Readonly<Record<string, string>> = {
+  get_usage: 'usage',
+  list_approvals: 'allowed',
+  list_transfers: 'transfers',
+  list_versions: 'versions',
+  list_webhooks: 'webhooks list',
+  resolve_package: 'resolve',
+  search_agents: 'search',
+  set_credential: 'call svc.registry set_credential',
+}
+const actions = new RegExp(`(?<!svc\\.registry )\\b(${Object.keys(commandOf).join('|')})\\b`, 'g')
+
+/** A hint, in which a command stands for each action that a program would call. */
+export function inCommands(hint: string): string {
+  return hint.replace(actions, (action) => `dragoman ${commandOf[action]}`)
+}
+
 const names = new Set(Object.keys(examples).map((path) => path.split(' ')[0]))
 const commands = new RegExp(`(?<![\\w./@-])dragoman (${[...names].join('|')})(?![\\w-])`, 'g')

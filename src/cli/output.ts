@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { styleText } from 'node:util'
 import { Failure, problem } from '../../schemas/failure.ts'
 import { escapeHidden } from '../common/escape-hidden.ts'
-import { asTyped } from './invocation.ts'
+import { asTyped, inCommands } from './invocation.ts'
 import type { Column } from './table.ts'
 
 export const usageError = 2
@@ -101,7 +101,9 @@ export function fail(thrown: unknown, json: boolean): void {
   process.exitCode = exitCodeOf(failure)
   if (json) {
     const { hint, ...rest } = problem(failure, 'cli')
-    process.stderr.write(`${jsonText(hint === undefined ? rest : { ...rest, hint: asTyped(hint) })}\n`)
+    process.stderr.write(
+      `${jsonText(hint === undefined ? rest : { ...rest, hint: asTyped(inCommands(hint)) })}\n`,
+    )
   } else for (const line of explain(failure)) say(line)
 }
 
@@ -116,6 +118,6 @@ function* explain({ message, code, details, cause }: Failure): Generator<string>
   for (const { pointer, detail } of details.errors ?? [])
     if (!message.includes(detail)) yield `  ${pointer || '/'}: ${detail}`
   if (details.nearest) yield `  Did you mean ${details.nearest.join(', ')}?`
-  if (details.hint) yield `  ${details.hint}`
+  if (details.hint) yield `  ${inCommands(details.hint)}`
   if (code === 'internal' && cause instanceof Error) yield `  ${cause.message}`
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { asTyped, invocationOf } from '../../src/cli/invocation.ts'
+import { examples } from '../../src/cli/examples.ts'
+import { asTyped, commandOf, inCommands, invocationOf } from '../../src/cli/invocation.ts'
 import { command, temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 
@@ -29,6 +30,21 @@ test('only commands are written as they are typed', () => {
   const text =
     'Use `dragoman token create`, @scope/dragoman serve, dragoman http://a.example and dragoman listed.'
   expect(asTyped(text, 'npx dragoman')).toBe(text.replace('`dragoman', '`npx dragoman'))
+})
+
+test('hints name commands in place of the actions that programs call', () => {
+  expect(inCommands('Its current version is 2. list_versions lists all versions.')).toBe(
+    'Its current version is 2. dragoman versions lists all versions.',
+  )
+  const whole = 'dragoman call svc.registry set_credential PARAMS'
+  expect(inCommands('Store it with set_credential.')).toBe(
+    'Store it with dragoman call svc.registry set_credential.',
+  )
+  expect(inCommands(whole)).toBe(whole)
+  for (const path of Object.values(commandOf)) {
+    const names = [path, path.split(' ')[0]]
+    expect(Object.keys(examples).filter((name) => names.includes(name))).not.toEqual([])
+  }
 })
 
 test('hints, errors and help of a clone name commands that work there', async () => {

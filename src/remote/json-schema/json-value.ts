@@ -68,8 +68,8 @@ export function checkType({ type }: Schema, value: unknown, path: Path, run: Run
 }
 
 /** What came; a text is quoted where a number or a boolean belongs, since such a text is no secret. */
-function kindOf(value: unknown, wanted: readonly string[]): string {
-  const isComplex = wanted.some((name) => name === 'object' || name === 'array')
+function kindOf(value: unknown, expectedTypes: readonly string[]): string {
+  const isComplex = expectedTypes.some((name) => name === 'object' || name === 'array')
   if (typeof value === 'string') return isComplex ? 'a text' : `the text ${excerpt(value)}`
   if (typeof value !== 'object') return excerpt(value)
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
