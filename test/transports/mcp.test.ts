@@ -49,6 +49,26 @@ test.each([
   }
 })
 
+test('a later protocol version than any of these is refused by its name', async () => {
+  const { status, json } = await home.request('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    headers: { 'MCP-Protocol-Version': '2027-01-01' },
+  })
+  expect([status, json.error.code]).toEqual([400, -32022])
+  expect(json.error.message).toBe(
+    'Unsupported protocol version: 2027-01-01. Send 2026-07-28, or begin with initialize.',
+  )
+  expect(json.error.data).toMatchObject({ supported: ['2026-07-28'], requested: '2027-01-01' })
+})
+
+test.each([
+  ['completion/complete', {}, '/ref: This field is required.'],
+  ['prompts/get', { name: 'x' }, '/name: The prompt x is unknown. The prompts are find_agent, use_agent.'],
+])('%s with the params %j says in plain words what is wrong', async (method, params, message) => {
+  const { json } = await home.request('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method, params } })
+  expect(json.error).toMatchObject({ code: -32602, message, data: { code: 'invalid_request' } })
+})
+
 test('a cursor of a list with one page has a stable code', async () => {
   const { json } = await home.request('POST', '/mcp', {
     body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } },

@@ -82,8 +82,12 @@ function invalidMeta(detail: string, keys: readonly string[]): Fault {
 /** Throws Fault -32022 for an unsupported protocol version. */
 export function assertVersion(requested: string): void {
   if (requested === modernVersion) return
-  throw refused(faults.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
-    supported: [modernVersion],
-    requested,
-  })
+  throw refused(
+    faults.unsupportedVersion,
+    `Unsupported protocol version: ${requested.slice(0, 50)}. Send ${modernVersion}, or begin with initialize.`,
+    {
+      supported: [modernVersion],
+      requested,
+    },
+  )
 }

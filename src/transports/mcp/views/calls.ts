@@ -19,7 +19,7 @@ import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { callOf, invalidField } from './ask.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
-import type { Tool } from './tools.ts'
+import { type Tool, usefulTools } from './tools.ts'
 
 /**
  * The outcome of a tool: the output of its action with its mark and what a listed agent said, the failure with the id of
@@ -52,7 +52,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
-    if (!tool) throw unknownTool(name, tools)
+    if (!tool) throw unknownTool(name, usefulTools(tools, context.unconfigured))
     const id = randomUUID()
     const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
     try {
@@ -225,21 +225,30 @@ export function failedResult({ failure, id }: { failure: Failure; id: string }):
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
 export function problemResult(whole: Readonly<Record<string, unknown>>): object {
   const { type: _type, title: _title, instance: _instance, ...shown } = whole
+  const { hint } = shown
+  const needsUser = typeof hint === 'string' && hint.includes('set_credential')
+  const addressed = needsUser ? { ...shown, hint: `${hint} ${userStores}` } : shown
   return {
-    content: [{ type: 'text', text: JSON.stringify(shown) }],
+    content: [{ type: 'text', text: JSON.stringify(addressed) }],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }
 }
 
+/** A model may not handle a secret (`src/router/model-rights.ts`). */
+const userStores =
+  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections.'
+
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20
 
 /** Hosts show a model the message of an error alone, so it says what to call instead. */
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
-  const close = nearest(name, tools.keys())
-  const names = [...tools.keys()].slice(0, maxNames).join(', ')
-  const hint = close.length > 0 ? `Did you mean ${close.join(', ')}?` : `The tools are ${names}.`
+function unknownTool(name: string, tools: readonly Tool[]): Fault {
+  const names = tools.map(({ listing }) => listing.name)
+  const close = nearest(name, names)
+  const calls = names.includes('call_agent') ? ' Actions of listed agents are called by call_agent.' : ''
+  const all = `The tools are ${names.slice(0, maxNames).join(', ')}.${calls}`
+  const hint = close.length > 0 ? `Did you mean ${close.join(', ')}?` : all
   const details = close.length > 0 ? { nearest: close } : { hint }
   const failure = new Failure('unknown_action', `The tool ${name} is unknown.`, details)
   return new Fault(faults.invalidParams, `${failure.message} ${hint}`, {

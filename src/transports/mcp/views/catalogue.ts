@@ -1,7 +1,7 @@
 import { counted } from '../../../../schemas/counted.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Ask } from './ask.ts'
-import type { Tool } from './tools.ts'
+import { type Tool, usefulTools } from './tools.ts'
 
 interface CatalogueOptions {
   readonly tools: ReadonlyMap<string, Tool>
@@ -31,11 +31,8 @@ const maxCategoryLength = 20
  * The tools, with a rough count of the listed agents in the description of search_agents. The count is refreshed
  * on demand when it is ten seconds old.
  */
-export function createCatalogue({ tools, unconfigured = [], ask, clock }: CatalogueOptions): Catalogue {
-  const useful = [...tools.values()].filter(
-    ({ agent }) => agent === undefined || !unconfigured.includes(agent),
-  )
-  const listings = useful.map(({ listing }) => listing)
+export function createCatalogue({ tools, unconfigured, ask, clock }: CatalogueOptions): Catalogue {
+  const listings = usefulTools(tools, unconfigured).map(({ listing }) => listing)
   const search = tools.get('search_agents')?.listing
   let words: string | undefined
   let current = Object.freeze({ tools: listings as readonly object[] })

@@ -5,7 +5,7 @@ import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
 import { agentAliases, listedActions, packageNameOf, toolName } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
-import { renamed } from '../../../../schemas/shape.ts'
+import { pointer, renamed } from '../../../../schemas/shape.ts'
 import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
@@ -53,6 +53,14 @@ export function createTools(
   const all = [...byAgent.flatMap(([, tools]) => tools), callAgent, continueTask()]
   const shown = chosen.length === 0 ? all : choose(all, new Map(byAgent), chosen)
   return new Map(shown.map((tool) => [tool.listing.name, tool]))
+}
+
+/** The tools that are worth calling: those of hosted agents that lack a setting only say so. */
+export function usefulTools(
+  tools: ReadonlyMap<string, Tool>,
+  unconfigured: readonly string[] = [],
+): readonly Tool[] {
+  return [...tools.values()].filter(({ agent }) => agent === undefined || !unconfigured.includes(agent))
 }
 
 function choose(
@@ -147,8 +155,29 @@ const callAgent: Tool = {
   isPaged: true,
   toEnvelope(input) {
     const { agent, ...rest } = withAgent(input)
+    const misplaced = Object.keys(rest).filter((name) => !envelopeFields.has(name))
+    if (misplaced.length > 0) throw misplacedFields(misplaced)
+    if (rest.action === undefined || rest.action === '')
+      throw Failure.invalidField('/action', 'Name an action of the agent: resolve_package shows them all.')
     return { ...rest, to: agent } as Envelope
   },
+}
+
+const envelopeFields: ReadonlySet<string> = new Set(['action', 'params', 'message_id', 'reply_to'])
+const callFields = ['agent', 'action', 'params', 'max_tokens', 'cursor']
+
+/** Models often put the input of the action beside `params`. */
+function misplacedFields(names: readonly string[]): Failure {
+  const errors = names.slice(0, callFields.length).map((name) => ({
+    pointer: pointer([name]),
+    detail: 'There is no such field.',
+  }))
+  const close = [...new Set(names.flatMap((name) => nearest(name, callFields)))]
+  const hint = `call_agent takes ${callFields.join(', ')}. The input of the action goes into params.`
+  return new Failure('invalid_request', `${errors[0]?.pointer}: There is no such field. ${hint}`, {
+    errors,
+    ...(close.length > 0 && { nearest: close }),
+  })
 }
 
 /** The answer to an agent that asked for input: on `/mcp` for any agent, elsewhere for the agent of the address. */
