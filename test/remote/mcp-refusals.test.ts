@@ -80,9 +80,9 @@ test('a text by A2A to a server that has only tools is answered with their names
   const { status } = answer.json.result.task
   expect(status).toMatchObject({
     state: 'TASK_STATE_FAILED',
-    message: { parts: [{ text: `${tenant} takes no text alone: call one of its actions.` }, {}] },
+    message: { parts: [{ text: `A message to ${tenant} names one of its actions.` }, {}] },
   })
-  expect(JSON.stringify(status)).toMatch(/It has: echo, .* A message of A2A names one by metadata.skillId/)
+  expect(JSON.stringify(status)).toMatch(/It has: echo, .* A message of A2A names one by message\.metadata\.skillId/)
 })
 
 test('an unknown tool that a server refuses in words is an unknown action, with the nearest tools', async () => {

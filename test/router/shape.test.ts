@@ -115,6 +115,7 @@ describe('the nearest names', () => {
     ['publsh', ['publish']],
     ['card', ['get_card']],
     ['zzzzzzzz', []],
+    ['q', []],
     ['', []],
   ])('to "%s" are %j', (word, expected) => {
     expect(nearest(word, names).slice(0, expected.length || 3)).toEqual(expected)
@@ -122,7 +123,11 @@ describe('the nearest names', () => {
 
   test('are at most the requested number, the best first', () => {
     expect(nearest('publish', names, 1)).toEqual(['publish'])
-    expect(nearest('a', ['ab', 'abc', 'b', 'abcdefgh'])).toEqual(['ab', 'b', 'abc'])
+    expect(nearest('abc', ['abde', 'abcd', 'xbc', 'zzz'])).toEqual(['abcd', 'xbc', 'abde'])
+  })
+
+  test('share something with the word: a short one is not replaced whole', () => {
+    expect(nearest('id', ['to', 'ids', 'in'])).toEqual(['ids', 'in'])
   })
 
   test('to a word without end are found in no time', () => {

@@ -61,6 +61,16 @@ test('a later protocol version than any of these is refused by its name', async 
   expect(json.error.data).toMatchObject({ supported: ['2026-07-28'], requested: '2027-01-01' })
 })
 
+test('a method of 2026-07-28 without its version is told where to state it', async () => {
+  for (const method of ['subscriptions/listen', 'server/discover']) {
+    const { json } = await home.request('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method, params: {} },
+    })
+    expect(json.error).toMatchObject({ code: -32601, data: { code: 'unknown_action' } })
+    expect(json.error.message).toContain('params._meta as io.modelcontextprotocol/protocolVersion')
+  }
+})
+
 test.each([
   ['completion/complete', {}, '/ref: This field is required.'],
   ['prompts/get', { name: 'x' }, '/name: The prompt x is unknown. The prompts are find_agent, use_agent.'],

@@ -1,6 +1,7 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
+import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
 import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
@@ -76,6 +77,9 @@ export interface Legacy {
 }
 
 export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+/** Methods that 2026-07-28 added. */
+const laterMethods = new Set(['server/discover', 'subscriptions/listen'])
+const asModern = `It is a method of ${modernVersion}: state that version in params._meta as ${versionKey}.`
 const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
 /** Rounds of questions in one call. */
 const maxRounds = 16
@@ -114,7 +118,8 @@ export function createLegacy(options: LegacyOptions): Legacy {
     }
     const { session_id } = post
     const answer = methodsByName.get(method)
-    if (!answer) throw unknownMethod(method, methodsByName.keys())
+    if (!answer)
+      throw unknownMethod(method, methodsByName.keys(), laterMethods.has(method) ? asModern : undefined)
     const ask = async (question: { method: string; params: JsonObject }) =>
       questions.ask(question, { caller: await callerOf(post), signal, send: post.send })
     let result = await answer(params, exchange)

@@ -40,11 +40,15 @@ export function faultText({ code, message, data }: Fault, id: McpId | null): str
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } })
 }
 
-/** The error for a method that a server of MCP does not have, with the nearest of those that it has. */
-export function unknownMethod(method: string, methods: Iterable<string>): Fault {
+/**
+ * The error for a method that a server of MCP does not have, with the nearest of those that it has, or with how the
+ * method is called.
+ */
+export function unknownMethod(method: string, methods: Iterable<string>, how?: string): Fault {
   const shown = method.slice(0, 100)
-  const close = nearest(shown, methods)
-  const question = close.length > 0 ? `. Did you mean ${close.join(', ')}?` : ''
+  const close = how === undefined ? nearest(shown, methods) : []
+  const question =
+    close.length > 0 ? `. Did you mean ${close.join(', ')}?` : how === undefined ? '' : `. ${how}`
   const details = close.length > 0 ? { nearest: close } : {}
   const failure = new Failure('unknown_action', `Method not found: ${shown}${question}`, details)
   return new Fault(faults.unknownMethod, failure.message, {
