@@ -8,7 +8,7 @@ import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.t
 import { listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { input as shapeOf } from '../../../../schemas/shape.ts'
-import { inputRequiredIn } from '../../../../schemas/task.ts'
+import { type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
 import { canAnswer } from '../../../common/mcp/questions.ts'
 import { callerOf } from '../../../router/limiter.ts'
 import { resultOf } from '../../shared/content.ts'
@@ -114,12 +114,29 @@ function budgetOf({ isPaged }: Tool, input: Record<string, unknown>) {
 
 /** An answer that asks back states how to go on. */
 export function withNext(output: Json): Json {
-  if (!inputRequiredIn(output)) return output
-  return { ...(output as JsonObject), next }
+  const required = inputRequiredIn(output)
+  return required ? { ...(output as JsonObject), next: nextOf(required) } : output
 }
 
-const next =
-  'Find the answer, then call the tool continue_task with this task_id and input: {"text": "…"} for an answer in words.'
+function nextOf({ status, question }: InputRequired): string {
+  const call = 'call the tool continue_task with this agent and task_id, and with input'
+  const { schema, url } = isRecord(question) ? question : {}
+  if (status === 'auth_required') return `Ask the user to sign in as the question says, then ${call} {}.`
+  if (url !== undefined)
+    return `Ask the user to open the url of the question, then ${call} {"action": "accept"}.`
+  if (isForms(question))
+    return `Find the answers, then ${call} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
+  if (schema !== undefined)
+    return `Find the answer, then ${call} an object by the schema of the question, or {"action": "decline"}.`
+  return `Find the answer, then ${call} {"text": "…"} for an answer in words.`
+}
+
+/** True for several questions of an MCP server, by their keys. */
+function isForms(question: Json): boolean {
+  if (!isRecord(question)) return false
+  const questions = Object.values(question)
+  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
+}
 
 /** The envelope that continues a call with the answers of the client. */
 function continued({ to }: Envelope, task_id: unknown, inputResponses: unknown): Envelope {
