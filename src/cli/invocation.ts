@@ -1,4 +1,5 @@
 import { basename, relative, sep } from 'node:path'
+import { actionsInProse } from '../../schemas/names.ts'
 import { examples } from './examples.ts'
 
 /** The name in the registry of npm. */
@@ -43,7 +44,7 @@ export const commandOf: Readonly<Record<string, string>> = {
   search_agents: 'search',
   set_credential: 'call svc.registry set_credential',
 }
-const actions = new RegExp(`(?<!svc\\.registry )\\b(${Object.keys(commandOf).join('|')})\\b`, 'g')
+const actions = actionsInProse(Object.keys(commandOf))
 
 /** A hint, in which a command stands for each action that a program would call. */
 export function inCommands(hint: string): string {

@@ -40,7 +40,8 @@ test('hints name commands in place of the actions that programs call', () => {
   expect(inCommands('Store it with set_credential.')).toBe(
     'Store it with dragoman call svc.registry set_credential.',
   )
-  expect(inCommands(whole)).toBe(whole)
+  const list = 'It has: search_agents, set_credential, get_usage.'
+  for (const text of [whole, list]) expect(inCommands(text)).toBe(text)
   for (const path of Object.values(commandOf)) {
     const names = [path, path.split(' ')[0]]
     expect(Object.keys(examples).filter((name) => names.includes(name))).not.toEqual([])

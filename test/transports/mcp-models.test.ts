@@ -303,6 +303,8 @@ describe('over agents with actions', () => {
     )
     const { city: _, ...misspelt } = { ...flat, parms: { city: 'Oslo' } }
     expect((await peer.call('call_agent', misspelt)).output.nearest).toEqual(['params'])
+    const long = { agent: 'x'.repeat(221), action: 'forecast' }
+    expect((await peer.call('call_agent', long)).output).toMatchObject({ errors: [{ pointer: '/agent' }] })
     expect((await peer.call('call_agent', { agent: 'com.example.weather' })).output).toMatchObject({
       errors: [{ pointer: '/action', detail: expect.stringContaining('resolve_package') }],
     })
@@ -329,6 +331,14 @@ describe('over agents with actions', () => {
     })
     expect(output).toMatchObject({ code: 'upstream_failed', upstream: { status: 401 } })
     expect(output.hint).toContain('ask the user')
+  })
+
+  test('a list of names of actions sends nobody to the user, and is short where there are many', async () => {
+    const { output } = await peer.call('call_agent', { agent: 'svc.registry', action: 'zzzzzz', params: {} })
+    expect(output.code).toBe('unknown_action')
+    expect(output.hint).toContain('search_agents, resolve_package')
+    expect(output.hint).toMatch(/and \d+ more: resolve_package lists them\.$/)
+    expect(output.hint.split(', ')).toHaveLength(20)
   })
 
   test('a tool that is not there is answered with the tools that are listed, and how agents are called', async () => {

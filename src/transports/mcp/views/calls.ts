@@ -5,7 +5,7 @@ import { type ContentMark, contentMark } from '../../../../schemas/content-mark.
 import type { Envelope } from '../../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
-import { listedActions } from '../../../../schemas/names.ts'
+import { actionsInProse, listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { input as shapeOf } from '../../../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
@@ -243,7 +243,7 @@ export function failedResult({ failure, id }: { failure: Failure; id: string }):
 export function problemResult(whole: Readonly<Record<string, unknown>>): object {
   const { type: _type, title: _title, instance: _instance, ...shown } = whole
   const { hint } = shown
-  const needsUser = typeof hint === 'string' && hint.includes('set_credential')
+  const needsUser = typeof hint === 'string' && hint.search(forUsers) >= 0
   const addressed = needsUser ? { ...shown, hint: `${hint} ${userStores}` } : shown
   return {
     content: [{ type: 'text', text: JSON.stringify(addressed) }],
@@ -253,6 +253,7 @@ export function problemResult(whole: Readonly<Record<string, unknown>>): object 
 }
 
 /** A model may not handle a secret (`src/router/model-rights.ts`). */
+const forUsers = actionsInProse(['set_credential'])
 const userStores =
   'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections.'
 

@@ -209,10 +209,13 @@ export function continueTask(packageName?: string): Tool {
   }
 }
 
+/** As an envelope takes them in `to`. */
+const maxAgentLength = 220
+
 /** The input of a tool that names its agent. Throws Failure `invalid_request`. */
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
   const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
-  if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
+  if (typeof agent === 'string' && agent !== '' && agent.length <= maxAgentLength) return { agent, ...rest }
   throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.reader.')
 }
 

@@ -1,3 +1,4 @@
+import { actionsInProse } from '../../../../schemas/names.ts'
 import { type Html, html } from '../html.ts'
 import { words } from './words.ts'
 
@@ -14,7 +15,7 @@ const places: Readonly<Record<string, readonly [path: string, label: string]>> =
   create_session: ['/play', play.title],
 }
 
-const named = new RegExp(`\\b(${Object.keys(places).join('|')})\\b`)
+const named = actionsInProse(Object.keys(places))
 
 /** A hint, in which a place of the page stands for each action that a program would call. */
 export function hintText(hint: string): Html {
