@@ -107,7 +107,10 @@ export interface FieldError {
  */
 export interface Details {
   readonly errors?: readonly FieldError[]
-  /** What the caller can do. */
+  /**
+   * What the caller can do. It names actions, which every protocol has, and a command only for what no action does. The
+   * command line and the page put their own names in place of the actions.
+   */
   readonly hint?: string
   /** Names close to the unknown one. */
   readonly nearest?: readonly string[]

@@ -7,12 +7,12 @@ const standardMessage = /^(Invalid|Too (big|small)|Unrecognized)/
 
 /**
  * What to give in place of a value that a schema refuses, in plain words; `schema` is the JSON Schema of the field, whose
- * bounds the text names.
+ * bounds the text names. With the refused `value`, the text says what came in its place.
  */
-export function issueText(issue: z.core.$ZodIssue, schema: JsonSchema = {}): string {
+export function issueText(issue: z.core.$ZodIssue, schema: JsonSchema = {}, value?: unknown): string {
   if (!standardMessage.test(issue.message)) return issue.message
   if (issue.code === 'unrecognized_keys') return `There is no field ${issue.keys.join(', ')}.`
-  if (issue.code === 'invalid_type') return ofType(issue.expected, schema)
+  if (issue.code === 'invalid_type') return ofType(issue.expected, schema, value)
   if (issue.code === 'too_small' || issue.code === 'too_big') return within(issue, schema)
   if (issue.code === 'invalid_value') return oneOf(issue.values)
   if (issue.code === 'invalid_format') return ofFormat(issue)
@@ -20,15 +20,45 @@ export function issueText(issue: z.core.$ZodIssue, schema: JsonSchema = {}): str
   return 'This value is not accepted.'
 }
 
-function ofType(expected: string, schema: JsonSchema): string {
-  if (expected === 'number' || expected === 'nan') return `Give a number${range(schema)}.`
-  if (expected === 'int') return `Give a whole number${range(schema)}.`
-  if (expected === 'string') return 'Give a text.'
-  if (expected === 'boolean') return 'Give true or false.'
-  if (expected === 'array' || expected === 'tuple') return 'Give a list.'
-  if (expected === 'object' || expected === 'record') return 'Give an object.'
-  if (expected === 'null') return 'Give null.'
-  return 'This value has the wrong type.'
+function ofType(expected: string, schema: JsonSchema, value: unknown): string {
+  const expectedType = nameOf(expected, schema)
+  if (expectedType === undefined) return 'This value has the wrong type.'
+  const received = kindOf(value, isScalar(expected))
+  // 1.5 is a number too: only what is expected helps.
+  const isNumber = received === 'a number' && ['number', 'nan', 'int'].includes(expected)
+  return received === undefined || isNumber
+    ? `Give ${expectedType}.`
+    : `Give ${expectedType}, not ${received}.`
+}
+
+/** True for types whose texts are no secrets, so that a message may quote them. */
+function isScalar(expected: string): boolean {
+  return ['number', 'nan', 'int', 'boolean', 'null'].includes(expected)
+}
+
+function nameOf(expected: string, schema: JsonSchema): string | undefined {
+  if (expected === 'number' || expected === 'nan') return `a number${range(schema)}`
+  if (expected === 'int') return `a whole number${range(schema)}`
+  if (expected === 'string') return 'a text'
+  if (expected === 'boolean') return 'true or false'
+  if (expected === 'array' || expected === 'tuple') return 'a list'
+  if (expected === 'object' || expected === 'record') return 'an object'
+  return expected === 'null' ? 'null' : undefined
+}
+
+function kindOf(value: unknown, quotes: boolean): string | undefined {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return quotes ? `the text ${quoted(value)}` : 'a text'
+  if (typeof value === 'number') return 'a number'
+  if (typeof value === 'boolean') return String(value)
+  return typeof value === 'object' ? 'an object' : undefined
+}
+
+const maxQuoted = 30
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text)
 }
 
 type SizeIssue = z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig

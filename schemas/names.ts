@@ -77,3 +77,11 @@ export const listedActions = {
   /** MCP servers: a subscription to changes of their lists and resources. */
   subscription: 'mcp_listen',
 } as const
+
+/** Finds the names of actions in a hint: not in a list of names, and not in a command that calls one. */
+export function actionsInProse(names: readonly string[]): RegExp {
+  return new RegExp(
+    `(?<!${registryName.replace('.', '\\.')} |[:,] |["'])\\b(${names.join('|')})\\b(?![,"'])`,
+    'g',
+  )
+}

@@ -1,10 +1,11 @@
 /**
- * The candidates closest to a misspelt word, best first: those within a third of its length in edits (at least two), or
+ * The candidates closest to a misspelt word, best first: those within a third of its length in edits (at least two, and fewer than it has letters), or
  * that contain it. Comparison ignores case. At most `limit` answers.
  */
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
   const target = word.toLowerCase().slice(0, 100)
-  const reach = Math.max(2, Math.floor(target.length / 3))
+  // A word of which nothing is left is not misspelt.
+  const reach = Math.min(Math.max(2, Math.floor(target.length / 3)), target.length - 1)
   const ranked: { candidate: string; edits: number }[] = []
   for (const candidate of candidates) {
     const other = candidate.toLowerCase()

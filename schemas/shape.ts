@@ -157,8 +157,11 @@ function fieldErrors(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown):
     }))
   }
   const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
-  const missing = mayBeMissing && at(value, issue.path) === undefined
-  const detail = missing ? 'This field is required.' : issueText(issue, fieldSchema(json, issue.path))
+  const current = at(value, issue.path)
+  const missing = mayBeMissing && current === undefined
+  const detail = missing
+    ? 'This field is required.'
+    : issueText(issue, fieldSchema(json, issue.path), current)
   return [{ pointer: pointer(issue.path), detail }]
 }
 

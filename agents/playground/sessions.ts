@@ -131,7 +131,7 @@ function iso(milliseconds: number): string {
 
 function gone(): Failure {
   return new Failure('not_found', 'There is no such playground session, or its hour is over.', {
-    hint: 'POST /api/playground/session creates a new one.',
+    hint: 'create_session creates a new one.',
   })
 }
 
@@ -140,7 +140,7 @@ function full({ steps, characters }: SessionBounds): Failure {
     'too_large',
     `The session is full: it holds ${counted(steps, 'call')} and ${characters} characters.`,
     {
-      hint: 'POST /api/playground/session creates a new one.',
+      hint: 'create_session creates a new one.',
     },
   )
 }

@@ -67,6 +67,6 @@ function storedOutput(output: Json): Pick<Step, 'output' | 'cut'> {
 function assertShort(envelope: object): void {
   if (toAscii(envelope as JsonObject).length <= maxCallBytes) return
   throw new Failure('too_large', `The playground makes calls of at most ${maxCallBytes} bytes.`, {
-    hint: 'Call the agent itself: POST /a2a/message takes 1 MiB.',
+    hint: 'Call the agent itself: its call may have 1 MiB.',
   })
 }

@@ -105,9 +105,13 @@ function requestOf(address: URL, headers: Readonly<Record<string, string>>) {
 }
 
 function notConfigured(): Failure {
-  return new Failure('not_configured', 'The wiki needs a contact of the operator: set DRAGOMAN_CONTACT.', {
-    hint: 'Set DRAGOMAN_CONTACT to an e-mail address or a page; Wikimedia throttles clients without a contact.',
-  })
+  return new Failure(
+    'not_configured',
+    'This gateway lacks the setting DRAGOMAN_CONTACT, which the wiki needs.',
+    {
+      hint: 'The operator sets it to an e-mail address or a page, because Wikimedia throttles clients without a contact. Until then use another agent.',
+    },
+  )
 }
 
 function notOffered(lang: string, languages: readonly string[]): Failure {

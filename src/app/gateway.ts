@@ -22,7 +22,7 @@ import type { TransportContext } from '../transports/shared/transport-context.ts
 import { openAgents } from './agents.ts'
 import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
-import { type Config, storeLocation } from './config.ts'
+import { type Config, storeLocation, unconfiguredAgents } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { type Identity, openIdentity, secretKey } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
@@ -81,6 +81,7 @@ export interface Gateway extends AsyncDisposable {
   onListed(listener: () => void): () => void
   readonly trusted_proxies: AddressSet
   readonly mcp_tools: readonly string[]
+  readonly unconfigured: readonly string[]
   onError(fault: unknown): void
   /** Logs the errors of one part of the gateway. */
   readonly report: Runtime['onError']
@@ -247,6 +248,7 @@ async function assemble(
     onListed: search.listed.onChange,
     trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
+    unconfigured: unconfiguredAgents(config),
     onError: runtime.onError('transport'),
     report: runtime.onError,
     reachedAt,

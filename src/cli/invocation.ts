@@ -1,4 +1,5 @@
 import { basename, relative, sep } from 'node:path'
+import { actionsInProse } from '../../schemas/names.ts'
 import { examples } from './examples.ts'
 
 /** The name in the registry of npm. */
@@ -32,23 +33,25 @@ export function asTyped(text: string, typed = invocation()): string {
   return text.replace(commands, (_, command: string) => `${typed} ${command}`)
 }
 
-const names = new Set(Object.keys(examples).map((path) => path.split(' ')[0]))
-const commands = new RegExp(`(?<![\\w./@-])dragoman (${[...names].join('|')})(?![\\w-])`, 'g')
-
-/** Commands of the actions that hints name. */
-const commandsOfActions: Readonly<Record<string, string>> = {
+/** The commands, by their paths, that do what the actions do which hints name. */
+export const commandOf: Readonly<Record<string, string>> = {
   get_usage: 'usage',
   go_live: 'go-live',
   install_config: 'install',
+  list_approvals: 'allowed',
   list_transfers: 'transfers',
   list_versions: 'versions',
+  list_webhooks: 'webhooks list',
   resolve_package: 'resolve',
   search_agents: 'search',
   set_credential: 'call svc.registry set_credential',
 }
-const actions = new RegExp(`(?<![\\w"'])(${Object.keys(commandsOfActions).join('|')})(?![\\w"'])`, 'g')
+const actions = actionsInProse(Object.keys(commandOf))
 
-/** The hint of a failure, which names actions for every transport, for people who use commands. */
+/** A hint, in which a command stands for each action that a program would call. */
 export function inCommands(hint: string): string {
-  return asTyped(hint.replace(actions, (action) => `dragoman ${commandsOfActions[action]}`))
+  return hint.replace(actions, (action) => `dragoman ${commandOf[action]}`)
 }
+
+const names = new Set(Object.keys(examples).map((path) => path.split(' ')[0]))
+const commands = new RegExp(`(?<![\\w./@-])dragoman (${[...names].join('|')})(?![\\w-])`, 'g')

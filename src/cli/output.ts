@@ -101,7 +101,9 @@ export function fail(thrown: unknown, json: boolean): void {
   process.exitCode = exitCodeOf(failure)
   if (json) {
     const { hint, ...rest } = problem(failure, 'cli')
-    process.stderr.write(`${jsonText(hint === undefined ? rest : { ...rest, hint: inCommands(hint) })}\n`)
+    process.stderr.write(
+      `${jsonText(hint === undefined ? rest : { ...rest, hint: asTyped(inCommands(hint)) })}\n`,
+    )
   } else for (const line of explain(failure)) say(line)
 }
 

@@ -361,12 +361,13 @@ class ListedAgent {
     return new Failure(failure.code, failure.message, details, failure.cause)
   }
 
-  /** The refusal of a text that names no action, as one of A2A, by an agent that has nothing but actions. */
+  /** The refusal of a message that names no action, as one of A2A, by an agent that has nothing but actions. */
   #takesNoText(itsNames: string, { code, cause }: Failure): Failure {
-    const how = 'A message of A2A names one by metadata.skillId, or by a data part {"action", "params"}.'
+    const how =
+      'A message of A2A names one by message.metadata.skillId, or by a data part {"action", "params"}.'
     const hint = `${itsNames} ${how}`
     const { package_name } = this.#entry
-    return new Failure(code, `${package_name} takes no text alone: call one of its actions.`, { hint }, cause)
+    return new Failure(code, `A message to ${package_name} names one of its actions.`, { hint }, cause)
   }
 
   async #observed<Answer extends object>(

@@ -27,7 +27,7 @@ export function wantsCredential({ details: { upstream } }: Failure): boolean {
 }
 
 /** Hint for an agent that asks for a credential. */
-const credentialHint = 'Store the credential that you have for this agent with set_credential.'
+const credentialHint = 'It needs a credential: store yours for this agent with set_credential.'
 
 /** Context of a refusal. */
 interface RefusalContext {

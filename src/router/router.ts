@@ -154,6 +154,9 @@ function callOf(call: Call): Call {
   return call.model && call.principal ? { ...call, principal: withoutAdmin(call.principal) } : call
 }
 
+/** Names of actions in the answer to a call of none of them. */
+const maxNames = 20
+
 function findAction(agent: Agent, name: string): Action {
   const found =
     agent.actions.find((action) => action.name === name) ??
@@ -162,8 +165,10 @@ function findAction(agent: Agent, name: string): Action {
   if (agent.open) return agent.open(name)
   const names = agent.actions.map((action) => action.name)
   const close = nearest(name, names)
+  const shown = names.slice(0, maxNames)
+  const left = names.length - shown.length
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
-    hint: `It has: ${names.join(', ')}.`,
+    hint: `It has: ${shown.join(', ')}${left > 0 ? ` and ${left} more: resolve_package lists them` : ''}.`,
     ...(close.length > 0 && { nearest: close }),
   })
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { asTyped, inCommands, invocationOf } from '../../src/cli/invocation.ts'
+import { examples } from '../../src/cli/examples.ts'
+import { asTyped, commandOf, inCommands, invocationOf } from '../../src/cli/invocation.ts'
 import { command, temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 
@@ -31,10 +32,21 @@ test('only commands are written as they are typed', () => {
   expect(asTyped(text, 'npx dragoman')).toBe(text.replace('`dragoman', '`npx dragoman'))
 })
 
-test('a hint that names an action names its command', () => {
-  const hint = 'Its current version is 1. list_versions lists all versions, search_agents all agents.'
-  expect(inCommands(hint)).toMatch(/1\. \S.* versions lists all versions, \S.* search all agents\.$/)
-  expect(inCommands('Call {"action": "go_live"}.')).toBe('Call {"action": "go_live"}.')
+test('hints name commands in place of the actions that programs call', () => {
+  expect(inCommands('Its current version is 2. list_versions lists all versions.')).toBe(
+    'Its current version is 2. dragoman versions lists all versions.',
+  )
+  const whole = 'dragoman call svc.registry set_credential PARAMS'
+  expect(inCommands('Store it with set_credential.')).toBe(
+    'Store it with dragoman call svc.registry set_credential.',
+  )
+  const list = 'It has: search_agents, set_credential, get_usage.'
+  const json = 'Call {"action": "go_live"}.'
+  for (const text of [whole, list, json]) expect(inCommands(text)).toBe(text)
+  for (const path of Object.values(commandOf)) {
+    const names = [path, path.split(' ')[0]]
+    expect(Object.keys(examples).filter((name) => names.includes(name))).not.toEqual([])
+  }
 })
 
 test('hints, errors and help of a clone name commands that work there', async () => {

@@ -42,7 +42,10 @@ describe('an agent that takes envelopes', () => {
     const refused = await send('com.example.weather', 'forecast', { city: 7 })
     expect(refused).toMatchObject({
       status: 400,
-      json: { code: 'invalid_request', errors: [{ pointer: '/city', detail: 'This must be string.' }] },
+      json: {
+        code: 'invalid_request',
+        errors: [{ pointer: '/city', detail: 'This must be string, not 7.' }],
+      },
     })
     const missing = await send('com.example.weather', 'forcast', {})
     expect(missing).toMatchObject({ status: 404, json: { code: 'unknown_action', nearest: ['forecast'] } })

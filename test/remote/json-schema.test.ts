@@ -156,7 +156,7 @@ describe('params by a schema', () => {
         $defs: { t: { properties: { next: { $ref: '#/$defs/t' }, n: { type: 'number' } } } },
       },
       { next: { next: { n: 'x' } } },
-      [{ pointer: '/next/next/n', detail: 'This must be number.' }],
+      [{ pointer: '/next/next/n', detail: 'This must be number, not the text "x".' }],
     ],
   ])('%s', (_, schema, params, errors) => {
     expect(validate(schema, params)).toEqual(errors)

@@ -80,9 +80,41 @@ test('a text by A2A to a server that has only tools is answered with their names
   const { status } = answer.json.result.task
   expect(status).toMatchObject({
     state: 'TASK_STATE_FAILED',
-    message: { parts: [{ text: `${tenant} takes no text alone: call one of its actions.` }, {}] },
+    message: { parts: [{ text: `A message to ${tenant} names one of its actions.` }, {}] },
   })
-  expect(JSON.stringify(status)).toMatch(/It has: echo, .* A message of A2A names one by metadata.skillId/)
+  expect(JSON.stringify(status)).toMatch(
+    /It has: echo, .* A message of A2A names one by message\.metadata\.skillId/,
+  )
+})
+
+test.each([
+  [['who'], /input an object by the schema of the question, or \{"action": "decline"\}/],
+  [['who', 'where'], /input \{KEY: ANSWER\} by the keys of the questions/],
+])('a model that a server asks %j is told the form of its answer', async (keys, next) => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } } }
+  const params = { mode: 'form', message: 'Which city?', requestedSchema: schema }
+  const inputRequests = Object.fromEntries(keys.map((key) => [key, { method: 'elicitation/create', params }]))
+  await using server = await serve(async (request, response) => {
+    const { id, method } = JSON.parse(await text(request))
+    const asks = { resultType: 'input_required', inputRequests, requestState: 's' }
+    const result = method === 'tools/call' ? asks : { resultType: 'complete', tools: [], ...discovered }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  const agent = 'com.example.asks'
+  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const { json } = await gateway.request('POST', '/mcp', {
+    body: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'call_agent', arguments: { agent, action: 'look', params: {} } },
+    },
+    token: await gateway.token('ada'),
+  })
+  expect(json.result.structuredContent).toMatchObject({ status: 'input_required', agent })
+  expect(json.result.structuredContent.next).toMatch(next)
 })
 
 test('an unknown tool that a server refuses in words is an unknown action, with the nearest tools', async () => {

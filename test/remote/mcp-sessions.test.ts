@@ -3,7 +3,7 @@ import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
-import { answerJson, begun, type Misbehave } from '../support/mcp-answers.ts'
+import { answerJson, begun, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import {
   type McpServer,
   startHostileServer,
@@ -51,6 +51,31 @@ describe('a server of 2026-07-28', () => {
     await remote.ask('echo', { region: 'north' })
     expect(server.seen.at(-1)?.headers['mcp-param-region']).toBe('north')
     expect(methods(server)).toEqual(['server/discover', 'tools/list', 'tools/call'])
+  })
+
+  test('receives the params in the headers of the list that it shows this caller, whatever others see', async () => {
+    const wants = (header: string) => ({
+      type: 'object',
+      properties: { region: { type: 'string', 'x-mcp-header': header } },
+    })
+    await using server = await startHostileServer(
+      untilCalled((request, response, body) => {
+        if (body.method === 'tools/call') return answerJson(response, body, { result: nothing })
+        const header = request.headers.authorization === 'Bearer bob' ? 'Zone' : 'Region'
+        const tools = [{ name: 'echo', inputSchema: wants(header) }]
+        answerJson(response, body, {
+          result: { resultType: 'complete', tools, ttlMs: 0, cacheScope: 'private' },
+        })
+      }),
+    )
+    await using remote = agentAt(server.url)
+    const bob = { caller: 'bob', headers: { authorization: 'Bearer bob' } }
+    await remote.agent.describe?.(remote.call())
+    await remote.agent.describe?.(remote.call(bob))
+    await remote.ask('echo', { region: 'north' })
+    expect(server.seen.at(-1)?.headers).toMatchObject({ 'mcp-param-region': 'north' })
+    await remote.ask('echo', { region: 'north' }, bob)
+    expect(server.seen.at(-1)?.headers).toMatchObject({ 'mcp-param-zone': 'north' })
   })
 })
 

@@ -53,12 +53,19 @@ describe('a shape', () => {
     [z.int(), 1.5, 'Give a whole number.'],
     [z.int().min(0).max(100), 1000, 'Give a number from 0 to 100.'],
     [z.number().positive(), 0, 'Give a number of more than 0.'],
-    [z.boolean(), 'yes', 'Give true or false.'],
-    [z.string(), 5, 'Give a text.'],
+    [z.boolean(), 'yes', 'Give true or false, not the text "yes".'],
+    [z.int().min(1).max(20), '5', 'Give a number from 1 to 20, not the text "5".'],
+    [z.number(), 'a'.repeat(31), `Give a number, not the text "${'a'.repeat(30)}…".`],
+    [z.number(), null, 'Give a number, not null.'],
+    [z.number(), true, 'Give a number, not true.'],
+    [z.boolean(), 1, 'Give true or false, not a number.'],
+    [z.string(), 5, 'Give a text, not a number.'],
+    [z.string(), ['a'], 'Give a text, not a list.'],
     [z.string().min(2), 'a', 'Give at least 2 characters.'],
     [z.array(z.string()).max(1), ['a', 'b'], 'Give at most 1 item.'],
-    [z.array(z.string()), 'a', 'Give a list.'],
-    [z.looseObject({}), 'a', 'Give an object.'],
+    [z.array(z.string()), 'a', 'Give a list, not a text.'],
+    [z.looseObject({}), 'a', 'Give an object, not a text.'],
+    [z.looseObject({}), ['a'], 'Give an object, not a list.'],
     [z.enum(['a', 'b']), 'c', 'Give one of a, b.'],
     [z.literal('a'), 'c', 'Give a.'],
     [z.url(), 'c', 'Give a URL such as https://example.com/.'],
@@ -108,6 +115,7 @@ describe('the nearest names', () => {
     ['publsh', ['publish']],
     ['card', ['get_card']],
     ['zzzzzzzz', []],
+    ['q', []],
     ['', []],
   ])('to "%s" are %j', (word, expected) => {
     expect(nearest(word, names).slice(0, expected.length || 3)).toEqual(expected)
@@ -115,7 +123,11 @@ describe('the nearest names', () => {
 
   test('are at most the requested number, the best first', () => {
     expect(nearest('publish', names, 1)).toEqual(['publish'])
-    expect(nearest('a', ['ab', 'abc', 'b', 'abcdefgh'])).toEqual(['ab', 'b', 'abc'])
+    expect(nearest('abc', ['abde', 'abcd', 'xbc', 'zzz'])).toEqual(['abcd', 'xbc', 'abde'])
+  })
+
+  test('share something with the word: a short one is not replaced whole', () => {
+    expect(nearest('id', ['to', 'ids', 'in'])).toEqual(['ids', 'in'])
   })
 
   test('to a word without end are found in no time', () => {

@@ -97,11 +97,11 @@ describe('queries', () => {
   })
 
   test.each([
-    ['limit=many', '/limit', 'Give a number from 1 to 100.'],
+    ['limit=many', '/limit', 'Give a number from 1 to 100, not the text "many".'],
     ['limit=1000', '/limit', 'Give a number from 1 to 100.'],
     ['limit=1.5', '/limit', 'Give a whole number from 1 to 100.'],
     ['min_score=2', '/min_score', 'Give a number from 0 to 1.'],
-    ['live=perhaps', '/live', 'Give true or false.'],
+    ['live=perhaps', '/live', 'Give true or false, not the text "perhaps".'],
     ['protocol=a2a,smtp', '/protocol/1', 'Give one of a2a, mcp, envelope, none.'],
     ['sort=price', '/sort', 'Give one of relevance, newest, name.'],
     [`cursor=${'x'.repeat(2001)}`, '/cursor', 'Give at most 2000 characters.'],
@@ -161,7 +161,6 @@ describe('methods and paths', () => {
     ['GET', '/a2a/message', 'OPTIONS, POST'],
     ['GET', '/api/agents/search', 'OPTIONS, POST'],
     ['PATCH', '/api/agents/com.example.x', 'DELETE, GET, HEAD, OPTIONS, PUT'],
-    ['PUT', '/mcp', 'DELETE, GET, HEAD, OPTIONS, POST'],
     ['GET', '/a2a/v1', 'OPTIONS, POST'],
   ])('%s %s is 405 and allows %s', async (method, path, allow) => {
     const { status, headers, json } = await home.request(method, path)

@@ -5,7 +5,7 @@ import type { Tool } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
-import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
+import { answerJson, type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { type McpServer, startModernServer } from '../support/mcp-servers.ts'
@@ -85,7 +85,10 @@ describe('over agents with actions', () => {
   let anonymous: Peer
 
   beforeAll(async () => {
-    agent = await serveEnvelopes()
+    agent = await serveEnvelopes(({ action, params }, response) => {
+      if (action === 'open') return void response.writeHead(401).end()
+      answerJson(response, { action, params })
+    })
     asking = await serveA2a()
     server = await startModernServer({
       tools: [conversion],
@@ -111,6 +114,11 @@ describe('over agents with actions', () => {
       endpoints: [{ protocol: 'a2a', url: 'http://127.0.0.1:9/', version: '1.0', binding: 'JSONRPC' }],
     })
     await list(home, { package_name: 'com.example.booking', endpoints, capabilities: [booking] })
+    await list(home, {
+      package_name: 'com.example.locked',
+      endpoints,
+      capabilities: [{ name: 'open', description: 'Opens.' }],
+    })
     await list(home, {
       package_name: 'com.example.money',
       endpoints: [{ protocol: 'mcp', url: server.url }],
@@ -286,6 +294,61 @@ describe('over agents with actions', () => {
     })
   })
 
+  test('a call whose input stands beside params is told where it belongs, by the names of the tool', async () => {
+    const flat = { agent: 'com.example.weather', action: 'forecast', city: 'Oslo' }
+    const { output } = await peer.call('call_agent', flat)
+    expect(output).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/city' }] })
+    expect(output.detail).toContain(
+      'call_agent takes agent, action, params, max_tokens, cursor. The input of the action goes into params.',
+    )
+    const { city: _, ...misspelt } = { ...flat, parms: { city: 'Oslo' } }
+    expect((await peer.call('call_agent', misspelt)).output.nearest).toEqual(['params'])
+    const long = { agent: 'x'.repeat(221), action: 'forecast' }
+    expect((await peer.call('call_agent', long)).output).toMatchObject({ errors: [{ pointer: '/agent' }] })
+    expect((await peer.call('call_agent', { agent: 'com.example.weather' })).output).toMatchObject({
+      errors: [{ pointer: '/action', detail: expect.stringContaining('resolve_package') }],
+    })
+  })
+
+  test('a name that is not listed is answered with the names that resemble it, not with its neighbours', async () => {
+    for (const [name, nearest] of [
+      ['com.example.wether', ['com.example.weather']],
+      ['com.example.gretter', ['com.example.greeter']],
+      ['weather', ['com.example.weather']],
+      ['org.other.weather', ['com.example.weather']],
+      ['com.example.zzzzzzzzzzzzzzzz', undefined],
+    ] as const) {
+      const { output } = await peer.call('call_agent', { agent: name, action: 'x' })
+      expect([name, output.code, output.nearest]).toEqual([name, 'not_found', nearest])
+    }
+  })
+
+  test('a model that an agent asks for a credential is told that its user stores it', async () => {
+    const { output } = await peer.call('call_agent', {
+      agent: 'com.example.locked',
+      action: 'open',
+      params: {},
+    })
+    expect(output).toMatchObject({ code: 'upstream_failed', upstream: { status: 401 } })
+    expect(output.hint).toContain('ask the user')
+  })
+
+  test('a list of names of actions sends nobody to the user, and is short where there are many', async () => {
+    const { output } = await peer.call('call_agent', { agent: 'svc.registry', action: 'zzzzzz', params: {} })
+    expect(output.code).toBe('unknown_action')
+    expect(output.hint).toContain('search_agents, resolve_package')
+    expect(output.hint).toMatch(/and \d+ more: resolve_package lists them\.$/)
+    expect(output.hint.split(', ')).toHaveLength(20)
+  })
+
+  test('a tool that is not there is answered with the tools that are listed, and how agents are called', async () => {
+    await using unset = await startGateway({ DRAGOMAN_CONTACT: '' })
+    const { json } = await unset.request('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'order_pizza', arguments: {} } },
+    })
+    expect(json.error.message).toContain('Actions of listed agents are called by call_agent.')
+  })
+
   test('a search without a query asks for one, where a model forgot it', async () => {
     for (const input of [{}, { limit: 3 }, { query: '', filters: {} }]) {
       expect(await anonymous.call('search_agents', input)).toMatchObject({
@@ -404,6 +467,18 @@ describe('the list of tools', () => {
         expect.arrayContaining(fields),
       ])
     }
+  })
+
+  test('tells from the tools of an agent that lacks a setting that they fail, and each call what is missing', async () => {
+    await using home = await startGateway({ DRAGOMAN_CONTACT: '' })
+    await using peer = await connect(home, await home.token('ada'))
+    const failing = peer.tools.filter(({ description }) =>
+      description?.startsWith('Fails until the operator'),
+    )
+    expect(failing.map(({ name }) => name)).toEqual(['wiki_search_page', 'wiki_get_summary'])
+    const { isError, output } = await peer.call('wiki_search_page', { query: 'x' })
+    expect([isError, output.code]).toEqual([true, 'not_configured'])
+    expect(output.detail).toContain('DRAGOMAN_CONTACT')
   })
 
   test('is what DRAGOMAN_MCP_TOOLS names, and an unknown name prevents the start', async () => {

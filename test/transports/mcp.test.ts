@@ -12,10 +12,78 @@ import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
-test.each(['GET', 'DELETE'])('%s /mcp is refused with what to do', async (method) => {
+test.each(['GET', 'DELETE', 'PUT'])('%s /mcp is refused with what to do', async (method) => {
   const { status, headers, json } = await home.request(method, '/mcp')
-  expect([status, headers.get('allow')]).toEqual([405, 'POST'])
-  expect(json.error.data.hint).toContain('Connect an MCP client to this URL')
+  expect([status, headers.get('allow')]).toEqual([405, 'OPTIONS, POST'])
+  expect(json.error.data).toMatchObject({
+    code: 'method_not_allowed',
+    hint: expect.stringContaining('Connect an MCP client to this URL'),
+  })
+})
+
+test.each([
+  ['/mcp', {}, 'OPTIONS, POST'],
+  ['/mcp', { 'Mcp-Session-Id': 'x' }, 'DELETE, OPTIONS, POST'],
+  ['/mcp/agents/svc.registry', {}, 'OPTIONS, POST'],
+])('OPTIONS %s with the headers %j allows what is not answered 405', async (path, headers, allow) => {
+  const answer = await home.request('OPTIONS', path, { headers })
+  expect([answer.status, answer.headers.get('allow')]).toEqual([204, allow])
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const { status } = await home.request(method, path, { headers })
+    expect(status === 405).toBe(!allow.includes(method))
+  }
+})
+
+test.each([
+  ['tools/lst', ['tools/list']],
+  ['zzzzzzzz', undefined],
+])('the unknown method %s has a stable code in every protocol version', async (method, nearest) => {
+  const modern = { body: modernRequest(1, method, {}), headers: modernHeaders(method) }
+  const legacy = { body: { jsonrpc: '2.0', id: 1, method, params: {} } }
+  const answers = await Promise.all([modern, legacy].map((sent) => home.request('POST', '/mcp', sent)))
+  expect(answers.map(({ status }) => status)).toEqual([404, 200])
+  for (const { json } of answers) {
+    expect(json.error).toMatchObject({ code: -32601, data: { code: 'unknown_action' } })
+    expect(json.error.data.nearest).toEqual(nearest)
+    expect(json.error.message.includes('Did you mean')).toBe(nearest !== undefined)
+  }
+})
+
+test('a later protocol version than any of these is refused by its name', async () => {
+  const { status, json } = await home.request('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    headers: { 'MCP-Protocol-Version': '2027-01-01' },
+  })
+  expect([status, json.error.code]).toEqual([400, -32022])
+  expect(json.error.message).toBe(
+    'Unsupported protocol version: 2027-01-01. Send 2026-07-28, or begin with initialize.',
+  )
+  expect(json.error.data).toMatchObject({ supported: ['2026-07-28'], requested: '2027-01-01' })
+})
+
+test('a method of 2026-07-28 without its version is told where to state it', async () => {
+  for (const method of ['subscriptions/listen', 'server/discover']) {
+    const { json } = await home.request('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method, params: {} },
+    })
+    expect(json.error).toMatchObject({ code: -32601, data: { code: 'unknown_action' } })
+    expect(json.error.message).toContain('params._meta as io.modelcontextprotocol/protocolVersion')
+  }
+})
+
+test.each([
+  ['completion/complete', {}, '/ref: This field is required.'],
+  ['prompts/get', { name: 'x' }, '/name: The prompt x is unknown. The prompts are find_agent, use_agent.'],
+])('%s with the params %j says in plain words what is wrong', async (method, params, message) => {
+  const { json } = await home.request('POST', '/mcp', { body: { jsonrpc: '2.0', id: 1, method, params } })
+  expect(json.error).toMatchObject({ code: -32602, message, data: { code: 'invalid_request' } })
+})
+
+test('a cursor of a list with one page has a stable code', async () => {
+  const { json } = await home.request('POST', '/mcp', {
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { cursor: 'x' } },
+  })
+  expect(json.error).toMatchObject({ code: -32602, data: { code: 'invalid_request' } })
 })
 
 test('a body that is no message is refused with a message that would be one', async () => {
@@ -30,7 +98,12 @@ const stdio = () =>
   new StdioClientTransport({
     command: process.execPath,
     args: [resolve(import.meta.dirname, '../../bin/dragoman.js'), 'mcp'],
-    env: { DRAGOMAN_DATA: home.data, DRAGOMAN_LOG: 'silent', PATH: process.env.PATH ?? '' },
+    env: {
+      DRAGOMAN_DATA: home.data,
+      DRAGOMAN_LOG: 'silent',
+      DRAGOMAN_CONTACT: 'tests@example.org',
+      PATH: process.env.PATH ?? '',
+    },
     stderr: 'ignore',
   })
 
@@ -190,5 +263,6 @@ describe('Streamable HTTP', () => {
       { 'Mcp-Name': 'call_agent' },
     )
     expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ error: { code: -32020, data: { code: 'invalid_request' } } })
   })
 })

@@ -192,7 +192,7 @@ export function assertDistinct(
 function ownName(packageName: string): Failure {
   return new Failure('conflict', `${packageName} is published already, and you may change it.`, {
     errors: [{ pointer: '/package_name', detail: 'It is published already.' }],
-    hint: `Update it: PUT /api/agents/${encodeURIComponent(packageName)}, or dragoman update ${packageName}. Each change of an ACTIVE agent is a new version.`,
+    hint: `Change ${packageName} with update. Each change of an ACTIVE agent is a new version.`,
   })
 }
 

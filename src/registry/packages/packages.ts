@@ -120,7 +120,7 @@ export function createPackages(options: PackagesOptions): Packages {
       const id = entry?.id ?? agent
       const approval = await approvals.find(operatorScope, id)
       if (!approval || !(await approvals.remove(operatorScope, id))) {
-        throw new Failure('not_found', `${agent} has no approval.`, { hint: 'dragoman allowed lists them.' })
+        throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
       }
       endProcesses(approval.id, true)
       await secrets.removeAll(id, operatorScope)

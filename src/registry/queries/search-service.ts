@@ -4,6 +4,7 @@ import type { Alternative, EntryDetail, Found } from '../../../schemas/card.ts'
 import { discoveryOf } from '../../../schemas/discovery.ts'
 import { type FilterField, filterFields, filters, mapFields } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { nearest } from '../../../schemas/nearest.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type {
   BriefSearchOutput,
@@ -357,12 +358,12 @@ export class SearchService {
     const entry = await this.#reader.entry(toReference(agent))
     if (entry && isVisible(entry, caller)) return entry
     // Without the index, the answer is still that there is no such agent.
-    const nearest = await this.#suggest(agent).catch(() => [])
+    const close = await this.#suggest(agent).catch(() => [])
     const hint = 'search_agents finds agents by what they do.'
     throw new Failure(
       'not_found',
       `No agent is listed as ${agent}.`,
-      nearest.length > 0 ? { nearest } : { hint },
+      close.length > 0 ? { nearest: close } : { hint },
     )
   }
 
@@ -370,16 +371,30 @@ export class SearchService {
   async #suggest(name: string): Promise<readonly string[]> {
     await this.#hasStarted()
     const query = {
-      text: name,
       filter: { state: 'ACTIVE' },
-      limit: 3,
+      limit: maxCandidates,
       sort: 'relevance',
       words_only: true,
     } as const
-    const { hits } = await this.#index.search(query, new AbortController().signal)
-    const entries = await this.#reader.entries(hits.map((hit) => hit.id))
-    return entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
+    // Many names share a namespace: the last part is looked for, spelling corrected, on its own as well.
+    const texts = [name, lastPart(name)].filter((text) => text !== '')
+    const signal = new AbortController().signal
+    const found = await Promise.all(texts.map((text) => this.#index.search({ ...query, text }, signal)))
+    const ids = new Set(found.flatMap(({ hits }) => hits.map(({ id }) => id)))
+    const entries = await this.#reader.entries([...ids])
+    const names = entries.filter((entry) => isVisible(entry, null)).map((entry) => entry.package_name)
+    const close = names.filter((candidate) => nearest(lastPart(name), [lastPart(candidate)]).length > 0)
+    return [...new Set([...nearest(name, close), ...close])].slice(0, maxSuggestions)
   }
+}
+
+/** Agents whose names are compared with one that is not listed. */
+const maxCandidates = 20
+const maxSuggestions = 3
+
+/** The part of a name that its namespace does not state. */
+function lastPart(name: string): string {
+  return name.slice(name.search(/[^./]*$/))
 }
 
 const behind = 'The index cannot be brought up to date now: what changed lately may be missing here.'

@@ -50,7 +50,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   async function own(id: string, caller: Principal): Promise<StoredWebhook> {
     const webhook = await webhooks.get(id)
     if (webhook?.owner === principalKey(caller)) return webhook
-    throw new Failure('not_found', 'You have no such webhook.', { hint: 'GET /api/webhooks lists yours.' })
+    throw new Failure('not_found', 'You have no such webhook.', { hint: 'list_webhooks lists yours.' })
   }
 
   async function positionOf(since: number | undefined): Promise<number> {

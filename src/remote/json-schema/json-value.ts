@@ -63,8 +63,16 @@ export function checkType({ type }: Schema, value: unknown, path: Path, run: Run
   const knownNames = names.filter((name) => Object.hasOwn(types, name))
   if (knownNames.length === 0 || knownNames.length < names.length) return true
   if (knownNames.some((name) => types[name]?.(value))) return true
-  addError(run, path, `This must be ${knownNames.join(' or ')}.`)
+  addError(run, path, () => `This must be ${knownNames.join(' or ')}, not ${kindOf(value, knownNames)}.`)
   return false
+}
+
+/** What came; a text is quoted where a number or a boolean belongs, since such a text is no secret. */
+function kindOf(value: unknown, expectedTypes: readonly string[]): string {
+  const isComplex = expectedTypes.some((name) => name === 'object' || name === 'array')
+  if (typeof value === 'string') return isComplex ? 'a text' : `the text ${excerpt(value)}`
+  if (typeof value !== 'object') return excerpt(value)
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
 }
 
 export function checkValue(schema: Schema, value: unknown, path: Path, run: Run): void {

@@ -36,7 +36,7 @@ import { createProgress } from './progress.ts'
 import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import { selfOf } from './self.ts'
-import { capabilitiesOf, listTools, readTools, type ToolListing } from './tools.ts'
+import { capabilitiesOf, listTools, readTools } from './tools.ts'
 
 /** One request of MCP. */
 interface McpCall {
@@ -64,6 +64,8 @@ interface McpAgentOptions extends ConnectionOptions {
 /** The tools of a server as capabilities, until a time in milliseconds since the epoch. */
 export interface Description {
   readonly capabilities: readonly Capability[]
+  /** Those that require some of their params in headers too (SEP-2243). */
+  readonly mirrored: ReadonlyMap<string, Tool>
   readonly until: number
 }
 type DescriptionCache = Pick<LRUCache<string, Description>, 'get' | 'set'>
@@ -72,8 +74,6 @@ const defaultTtl_ms = 60_000
 const maxTtl_ms = 3_600_000
 /** Replaces the caller in keys of tool lists that are the same for all callers. */
 const allCallers = ''
-/** Characters of tool schemas that are kept per server for the mirrored headers. */
-const maxMirroredCharacters = 64 * 1024
 /** SEP-2243: a header does not match the body, or is missing. */
 const headerMismatch = -32020
 /** 2026-07-28: the server does not support the protocol version. */
@@ -96,8 +96,6 @@ export class McpAgent implements RemoteAgent {
   readonly #id = randomUUID()
   /** Counts changes of the tool list. It is part of the cache key, so that older lists are not found. */
   #generation = 0
-  /** Tools that require some of their params in headers too (SEP-2243). */
-  readonly #mirrored = new Map<string, Tool>()
   #spoken: Spoken | undefined
   /** False once the server has refused `initialize`. */
   #hasSessions: boolean
@@ -211,7 +209,7 @@ export class McpAgent implements RemoteAgent {
     return await this.#exchange(facts, async (sdk, exchange) => {
       try {
         const result = await this.#withConnection(sdk, call, exchange, (connection) =>
-          this.#pass(sdk, connection, exchange, request, progress.take),
+          this.#pass(sdk, connection, exchange, request, { caller: call.caller, onprogress: progress.take }),
         )
         const passing = progress.done()
         if (passing !== undefined) await abortable(passing, exchange.signal)
@@ -234,7 +232,7 @@ export class McpAgent implements RemoteAgent {
     connection: McpConnection,
     exchange: McpExchange,
     { method, params: sent }: McpCall,
-    onprogress: (progress: Progress) => void,
+    { caller, onprogress }: { caller: string; onprogress: (progress: Progress) => void },
   ): Promise<JsonObject> {
     const { client, spoken } = connection
     const { log_level } = exchange
@@ -242,37 +240,31 @@ export class McpAgent implements RemoteAgent {
     const params: JsonObject = logs ? { ...sent, _meta: { ...metaIn(sent), [logLevelKey]: log_level } } : sent
     if (spoken.kind === 'modern' && withoutAnswer.has(method)) return {}
     const options = { signal: exchange.signal, timeout: maxTimeout_ms, onprogress, allowInputRequired: true }
-    const send = async (): Promise<JsonObject> => {
-      const toolDefinition = method === 'tools/call' ? this.#mirrored.get(String(params.name)) : undefined
+    const send = async (toolDefinition: Tool | undefined): Promise<JsonObject> => {
       if (!toolDefinition) return await client.request({ method, params }, verbatim, options)
       const named = params as unknown as Parameters<typeof client.callTool>[0]
       return (await client.callTool(named, { ...options, toolDefinition })) as unknown as JsonObject
     }
+    const name = method === 'tools/call' ? String(params.name) : ''
     try {
-      return await send()
+      return await send(this.#mirroredTool(name, caller))
     } catch (error) {
       const isMissing = error instanceof sdk.ProtocolError && error.code === headerMismatch
       if (!isMissing || method !== 'tools/call') throw error
-      await this.#list(connection, exchange)
-      return await send()
+      const { mirrored } = await this.#list(connection, exchange, caller)
+      return await send(mirrored.get(name))
     }
   }
 
   async describe(call: RemoteCall): Promise<readonly Capability[]> {
-    const { clock, descriptions } = this.#options
-    // Made before the list is read: it may change while it is on its way.
-    const shared = this.#descriptionKey(allCallers)
-    const own = this.#descriptionKey(call.caller)
-    for (const key of [shared, own]) {
-      const cached = descriptions.get(key)
-      if (cached && cached.until > clock()) return cached.capabilities
-    }
-    const { tools, ttl_ms, is_public } = await this.#exchange(await permitted(call), (sdk, exchange) =>
-      this.#withConnection(sdk, call, exchange, (connection) => this.#list(connection, exchange)),
+    const now = this.#options.clock()
+    const cached = this.#descriptionsFor(call.caller).find(({ until }) => until > now)
+    if (cached) return cached.capabilities
+    const { capabilities } = await this.#exchange(await permitted(call), (sdk, exchange) =>
+      this.#withConnection(sdk, call, exchange, (connection) =>
+        this.#list(connection, exchange, call.caller),
+      ),
     )
-    const capabilities = capabilitiesOf(tools)
-    const until = clock() + Math.min(ttl_ms ?? defaultTtl_ms, maxTtl_ms)
-    descriptions.set(is_public ? shared : own, { capabilities, until })
     return capabilities
   }
 
@@ -293,6 +285,18 @@ export class McpAgent implements RemoteAgent {
   /** Processes are not of one agent alone: they end when they are idle. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#isPackage) await this.#pool[Symbol.asyncDispose]()
+  }
+
+  /** The cached lists of tools that a caller may see, whether or not they are fresh. */
+  #descriptionsFor(caller: string): readonly Description[] {
+    const keys = [allCallers, caller].map((whose) => this.#descriptionKey(whose))
+    return keys.flatMap((key) => this.#options.descriptions.get(key) ?? [])
+  }
+
+  /** An old list will do: a server that wants other headers now refuses the call, and is asked for its list. */
+  #mirroredTool(name: string, caller: string): Tool | undefined {
+    const lists = this.#descriptionsFor(caller)
+    return lists.findLast(({ mirrored }) => mirrored.has(name))?.mirrored.get(name)
   }
 
   #descriptionKey(caller: string): string {
@@ -399,19 +403,32 @@ export class McpAgent implements RemoteAgent {
     })
   }
 
-  async #list({ client }: McpConnection, { signal }: McpExchange): Promise<ToolListing> {
-    const listing = await listTools(client, { signal, timeout: maxTimeout_ms })
-    this.#mirrored.clear()
-    let characters = 0
-    for (const { name, inputSchema } of listing.tools) {
-      const text = JSON.stringify(inputSchema)
-      const isTooLong = characters + text.length > maxMirroredCharacters
-      if (!text.includes('"x-mcp-header"') || isTooLong) continue
-      characters += text.length
-      this.#mirrored.set(name, { name, inputSchema })
-    }
-    return listing
+  /** Reads the list of tools that the server shows the caller, and keeps it. */
+  async #list({ client }: McpConnection, { signal }: McpExchange, caller: string): Promise<Description> {
+    const { clock, descriptions } = this.#options
+    // Made before the list is read: it may change while it is on its way.
+    const shared = this.#descriptionKey(allCallers)
+    const own = this.#descriptionKey(caller)
+    const { tools, ttl_ms, is_public } = await listTools(client, { signal, timeout: maxTimeout_ms })
+    const capabilities = capabilitiesOf(tools)
+    const until = clock() + Math.min(ttl_ms ?? defaultTtl_ms, maxTtl_ms)
+    const description = { capabilities, mirrored: mirroredIn(capabilities), until }
+    descriptions.set(is_public ? shared : own, description)
+    return description
   }
+}
+
+/** The tools whose schemas name headers; the schemas are those of the capabilities, so that they are kept once. */
+function mirroredIn(capabilities: readonly Capability[]): ReadonlyMap<string, Tool> {
+  const mirrored = capabilities.filter(({ input_schema }) =>
+    JSON.stringify(input_schema ?? {}).includes('"x-mcp-header"'),
+  )
+  return new Map(
+    mirrored.map(({ name, input_schema }) => [
+      name,
+      { name, inputSchema: input_schema as Tool['inputSchema'] },
+    ]),
+  )
 }
 
 /** Methods of legacy protocol versions that a server of 2026-07-28 needs no request for. */

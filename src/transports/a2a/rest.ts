@@ -125,7 +125,7 @@ function operationOf(
     throw new Failure('method_not_allowed', `${path} takes ${allowed(path)}, not ${method}.`)
   }
   throw new Failure('not_found', `A2A 1.0 defines no operation at ${path}.`, {
-    hint: `POST ${base}message:send sends a message.`,
+    hint: `POST ${base}message:send sends a message, POST ${base}NAME/message:send sends it to the agent NAME. JSON-RPC is taken at ${base.slice(0, -1)}, with the agent as tenant.`,
   })
 }
 

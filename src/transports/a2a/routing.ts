@@ -258,7 +258,10 @@ function questionOf({ question }: InputRequired): Part[] {
 /** Section 4.1.6: a part has one content. */
 function assertOneKind({ text, data, raw, url }: RequestPart, index: number): void {
   if ([text, data, raw, url].filter((field) => field !== undefined).length === 1) return
-  throw Failure.invalidField(`/message/parts/${index}`, 'A part holds one of text, data, raw and url.')
+  throw Failure.invalidField(
+    `/message/parts/${index}`,
+    'A part holds one of text, data, raw and url; in 0.3 its kind is text, data or file.',
+  )
 }
 
 function dataOf(part: RequestPart, index: number): Record<string, unknown>[] {

@@ -17,7 +17,8 @@ import { routes } from './routes.ts'
 
 /** One method of one path: a row of the REST table, a document, a health check, or another protocol. */
 export interface Mount {
-  readonly method: HttpMethod
+  /** `all` stands for the methods that no other mount of the path takes. */
+  readonly method: HttpMethod | 'all'
   readonly path: string
   readonly handler: Handler
   /** Any web page may read the answer. */
@@ -149,9 +150,12 @@ function mountOf(route: Route, context: TransportContext, etags: Etags, ending: 
  * preflight.
  */
 function mountPath(app: Express, context: TransportContext, mounts: readonly Mount[]): void {
-  for (const { method, path, handler } of mounts) app[method](path, handler as RequestHandler)
+  for (const { method, path, handler } of mounts)
+    if (method !== 'all') app[method](path, handler as RequestHandler)
   const [first] = mounts
   if (!first) return
+  const others = mounts.find(({ method }) => method === 'all')
+  if (others) return void app.route(others.path).all(others.handler as RequestHandler)
   const methods = mounts.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   )

@@ -57,7 +57,7 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
       else refuseRequest(context, request, response, thrown, requestId(request))
     }
   }
-  return (['get', 'post', 'delete'] as const).map((method) => ({
+  return (['get', 'post', 'delete', 'all'] as const).map((method) => ({
     method,
     path,
     handler,

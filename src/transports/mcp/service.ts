@@ -58,7 +58,7 @@ export function createMcpService(
 export function offerOf(context: TransportContext, version: string, clock: () => number): Offer {
   const tools = createTools(context.agents, context.mcp_tools)
   const ask = createAsk(context)
-  const catalogue = createCatalogue({ tools, ask, clock })
+  const catalogue = createCatalogue({ tools, unconfigured: context.unconfigured, ask, clock })
   return {
     tools,
     info: { name: 'dragoman', title: 'Dragoman', version },

@@ -17,6 +17,8 @@ export interface TransportContext {
   readonly limits: Pick<Limiter, 'overCost' | 'charge' | 'countToken'>
   /** The agents hosted here, for method names, tools and documents. */
   readonly agents: readonly Agent[]
+  /** Names of the hosted agents that lack a setting: each of their actions answers `not_configured`. */
+  readonly unconfigured?: readonly string[]
   /** Names of the MCP tools that are listed, or of their agents; all when absent or empty. */
   readonly mcp_tools?: readonly string[]
   /** Addresses of proxies whose X-Forwarded-For is trusted. */

@@ -20,6 +20,7 @@ const page = '/agent/com.example.echo'
 
 beforeAll(async () => {
   agent = await serveEnvelopes(({ action, params }, response) => {
+    if (action === 'asks') return void response.writeHead(401).end()
     if (action === 'dies') return void response.destroy()
     if (action === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${attack}`)
     answerJson(response, answers[action] ?? { action, params })
@@ -48,6 +49,12 @@ describe('a call from the page of an agent', () => {
     expect([status, text.includes('&quot;hello&quot;')]).toEqual([200, true])
     const { headers, params } = agent.received.at(-1)!
     expect([params, headers.cookie]).toEqual([{ words: 'hello' }, undefined])
+  })
+
+  test('names the place of the page that helps, where programs read the name of an action', async () => {
+    const { text } = await call('asks')
+    expect(text).toContain('<a href="/me/connections">Store a credential</a>')
+    expect(text).not.toContain('set_credential')
   })
 
   test('shows an answer as text, whatever is in it', async () => {

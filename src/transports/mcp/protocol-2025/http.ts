@@ -28,7 +28,7 @@ export async function serveLegacy(
   const session_id = sessionIn(request)
   if (request.method === 'DELETE' && session_id !== undefined) return void response.writeHead(204).end()
   if (request.method === 'GET' && legacy.streams) return await listen(legacy, caller, request, response)
-  if (request.method !== 'POST') return refuseMethod(request, response)
+  if (request.method !== 'POST') return answerOther(request, response, allowed(legacy, session_id))
   const refused = refusalOf(request, body)
   if (refused) return send(request, response, 400, refusal(refused, body), json)
   const http = openAnswer(context, request, response)
@@ -68,7 +68,7 @@ async function listen(
     })
   } catch {
     // A client goes on without a stream that is refused.
-    if (!stream) response.writeHead(405, { Allow: 'POST, DELETE' }).end()
+    if (!stream) response.writeHead(405, { Allow: 'DELETE, OPTIONS, POST' }).end()
   }
   stream?.end()
 }
@@ -109,14 +109,18 @@ function refusalOf({ headers }: IncomingMessage, body: unknown): Failure | undef
   )
 }
 
-/** Nothing is read by GET, and a session that is not named is not ended by DELETE. */
-function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
-  const data = { hint: 'Connect an MCP client to this URL, or send a message of MCP by POST.' }
-  const error = { code: -32000, message: `This path takes POST, not ${request.method}.`, data }
-  send(request, response, 405, JSON.stringify({ jsonrpc: '2.0', error, id: null }), {
-    ...json,
-    Allow: 'POST',
+/** GET reads only the notifications of a listed server, and DELETE ends only a session that is named. */
+function allowed({ streams }: Legacy, session_id: string | undefined): string {
+  const methods = [...(session_id === undefined ? [] : ['DELETE']), ...(streams ? ['GET'] : [])]
+  return [...methods, 'OPTIONS', 'POST'].join(', ')
+}
+
+function answerOther(request: IncomingMessage, response: ServerResponse, allow: string): void {
+  if (request.method === 'OPTIONS') return void send(request, response, 204, '', { Allow: allow })
+  const failure = new Failure('method_not_allowed', `This path takes ${allow}, not ${request.method}.`, {
+    hint: 'Connect an MCP client to this URL, or send a message of MCP by POST.',
   })
+  send(request, response, 405, refusal(failure, null, -32000), { ...json, Allow: allow })
 }
 
 function sessionIn({ headers }: IncomingMessage): string | undefined {

@@ -1,8 +1,9 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
+import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
 import { principalKey } from '../../../common/principal-key.ts'
-import { Fault, faults, faultText } from '../protocol-2026/fault.ts'
+import { Fault, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import { faultOf, invalidField } from '../views/ask.ts'
 import type { ClientExchange } from '../views/forward.ts'
@@ -76,6 +77,9 @@ export interface Legacy {
 }
 
 export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
+/** Methods that 2026-07-28 added. */
+const laterMethods = new Set(['server/discover', 'subscriptions/listen'])
+const asModern = `It is a method of ${modernVersion}: state that version in params._meta as ${versionKey}.`
 const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
 /** Rounds of questions in one call. */
 const maxRounds = 16
@@ -114,7 +118,8 @@ export function createLegacy(options: LegacyOptions): Legacy {
     }
     const { session_id } = post
     const answer = methodsByName.get(method)
-    if (!answer) throw new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`)
+    if (!answer)
+      throw unknownMethod(method, methodsByName.keys(), laterMethods.has(method) ? asModern : undefined)
     const ask = async (question: { method: string; params: JsonObject }) =>
       questions.ask(question, { caller: await callerOf(post), signal, send: post.send })
     let result = await answer(params, exchange)
@@ -150,8 +155,10 @@ export function createLegacy(options: LegacyOptions): Legacy {
       const session = method === 'initialize' ? { session_id: sessionIdOf(params?.capabilities) } : {}
       return { text: `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${textOf(result)}}`, ...session }
     } catch (thrown) {
-      const fault = thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : internal
-      if (fault === internal) onError(thrown)
+      const expected =
+        thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : undefined
+      if (!expected) onError(thrown)
+      const fault = expected ?? internalFault()
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
       if (controller && running.get(key) === controller) running.delete(key)
@@ -217,5 +224,3 @@ function withoutLaterMembers(result: object): string {
   const { resultType, ttlMs, cacheScope, ...rest } = result as Record<string, unknown>
   return JSON.stringify(rest)
 }
-
-const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')

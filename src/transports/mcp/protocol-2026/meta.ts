@@ -7,7 +7,7 @@ import {
   modernVersion,
   versionKey,
 } from '../../../common/mcp/protocol.ts'
-import { Fault, faults } from './fault.ts'
+import { type Fault, faults, refused } from './fault.ts'
 
 const object = z.record(z.string(), z.json())
 const bag = z.object({}).loose().optional()
@@ -72,18 +72,22 @@ export function readMeta(params: unknown): Meta {
 }
 
 function invalidMeta(detail: string, keys: readonly string[]): Fault {
-  return new Fault(
+  return refused(
     faults.invalidParams,
     `The _meta of a request of ${modernVersion} is invalid: ${detail}. Send both ${versionKey} and ${capabilitiesKey} with each request.`,
-    { status: 400, data: { keys } },
+    { keys },
   )
 }
 
 /** Throws Fault -32022 for an unsupported protocol version. */
 export function assertVersion(requested: string): void {
   if (requested === modernVersion) return
-  throw new Fault(faults.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
-    status: 400,
-    data: { supported: [modernVersion], requested },
-  })
+  throw refused(
+    faults.unsupportedVersion,
+    `Unsupported protocol version: ${requested.slice(0, 50)}. Send ${modernVersion}, or begin with initialize.`,
+    {
+      supported: [modernVersion],
+      requested,
+    },
+  )
 }

@@ -4,8 +4,8 @@ import type { Principal } from '../../../../schemas/scope.ts'
 import type { McpId, McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Call } from '../../../router/call.ts'
-import { Fault, faults, faultText } from './fault.ts'
-import { assertAgreement, assertHeaders, isModern } from './headers.ts'
+import { Fault, faultText, internalFault, unknownMethod } from './fault.ts'
+import { assertAgreement, assertHeaders, assertVersionHeader, isModern } from './headers.ts'
 import { assertVersion, type Meta, readMeta } from './meta.ts'
 
 /** The caller; identified again for each call. */
@@ -56,17 +56,18 @@ export interface Modern {
   answer(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
-/** Checks in the order of precedence: `_meta`, headers against body, protocol version, headers, method, params. */
+/** Checks in the order of precedence: a version that `_meta` does not state, `_meta`, headers against body, protocol version, headers, method, params. */
 export function createModern({ methods, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 
   async function resultOf(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders) {
+    if (headers) assertVersionHeader(request, headers)
     const meta = readMeta(request.params)
     if (headers) assertAgreement(request, meta, headers)
     assertVersion(meta[versionKey])
     if (headers) assertHeaders(request, headers)
     const method = methodsByName.get(request.method)
-    if (!method) throw unknownMethod(request.method)
+    if (!method) throw unknownMethod(request.method, methodsByName.keys())
     return await method(request.params ?? {}, { ...exchange, meta, id: request.id })
   }
 
@@ -82,16 +83,10 @@ export function createModern({ methods, onError }: ModernOptions): Modern {
         }
       } catch (thrown) {
         if (!(thrown instanceof Fault)) onError(thrown)
-        const fault = thrown instanceof Fault ? thrown : internal
+        const fault = thrown instanceof Fault ? thrown : internalFault()
         const { status, failure } = fault
         return { status, text: faultText(fault, request.id), ...(failure && { failure }) }
       }
     },
   }
-}
-
-const internal = new Fault(faults.internal, 'An unexpected error occurred; it has been logged.')
-
-function unknownMethod(method: string): Fault {
-  return new Fault(faults.unknownMethod, `Method not found: ${method.slice(0, 100)}`, { status: 404 })
 }

@@ -5,10 +5,10 @@ import { type ContentMark, contentMark } from '../../../../schemas/content-mark.
 import type { Envelope } from '../../../../schemas/envelope.ts'
 import { Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
-import { listedActions } from '../../../../schemas/names.ts'
+import { actionsInProse, listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { input as shapeOf } from '../../../../schemas/shape.ts'
-import { inputRequiredIn } from '../../../../schemas/task.ts'
+import { type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
 import { canAnswer } from '../../../common/mcp/questions.ts'
 import { callerOf } from '../../../router/limiter.ts'
 import { resultOf } from '../../shared/content.ts'
@@ -52,7 +52,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
-    if (!tool) throw unknownTool(name, tools)
+    if (!tool) throw unknownTool(name, [...tools.keys()])
     const id = randomUUID()
     const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
     try {
@@ -114,12 +114,29 @@ function budgetOf({ isPaged }: Tool, input: Record<string, unknown>) {
 
 /** An answer that asks back states how to go on. */
 export function withNext(output: Json): Json {
-  if (!inputRequiredIn(output)) return output
-  return { ...(output as JsonObject), next }
+  const required = inputRequiredIn(output)
+  return required ? { ...(output as JsonObject), next: nextOf(required) } : output
 }
 
-const next =
-  'Find the answer, then call the tool continue_task with this task_id and input: {"text": "…"} for an answer in words.'
+function nextOf({ status, question }: InputRequired): string {
+  const call = 'call the tool continue_task with this agent and task_id, and with input'
+  const { schema, url } = isRecord(question) ? question : {}
+  if (status === 'auth_required') return `Ask the user to sign in as the question says, then ${call} {}.`
+  if (url !== undefined)
+    return `Ask the user to open the url of the question, then ${call} {"action": "accept"}.`
+  if (isForms(question))
+    return `Find the answers, then ${call} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
+  if (schema !== undefined)
+    return `Find the answer, then ${call} an object by the schema of the question, or {"action": "decline"}.`
+  return `Find the answer, then ${call} {"text": "…"} for an answer in words.`
+}
+
+/** True for several questions of an MCP server, by their keys. */
+function isForms(question: Json): boolean {
+  if (!isRecord(question)) return false
+  const questions = Object.values(question)
+  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
+}
 
 /** The envelope that continues a call with the answers of the client. */
 function continued({ to }: Envelope, task_id: unknown, inputResponses: unknown): Envelope {
@@ -225,21 +242,30 @@ export function failedResult({ failure, id }: { failure: Failure; id: string }):
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
 export function problemResult(whole: Readonly<Record<string, unknown>>): object {
   const { type: _type, title: _title, instance: _instance, ...shown } = whole
+  const { hint } = shown
+  const needsUser = typeof hint === 'string' && hint.search(forUsers) >= 0
+  const addressed = needsUser ? { ...shown, hint: `${hint} ${userStores}` } : shown
   return {
-    content: [{ type: 'text', text: JSON.stringify(shown) }],
+    content: [{ type: 'text', text: JSON.stringify(addressed) }],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }
 }
 
+/** A model may not handle a secret (`src/router/model-rights.ts`). */
+const forUsers = actionsInProse(['set_credential'])
+const userStores =
+  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections.'
+
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20
 
 /** Hosts show a model the message of an error alone, so it says what to call instead. */
-function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): Fault {
-  const close = nearest(name, tools.keys())
-  const names = [...tools.keys()].slice(0, maxNames).join(', ')
-  const hint = close.length > 0 ? `Did you mean ${close.join(', ')}?` : `The tools are ${names}.`
+function unknownTool(name: string, names: readonly string[]): Fault {
+  const close = nearest(name, names)
+  const calls = names.includes('call_agent') ? ' Actions of listed agents are called by call_agent.' : ''
+  const all = `The tools are ${names.slice(0, maxNames).join(', ')}.${calls}`
+  const hint = close.length > 0 ? `Did you mean ${close.join(', ')}?` : all
   const details = close.length > 0 ? { nearest: close } : { hint }
   const failure = new Failure('unknown_action', `The tool ${name} is unknown.`, details)
   return new Fault(faults.invalidParams, `${failure.message} ${hint}`, {

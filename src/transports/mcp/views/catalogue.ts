@@ -5,6 +5,8 @@ import type { Tool } from './tools.ts'
 
 interface CatalogueOptions {
   readonly tools: ReadonlyMap<string, Tool>
+  /** Hosted agents that lack a setting, so that each call of their tools fails. */
+  readonly unconfigured?: readonly string[] | undefined
   readonly ask: Ask
   /** Milliseconds since the epoch. */
   readonly clock: () => number
@@ -25,12 +27,19 @@ const maxCategories = 6
 const minAgents = 10
 const maxCategoryLength = 20
 
+/** Before the description of a tool whose calls all fail, so that a model takes another one. */
+const notConfigured = 'Fails until the operator of this gateway configures it.'
+
 /**
  * The tools, with a rough count of the listed agents in the description of search_agents. The count is refreshed
  * on demand when it is ten seconds old.
  */
-export function createCatalogue({ tools, ask, clock }: CatalogueOptions): Catalogue {
-  const listings = [...tools.values()].map(({ listing }) => listing)
+export function createCatalogue({ tools, unconfigured = [], ask, clock }: CatalogueOptions): Catalogue {
+  const listings = [...tools.values()].map(({ listing, agent }) =>
+    agent !== undefined && unconfigured.includes(agent)
+      ? { ...listing, description: `${notConfigured} ${listing.description}` }
+      : listing,
+  )
   const search = tools.get('search_agents')?.listing
   let words: string | undefined
   let current = Object.freeze({ tools: listings as readonly object[] })

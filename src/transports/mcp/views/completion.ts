@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { Failure } from '../../../../schemas/failure.ts'
 import { agentAliases } from '../../../../schemas/names.ts'
 import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
-import { pointer } from '../../../../schemas/shape.ts'
+import { input } from '../../../../schemas/shape.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { type Ask, invalidField } from './ask.ts'
+import { type Ask, faultOf, invalidField } from './ask.ts'
 import { promptNamed } from './prompts.ts'
 import { template } from './resources.ts'
 import type { McpViews } from './view.ts'
@@ -17,6 +18,8 @@ const Params = z.object({
   argument: z.object({ name: z.string(), value: z.string() }),
   context: z.object({ arguments: z.record(z.string(), z.string()).optional() }).optional(),
 })
+type Params = z.infer<typeof Params>
+const shape = input(Params)
 
 type Complete = (value: string, ask: Ask, exchange: Exchange) => Promise<object>
 
@@ -34,12 +37,7 @@ export function completionViews(ask: Ask): McpViews {
   return {
     'completion/complete': {
       async answer(params, exchange) {
-        const parsed = Params.safeParse(params)
-        if (!parsed.success) {
-          const [issue] = parsed.error.issues
-          throw invalidField(pointer(issue?.path ?? []), issue?.message ?? 'This value is invalid.')
-        }
-        const { ref, argument } = parsed.data
+        const { ref, argument } = parsed(params)
         if (!argumentsOf(ref).includes(argument.name))
           throw invalidField('/argument/name', 'This argument is unknown.')
         const complete = completions[argument.name]
@@ -49,9 +47,18 @@ export function completionViews(ask: Ask): McpViews {
   }
 }
 
+/** Throws Fault -32602. */
+function parsed(params: unknown): Params {
+  try {
+    return shape.parse(params)
+  } catch (thrown) {
+    throw faultOf(Failure.from(thrown))
+  }
+}
+
 const none = { values: [], total: 0, hasMore: false }
 
-function argumentsOf(ref: z.infer<typeof Params>['ref']): readonly string[] {
+function argumentsOf(ref: Params['ref']): readonly string[] {
   if (ref.type === 'ref/prompt') {
     const names = promptNamed(ref.name).arguments.map(({ name }) => name)
     return names.includes('agent') ? [...names, ...agentAliases] : names

@@ -1,5 +1,5 @@
-import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Freshness } from '../protocol-2026/result.ts'
+import { invalidField } from './ask.ts'
 
 /** Tools, prompts and templates are the same for every caller, and seldom change. */
 export const freshness: Freshness = { ttlMs: 300_000, cacheScope: 'public' }
@@ -24,5 +24,5 @@ export function capabilitiesOf(tells: boolean) {
 /** There is one page, so no cursor exists (server/utilities/pagination). Throws Fault -32602. */
 export function assertFirstPage({ cursor }: Readonly<Record<string, unknown>> = {}): void {
   if (cursor === undefined) return
-  throw new Fault(faults.invalidParams, 'The cursor is unknown: this list has one page.')
+  throw invalidField('/cursor', 'The cursor is unknown: this list has one page.')
 }

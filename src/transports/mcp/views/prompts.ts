@@ -106,11 +106,9 @@ export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' 
   if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
   const prompt = promptsByName.get(name)
   if (prompt) return prompt
-  throw invalidField(
-    '/name',
-    `The prompt ${name.slice(0, 100)} is unknown.`,
-    nearest(name, promptsByName.keys()),
-  )
+  const names = [...promptsByName.keys()]
+  const detail = `The prompt ${name.slice(0, 100)} is unknown. The prompts are ${names.join(', ')}.`
+  throw invalidField('/name', detail, nearest(name, names))
 }
 
 /** The arguments with the agent under its own name. */

@@ -5,7 +5,7 @@ import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
 import { agentAliases, listedActions, packageNameOf, toolName } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
-import { renamed } from '../../../../schemas/shape.ts'
+import { pointer, renamed } from '../../../../schemas/shape.ts'
 import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
@@ -20,6 +20,8 @@ export interface Tool {
     /** `dragoman/scope`: the scope that a token needs; absent if the tool needs no scope of its own. */
     readonly _meta?: { readonly 'dragoman/scope': Scope }
   }
+  /** The hosted agent whose action it is. */
+  readonly agent?: string
   /** Answers above `max_tokens` come in pieces; `cursor` alone asks for the next piece. */
   readonly isPaged?: true
   /** Throws Failure for input that no envelope can carry. */
@@ -80,6 +82,7 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
   let inputSchema: JsonSchema | undefined
   let outputSchema: JsonSchema | undefined
   return {
+    agent: agent.package_name,
     listing: {
       name,
       title: action.title,
@@ -127,7 +130,7 @@ const callAgent: Tool = {
     name: 'call_agent',
     title: 'Call an agent',
     description:
-      'Calls an action of an agent that search_agents found. Example: {"agent": "svc.utility.wiki", "action": "search_page", "params": {"query": "Ada Lovelace"}}.',
+      'Calls an action of an agent that search_agents found. Example: {"agent": "svc.utility.reader", "action": "extract_content", "params": {"url": "https://example.com/"}}.',
     inputSchema: {
       type: 'object',
       properties: {
@@ -144,8 +147,29 @@ const callAgent: Tool = {
   isPaged: true,
   toEnvelope(input) {
     const { agent, ...rest } = withAgent(input)
+    const misplaced = Object.keys(rest).filter((name) => !envelopeFields.has(name))
+    if (misplaced.length > 0) throw misplacedFields(misplaced)
+    if (rest.action === undefined || rest.action === '')
+      throw Failure.invalidField('/action', 'Name an action of the agent: resolve_package shows them all.')
     return { ...rest, to: agent } as Envelope
   },
+}
+
+const envelopeFields: ReadonlySet<string> = new Set(['action', 'params', 'message_id', 'reply_to'])
+const callFields = ['agent', 'action', 'params', 'max_tokens', 'cursor']
+
+/** Models often put the input of the action beside `params`. */
+function misplacedFields(names: readonly string[]): Failure {
+  const errors = names.slice(0, callFields.length).map((name) => ({
+    pointer: pointer([name]),
+    detail: 'There is no such field.',
+  }))
+  const close = [...new Set(names.flatMap((name) => nearest(name, callFields)))]
+  const hint = `call_agent takes ${callFields.join(', ')}. The input of the action goes into params.`
+  return new Failure('invalid_request', `${errors[0]?.pointer}: There is no such field. ${hint}`, {
+    errors,
+    ...(close.length > 0 && { nearest: close }),
+  })
 }
 
 /** The answer to an agent that asked for input: on `/mcp` for any agent, elsewhere for the agent of the address. */
@@ -177,11 +201,14 @@ export function continueTask(packageName?: string): Tool {
   }
 }
 
+/** As an envelope takes them in `to`. */
+const maxAgentLength = 220
+
 /** The input of a tool that names its agent. Throws Failure `invalid_request`. */
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
   const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
-  if (typeof agent === 'string' && agent !== '') return { agent, ...rest }
-  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.wiki.')
+  if (typeof agent === 'string' && agent !== '' && agent.length <= maxAgentLength) return { agent, ...rest }
+  throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.reader.')
 }
 
 function unknownTool(name: string, names: readonly string[]): Failure {

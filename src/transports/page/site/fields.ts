@@ -1,5 +1,6 @@
 import type { Failure } from '../../../../schemas/failure.ts'
 import { type Html, html } from '../html.ts'
+import { hintText } from './hint.ts'
 import type { Visit } from './view.ts'
 import { words } from './words.ts'
 
@@ -60,7 +61,7 @@ export function problem({ failure }: Typed): Html | false {
   if (!failure) return false
   const { message, details, code } = failure
   const errors = details.errors?.filter(({ detail }) => !message.endsWith(detail)) ?? []
-  return html`<div class="note bad" role="alert"><p><strong>${message}</strong></p>${errors.map(({ pointer, detail }) => html`<p><code>${pointer}</code> ${detail}</p>`)}${details.hint !== undefined && html`<p>${details.hint}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+  return html`<div class="note bad" role="alert"><p><strong>${message}</strong></p>${errors.map(({ pointer, detail }) => html`<p><code>${pointer}</code> ${detail}</p>`)}${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
 }
 
 interface ButtonOptions {

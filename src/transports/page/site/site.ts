@@ -17,6 +17,7 @@ import { createForms } from '../../shared/forms.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
+import { hintText } from './hint.ts'
 import { layout } from './layout.ts'
 import type { View, Visit } from './view.ts'
 import { type Visitor, type VisitorPort, visitorOf } from './visitor.ts'
@@ -184,7 +185,7 @@ async function download(
 /** The page of an error: what is wrong, what to do, and its code. */
 function failureView({ code, message, details }: Failure): View {
   const main = html`<div class="plain"><h1>${words.wrong}</h1><p>${message}</p>
-${details.hint !== undefined && html`<p>${details.hint}</p>`}
+${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}
 <p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p>
 <p><a class="button" href="/">${words.home}</a></p></div>`
   return { title: words.wrong, description: message, main }

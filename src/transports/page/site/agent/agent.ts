@@ -7,6 +7,7 @@ import { testTag } from '../../../../../schemas/names.ts'
 import { withoutHidden } from '../../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../../schemas/version.ts'
 import { type Html, html } from '../../html.ts'
+import { hintText } from '../hint.ts'
 import { copyable, copyButton, outside, pageOf, shortened, stateOf } from '../parts.ts'
 import type { View } from '../view.ts'
 import { agentWords as labels, titleOf, verificationWords, words } from '../words.ts'
@@ -51,7 +52,7 @@ export function agentPage({ entry, install, history, versions, base, chosen, tok
 <p><span class="name mono" dir="ltr">${package_name}</span> <span class="count">${version ?? ''}</span></p>
 ${description !== '' && html`<p class="lead" dir="auto">${description}</p>`}
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
-<p class="hint">${entry.callable_reason}</p>
+<p class="hint">${hintText(entry.callable_reason)}</p>
 ${noticesOf(entry)}
 </div>
 ${install !== undefined && html`<div class="use">${useIt(install)}</div>`}

@@ -4,6 +4,7 @@ import { isRecord } from '../../../../../schemas/json.ts'
 import { parseJson } from '../../../../common/json.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
+import { hintText } from '../hint.ts'
 import { colouredJson, pageOf } from '../parts.ts'
 import type { Site } from '../site.ts'
 import type { View } from '../view.ts'
@@ -62,7 +63,7 @@ function answer(output: Json, milliseconds: number): Html {
 function refusal(agent: string, { code, message, details }: Failure): Html {
   const { hint, errors = [], sign_in_url } = details
   const ways = wayOn(code, agent, sign_in_url)
-  return html`<div id="answer" data-errors="${JSON.stringify(errors)}"><div class="note bad"><p>${message}</p>${hint !== undefined && html`<p>${hint}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p>${ways && html`<p><a class="button main" href="${ways.address}">${ways.label}</a></p>`}</div></div>`
+  return html`<div id="answer" data-errors="${JSON.stringify(errors)}"><div class="note bad"><p>${message}</p>${hint !== undefined && html`<p>${hintText(hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p>${ways && html`<p><a class="button main" href="${ways.address}">${ways.label}</a></p>`}</div></div>`
 }
 
 function wayOn(code: Code, agent: string, signInUrl: string | undefined) {
