@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { Failure } from '../../schemas/failure.ts'
 import { type HttpLimits, limitConnections } from '../transports/http/connections.ts'
 import { stopping } from '../transports/http/event-answer.ts'
 import { listen } from '../transports/shared/listen.ts'
@@ -15,7 +16,10 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 const defaultDrain = 300
-const deadlineMilliseconds = 10_000
+/** How long calls run while the gateway stops. */
+const callMilliseconds = 10_000
+/** How long connections stay open after the start of the drain: callers read the answers of the last calls. */
+const hardMilliseconds = 11_000
 
 interface ServerOptions {
   /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
@@ -24,8 +28,8 @@ interface ServerOptions {
 }
 
 /**
- * Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off. A start
- * that fails closes what it opened.
+ * Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off, for
+ * eleven seconds. A start that fails closes what it opened.
  */
 export async function startServer(
   gateway: Gateway,
@@ -102,9 +106,25 @@ async function drain(
   const hard = setTimeout(() => {
     server.closeAllConnections()
     upgrades.destroy()
-  }, deadlineMilliseconds)
+  }, hardMilliseconds)
   await upgrades.close()
   await closed
   clearInterval(idle)
   clearTimeout(hard)
+}
+
+/** For a gateway that stops: fails the calls that still run after a while, unless it is disposed before. */
+export function endCallsLate(
+  { endCalls }: Pick<Gateway, 'endCalls'>,
+  milliseconds = callMilliseconds,
+): Disposable {
+  const timer = setTimeout(() => {
+    endCalls(
+      new Failure('unavailable', 'The gateway is shutting down, and the call takes too long to wait for.', {
+        hint: 'The agent may have done its work. Call again in a moment.',
+        retry_after_s: 5,
+      }),
+    )
+  }, milliseconds)
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
 }

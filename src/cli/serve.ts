@@ -6,7 +6,7 @@ import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { listenForHosts } from '../app/host-socket.ts'
 import { announceServer, runningServer } from '../app/running-server.ts'
-import { startServer } from '../app/server.ts'
+import { endCallsLate, startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
@@ -30,15 +30,15 @@ export async function serve(json: boolean): Promise<void> {
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
-  await using _announced = await announceServer(config, server.url, server.secret)
-  await using _hosts = await listenForHosts(
+  await using announced = await announceServer(config, server.url, server.secret)
+  await using hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),
     gateway.report('host', 'warn'),
   )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
-  await using _jobs = startJobs(gateway)
+  await using jobs = startJobs(gateway)
   const store = nameOf(storeLocation(config))
   const isEarlier = config.DRAGOMAN_DATA === undefined && config.data === earlierDataFolder()
   const isFirst = !isEarlier && (await writeFirstConfig(config.config_path, config.shared))
@@ -76,6 +76,9 @@ export async function serve(json: boolean): Promise<void> {
   }
   await ended
   stop.abort()
+  using _late = endCallsLate(gateway)
+  // At once: while one of them waits for its last calls, no other one may begin new work.
+  await Promise.all([jobs, hosts, announced, server].map((part) => part[Symbol.asyncDispose]()))
   await adding
 }
 
