@@ -24,6 +24,7 @@ export async function serve(json: boolean): Promise<void> {
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
   await using gateway = await openGateway(config, { log, signal: ending })
+  void ended.then(() => setTimeout(() => gateway.store.abandon?.(), stopMilliseconds).unref())
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
   const late = setTimeout(() => say(stillReading(server.url)), quiet_ms)
@@ -69,7 +70,9 @@ export async function serve(json: boolean): Promise<void> {
       `DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured. To set it, add "DRAGOMAN_CONTACT": "you@example.com" to ${config.config_path}, and start again.`,
     )
   }
-  if (await isEmpty(gateway)) {
+  // A hint is worth neither an end nor a wait while the database is away.
+  const lacksAgents = isEmpty(gateway).catch(() => false)
+  if (await Promise.race([lacksAgents, ended.then(() => false)])) {
     say(
       'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',
     )
@@ -82,6 +85,8 @@ export async function serve(json: boolean): Promise<void> {
   await adding
 }
 
+/** Milliseconds that a stop waits for the database: by then the last calls have ended. */
+const stopMilliseconds = 11_500
 /** Milliseconds after which a start says what it waits for. */
 const quiet_ms = 1000
 

@@ -456,6 +456,8 @@ export interface Store extends AsyncDisposable {
   ): Promise<{ entry: StoredEntry; revision: number }>
   /** Changes with a revision greater than `after`, in order; of one entry if `entry_id` is given. */
   changes(after: number, limit: number, entry_id?: string): Promise<readonly StoreChange[]>
+  /** Fails all statements of a database over the network, from now on: it may answer no more. For the end of a stop. */
+  abandon?(): void
   /** Yields soon after a commit by this process, and within two seconds after one by another. */
   wake(signal: AbortSignal): AsyncIterable<void>
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startJobs } from '../../src/cli/jobs.ts'
@@ -13,6 +15,44 @@ import { postgresFolder, startPostgres, type TestPostgres } from '../support/pos
 import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
 import { serve } from '../support/serve.ts'
+
+/** The address of a proxy in front of a database; once frozen it accepts all connections and bytes, and passes none. */
+async function freezable(database: string) {
+  const address = new URL(database)
+  const path = `${address.searchParams.get('host')}/.s.PGSQL.5432`
+  const asked = Promise.withResolvers<void>()
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  const proxy = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect(path)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('data', (bytes) => {
+        if (!isFrozen) to.write(bytes)
+        else if (from === near) asked.resolve()
+      })
+      from.on('end', () => isFrozen || to.end())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}${address.pathname}`,
+    /** Resolves once something is asked of the frozen database. */
+    asked: asked.promise,
+    freeze() {
+      isFrozen = true
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    },
+  }
+}
 
 describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => {
   let postgres: TestPostgres
@@ -73,6 +113,23 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     // The limit still applies to all callers, and the fault refuses no call.
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
+
+  test('end within the time of a stop although the database has frozen, and fail what waits for it', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase())
+    await using home = await serve(folder.path, {
+      DATABASE_URL: wire.url,
+      DRAGOMAN_RATE_LIMIT: 'shared',
+      DRAGOMAN_LOG: 'warn',
+    })
+    wire.freeze()
+    const asked = fetch(`${home.url}/public/agents/svc.wiki/versions`)
+    await wire.asked
+    home.process.kill('SIGTERM')
+    expect([503, 504]).toContain((await asked).status)
+    const { code, stderr } = await home.ended
+    expect(code, stderr).toBe(0)
+  }, 26_000)
 
   test('say while the database is away what is wrong, and doctor still finds the gateway', async () => {
     await using own = await startPostgres()

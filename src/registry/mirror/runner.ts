@@ -189,7 +189,7 @@ export function createMirrorRunner(options: RunnerOptions) {
     if (rows <= limits.max_rows && bytes <= limits.max_bytes) return
     throw new Failure(
       'too_large',
-      `The mirror holds ${rows} agents and versions of ${bytes} bytes. At most ${limits.max_rows} of ${limits.max_bytes} bytes are listed, and no more pages are read: remove the mirror, and add it with a filter.`,
+      `Its agents and versions are ${rows}, of ${counted(bytes, 'byte')}; a mirror holds at most ${limits.max_rows}, of ${counted(limits.max_bytes, 'byte')}, and reads no more. Remove it, and add it with a filter.`,
     )
   }
 

@@ -11,7 +11,7 @@ import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
-import { createPool, over } from './connect.ts'
+import { createPool, over, Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import { isUnreachable, refusalOf, retries, storeFailure } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
@@ -59,8 +59,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   if (migrations.length > 0) observer.onMigrate?.(migrations)
 
   await using stack = new AsyncDisposableStack()
-  const reader = stack.use(over(createPool(url, readers, readLimits, onError)))
-  const writing = createPool(url, writers, writeLimits, onError, { pipeline: true })
+  const sockets = new Sockets()
+  const reader = stack.use(over(createPool(url, readers, readLimits, onError, { sockets })))
+  const writing = createPool(url, writers, writeLimits, onError, { pipeline: true, sockets })
   // Kysely would end the pool only if it had asked it for a connection itself.
   stack.defer(() => writing.end())
   const writer = over(writing)
@@ -68,7 +69,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))
+  stack.use(openListener({ url, sockets, invalidations, onError, onAnswer: observer.onAnswer }))
 
   const execute = createTransact(writing)
   const observed = (realm: Realm, telling?: boolean) =>
@@ -138,6 +139,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     },
     read: createReader(reader, cache, invalidations.validity),
     wake: (signal) => wakeOn(() => invalidations.version(), commits, signal),
+    abandon: sockets.cut,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
