@@ -31,7 +31,8 @@ export async function serve(json: boolean): Promise<void> {
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
-  await using announced = await announceServer(config, server.url, server.secret)
+  const onAnnounceError = gateway.report('announcement', 'warn')
+  await using announced = await announceServer(config, server.url, server.secret, onAnnounceError)
   await using hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),

@@ -20,7 +20,7 @@ import { serve } from '../support/serve.ts'
 async function freezable(database: string) {
   const address = new URL(database)
   const path = `${address.searchParams.get('host')}/.s.PGSQL.5432`
-  const asked = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   const sockets = new Set<Socket>()
   let isFrozen = false
   const proxy = createServer({ allowHalfOpen: true }, (near) => {
@@ -33,7 +33,7 @@ async function freezable(database: string) {
       from.on('error', () => {})
       from.on('data', (bytes) => {
         if (!isFrozen) to.write(bytes)
-        else if (from === near) asked.resolve()
+        else if (from === near) received.resolve()
       })
       from.on('end', () => isFrozen || to.end())
     }
@@ -43,7 +43,7 @@ async function freezable(database: string) {
   return {
     url: `postgresql://postgres@127.0.0.1:${port}${address.pathname}`,
     /** Resolves once something is asked of the frozen database. */
-    asked: asked.promise,
+    received: received.promise,
     freeze() {
       isFrozen = true
     },
@@ -123,10 +123,10 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       DRAGOMAN_LOG: 'warn',
     })
     wire.freeze()
-    const asked = fetch(`${home.url}/public/agents/svc.wiki/versions`)
-    await wire.asked
+    const answer = fetch(`${home.url}/public/agents/svc.wiki/versions`)
+    await wire.received
     home.process.kill('SIGTERM')
-    expect([503, 504]).toContain((await asked).status)
+    expect([503, 504]).toContain((await answer).status)
     const { code, stderr } = await home.ended
     expect(code, stderr).toBe(0)
   }, 26_000)
