@@ -78,7 +78,12 @@ export class Approvals {
   async find(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
     const key = cacheKey(scope, entryId)
     const cached = this.#cache.get(key)
-    if (cached && cached.until > this.#clock()) return cached.approval
+    return cached && cached.until > this.#clock() ? cached.approval : await this.findNow(scope, entryId)
+  }
+
+  /** As the database has it, whichever process changed it. */
+  async findNow(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
+    const key = cacheKey(scope, entryId)
     const changes = this.#changes
     const row = await this.#store.approvals.find(scope, entryId)
     const approval = row && activeOf(row)
