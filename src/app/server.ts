@@ -48,7 +48,7 @@ export async function startServer(
   const url = `http://${hostName(host)}:${port}`
   gateway.reachedAt(url)
   const { DRAGOMAN_MAX_CONNECTIONS: max_connections } = gateway.config
-  limitConnections(server, gateway, { max_connections, ...connections })
+  const closeUnused = limitConnections(server, gateway, { max_connections, ...connections })
   const secret = createInstanceSecret()
   let isDraining = false
   const ending = new AbortController()
@@ -62,7 +62,7 @@ export async function startServer(
       if (isDraining) return
       isDraining = true
       await Promise.all([
-        drain(server, upgrades, ending, drain_ms),
+        drain(server, upgrades, ending, closeUnused, drain_ms),
         gateway.taskManager[Symbol.asyncDispose](),
       ])
     },
@@ -97,12 +97,16 @@ async function drain(
   server: Server,
   upgrades: Upgrades,
   ending: AbortController,
+  closeUnused: () => void,
   milliseconds: number,
 ): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds))
   ending.abort(stopping())
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const idle = setInterval(() => {
+    server.closeIdleConnections()
+    closeUnused()
+  }, 50)
   const hard = setTimeout(() => {
     server.closeAllConnections()
     upgrades.destroy()

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { endCallsLate, startServer } from '../../src/app/server.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { serveEnvelopes } from '../support/envelope-agent.ts'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { eventually } from '../support/mcp-agent.ts'
@@ -45,4 +48,21 @@ test('a call that takes longer than a stop waits is answered as unavailable over
   for (const line of logged)
     expect(line).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('shutting down') })
   for (const transport of transports) await transport[Symbol.asyncDispose]()
+})
+
+test('a connection on which nothing was sent closes before the calls that still run have ended', async () => {
+  const waiting = Promise.withResolvers<ServerResponse>()
+  await using agent = await serveEnvelopes((_, response) => waiting.resolve(response))
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  await list(home, { package_name, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+  const silent = connect(Number(new URL(home.url).port), '127.0.0.1')
+  await once(silent, 'connect')
+  const call = home.request('POST', '/a2a/message', { body: envelope, token: await home.token('caller') })
+  const response = await waiting.promise
+  const stopped = home.server[Symbol.asyncDispose]()
+  silent.resume()
+  await once(silent, 'close')
+  answerJson(response, { done: true })
+  expect((await call).json).toEqual({ done: true })
+  await stopped
 })
