@@ -142,6 +142,7 @@ async function assemble(
       runtime.onError('store', 'warn'),
       observer,
       0,
+      options.signal,
     ),
   )
   observer.watch(store)

@@ -86,8 +86,8 @@ export async function serve(json: boolean): Promise<void> {
   await adding
 }
 
-/** Milliseconds that a stop waits for the database: by then the last calls have ended. */
-const stopMilliseconds = 11_500
+/** Milliseconds that a stop waits for the database: calls that wait for it alone are still answered after that. */
+const stopMilliseconds = 10_500
 /** Milliseconds after which a start says what it waits for. */
 const quiet_ms = 1000
 

@@ -16,8 +16,11 @@ import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
 import { serve } from '../support/serve.ts'
 
-/** The address of a proxy in front of a database; once frozen it accepts all connections and bytes, and passes none. */
-async function freezable(database: string) {
+/**
+ * The address of a proxy in front of a database; once frozen it accepts all connections and bytes, and passes none. It
+ * freezes by itself when it is to pass the text `at`.
+ */
+async function freezable(database: string, at?: string) {
   const address = new URL(database)
   const path = `${address.searchParams.get('host')}/.s.PGSQL.5432`
   const received = Promise.withResolvers<void>()
@@ -32,6 +35,7 @@ async function freezable(database: string) {
       sockets.add(from)
       from.on('error', () => {})
       from.on('data', (bytes) => {
+        isFrozen ||= at !== undefined && bytes.includes(at)
         if (!isFrozen) to.write(bytes)
         else if (from === near) received.resolve()
       })
@@ -129,6 +133,20 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect([503, 504]).toContain((await answer).status)
     const { code, stderr } = await home.ended
     expect(code, stderr).toBe(0)
+  }, 26_000)
+
+  test('end when they are told to although the database has frozen in the middle of their start', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase(), 'create table')
+    await using home = runProcess(process.execPath, [command, 'serve'], {
+      DATABASE_URL: wire.url,
+      DRAGOMAN_DATA: folder.path,
+      PORT: '0',
+    })
+    await wire.received
+    home.process.kill('SIGTERM')
+    const { signal, stderr } = await home.ended
+    expect([signal, stderr]).toEqual([null, expect.not.stringContaining('    at ')])
   }, 26_000)
 
   test('say while the database is away what is wrong, and doctor still finds the gateway', async () => {

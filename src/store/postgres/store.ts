@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { CompiledQuery, type Kysely } from 'kysely'
+import { linkSignals } from '../../common/abort.ts'
 import { retryFor } from '../../common/retry.ts'
 import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
@@ -36,6 +37,8 @@ interface PostgresOptions {
   readonly onError: (fault: unknown) => void
   /** Maximum time for which a start waits for the server. */
   readonly start_ms?: number
+  /** Ends the opening, even while the server answers no more. */
+  readonly signal?: AbortSignal | undefined
   readonly observer?: StoreObserver
   readonly cached_characters?: number | undefined
 }
@@ -46,6 +49,9 @@ interface PostgresOptions {
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, onError, start_ms = startMilliseconds, observer = {} } = options
+  const sockets = new Sockets()
+  using opening = linkSignals(...(options.signal ? [options.signal] : []))
+  opening.signal.addEventListener('abort', sockets.cut)
   let isWaiting = false
   const hello = () =>
     askPostgres(url).catch((fault) => {
@@ -54,12 +60,11 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       throw fault
     })
   await retryFor(hello, isUnreachable, { ...retries, within_ms: start_ms })
-  await using migrating = over(createPool(url, 1, noLimits, onError))
+  await using migrating = over(createPool(url, 1, noLimits, onError, { sockets }))
   const migrations = await migrate(migrating)
   if (migrations.length > 0) observer.onMigrate?.(migrations)
 
   await using stack = new AsyncDisposableStack()
-  const sockets = new Sockets()
   const reader = stack.use(over(createPool(url, readers, readLimits, onError, { sockets })))
   const writing = createPool(url, writers, writeLimits, onError, { pipeline: true, sockets })
   // Kysely would end the pool only if it had asked it for a connection itself.
