@@ -49,6 +49,7 @@ import type { Verification } from './verification.ts'
 /** The registry, its agents and the router, before any transport. */
 export interface Gateway extends AsyncDisposable {
   readonly dispatch: Router['dispatch']
+  readonly endCalls: Router['endCalls']
   readonly authenticate: Authenticate
   readonly agents: readonly Agent[]
   readonly config: Config
@@ -130,6 +131,7 @@ async function assemble(
       runtime.onError('store', 'warn'),
       observer,
       0,
+      options.signal,
     ),
   )
   observer.watch(store)

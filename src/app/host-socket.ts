@@ -6,6 +6,7 @@ import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { isRecord } from '../../schemas/json.ts'
 import { linkSignals } from '../common/abort.ts'
 import { parseJson } from '../common/json.ts'
+import { repeat } from '../common/repeat.ts'
 import { nameOf } from '../store/open-store.ts'
 import { version } from './assets.ts'
 import { type Config, storeLocation } from './config.ts'
@@ -35,15 +36,23 @@ function pathOf({ data }: Located): string | undefined {
   return process.platform === 'win32' || Buffer.byteLength(path) > maxPath ? undefined : path
 }
 
-/** Hosts over the data folder of a gateway that runs share its process. Disposing answers what they have asked. */
+/** Milliseconds between two looks whether another gateway still serves the hosts. */
+const beat_ms = 5_000
+
+/**
+ * Hosts over the data folder of a gateway that runs share its process. Where another gateway serves them, this one does
+ * when that one has ended. Disposing answers what they have asked.
+ */
 export async function listenForHosts(
   config: Located,
   serveHost: ServeHost,
   onError: (fault: unknown) => void,
+  pause_ms = beat_ms,
 ): Promise<AsyncDisposable> {
   const hosts = new Map<PassThrough, Promise<void>>()
   const path = pathOf(config)
-  const server = path === undefined ? undefined : await listen(path)
+  const stop = new AbortController()
+  let server: Server | undefined
 
   async function take(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy())
@@ -63,9 +72,18 @@ export async function listenForHosts(
     await served
   }
 
-  server?.on('connection', (socket: Socket) => void take(socket).catch(onError))
+  async function tryToListen(): Promise<void> {
+    if (server || path === undefined) return
+    server = await listen(path)
+    server?.on('connection', (socket: Socket) => void take(socket).catch(onError))
+  }
+
+  await tryToListen()
+  const ended = repeat(pause_ms, stop.signal, () => tryToListen().catch(onError))
   return {
     async [Symbol.asyncDispose]() {
+      stop.abort()
+      await ended
       server?.close()
       for (const input of hosts.keys()) input.end()
       await Promise.allSettled(hosts.values())

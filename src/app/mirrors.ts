@@ -54,6 +54,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     sourceOf: ({ kind, url }) => sources[kind](url, read, publisherOf(site().base_url)),
     applied: (revision) => follower.caughtUp(revision),
     onPage: metrics.mirrored,
+    limits: runtime.options.mirror_limits,
   })
   metrics.watchMirrors(() => store.mirrors.list())
   return stack.use(

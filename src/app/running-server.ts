@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isRecord } from '../../schemas/json.ts'
 import { parseJson } from '../common/json.ts'
 import { privateFile } from '../common/private-file.ts'
+import { repeat } from '../common/repeat.ts'
 import { isSameSecret } from '../common/same-secret.ts'
 import { nameOf } from '../store/open-store.ts'
 import { type Config, storeLocation } from './config.ts'
@@ -34,26 +35,41 @@ function pathOf({ data }: Located): string {
   return join(data, 'server.json')
 }
 
+/** Milliseconds between two looks whether the data folder names a server that runs. */
+const beatMilliseconds = 5000
+
 /**
- * Writes the address of a server into its data folder, for the command line. Disposing removes it, or names the earlier
- * server again that still runs over the folder.
+ * Writes the address of a server into its data folder, for the command line, and again whenever the file names no server
+ * that runs: of several servers over the folder, any may end first. Disposing removes it.
  */
 export async function announceServer(
   config: Located,
   url: string,
   secret: InstanceSecret,
+  onError: (fault: unknown) => void,
+  beat_ms = beatMilliseconds,
 ): Promise<AsyncDisposable> {
   const path = pathOf(config)
-  const earlier = await readFile(path, 'utf8').catch(() => '')
   const text = JSON.stringify({ url, secret, store: nameOf(storeLocation(config)) })
+  const stop = new AbortController()
+  const read = () => readFile(path, 'utf8').catch(() => '')
+
+  async function announceAgain(): Promise<void> {
+    const found = await read()
+    if (found === text) return
+    const other = announcedIn(found)
+    if ((other && (await isRunning(other, stop.signal))) || stop.signal.aborted) return
+    await replaceFile(path, text)
+  }
+
   await replaceFile(path, text)
+  const ended = repeat(beat_ms, stop.signal, () => announceAgain().catch(onError))
   return {
     async [Symbol.asyncDispose]() {
+      stop.abort()
+      await ended
       // Another server over the same folder may have replaced the file.
-      if ((await readFile(path, 'utf8').catch(() => '')) !== text) return
-      const other = announcedIn(earlier, config)
-      if (other && (await isRunning(other))) await replaceFile(path, earlier)
-      else await rm(path, { force: true })
+      if ((await read()) === text) await rm(path, { force: true })
     },
   }
 }
@@ -105,35 +121,37 @@ export async function runningServer(config: Located): Promise<string | undefined
 interface Announced {
   readonly url: string
   readonly secret: InstanceSecret
+  readonly store: unknown
 }
 
-async function isRunning({ url, secret }: Announced): Promise<boolean> {
-  const status = await askStatus(url, secret, timeoutWithoutStore).catch(() => 'other' as const)
+async function isRunning({ url, secret }: Announced, signal?: AbortSignal): Promise<boolean> {
+  const status = await askStatus(url, secret, timeoutWithoutStore, signal).catch(() => 'other' as const)
   return status !== 'other'
 }
 
 async function readAnnounced(config: Located): Promise<Announced | undefined> {
-  return announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''), config)
+  const announced = announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''))
+  return announced?.store === nameOf(storeLocation(config)) ? announced : undefined
 }
 
-function announcedIn(text: string, config: Located): Announced | undefined {
+function announcedIn(text: string): Announced | undefined {
   const announced = parseJson(text)
   if (!isRecord(announced)) return undefined
   const { url, secret, store } = announced
-  const isComplete = typeof url === 'string' && typeof secret === 'string'
-  return isComplete && store === nameOf(storeLocation(config)) ? { url, secret } : undefined
+  return typeof url === 'string' && typeof secret === 'string' ? { url, secret, store } : undefined
 }
 
 async function askStatus(
   url: string,
   secret: InstanceSecret,
   timeout_ms = timeout,
+  stop?: AbortSignal,
 ): Promise<'ready' | 'behind' | 'unready' | 'other'> {
   const challenge = randomBytes(16).toString('hex')
   const answer = await fetch(`${url}/readyz`, {
     headers: { [challengeHeader]: challenge },
     redirect: 'error',
-    signal: AbortSignal.timeout(timeout_ms),
+    signal: AbortSignal.any([AbortSignal.timeout(timeout_ms), ...(stop ? [stop] : [])]),
   })
   const body: unknown = await answer.json()
   if (!isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge))) return 'other'

@@ -6,6 +6,7 @@ import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { Site } from '../registry/entry/site.ts'
+import type { MirrorLimits } from '../registry/mirror/runner.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { UnreachableStore, type WriteRefusal } from '../store/store.ts'
@@ -56,6 +57,7 @@ export interface GatewayOptions {
     readonly gap_ms?: number
   }
   readonly tasks?: Pick<TaskManagerOptions, 'limits' | 'times'>
+  readonly mirror_limits?: MirrorLimits
   readonly changes?: {
     readonly followers?: ChangeFeedOptions['limits']
     /** Time-out for the answer of a webhook's target, in milliseconds; 10,000 when absent. */

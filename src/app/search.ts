@@ -80,11 +80,17 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     onError,
     () => runtime.health.add('store_behind_index'),
   )
-  const [vectors, saved] = await Promise.all([
+  const [opening, reading] = await Promise.allSettled([
     openVectors(runtime, store, outbound, engine),
     engine ? undefined : snapshot.read(),
   ])
-  stack.use(vectors)
+  const saved = reading.status === 'fulfilled' ? reading.value : undefined
+  if (opening.status === 'rejected') {
+    await saved?.[Symbol.asyncDispose]()
+    throw opening.reason
+  }
+  const vectors = stack.use(opening.value)
+  if (reading.status === 'rejected') throw reading.reason
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
   const options = { meaning: () => vectors.meaning, synonyms, isRight: createEnglish(), onError }
   if (engine) {

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { Failure } from '../../schemas/failure.ts'
 import { type HttpLimits, limitConnections } from '../transports/http/connections.ts'
 import { stopping } from '../transports/http/event-answer.ts'
 import { listen } from '../transports/shared/listen.ts'
@@ -15,7 +16,10 @@ export interface RunningServer extends AsyncDisposable {
 }
 
 const defaultDrain = 300
-const deadlineMilliseconds = 10_000
+/** How long calls run while the gateway stops. */
+const callMilliseconds = 10_000
+/** How long connections stay open after the start of the drain: callers read the answers of the last calls. */
+const hardMilliseconds = 11_000
 
 interface ServerOptions {
   /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
@@ -24,8 +28,8 @@ interface ServerOptions {
 }
 
 /**
- * Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off. A start
- * that fails closes what it opened.
+ * Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off, for
+ * eleven seconds. A start that fails closes what it opened.
  */
 export async function startServer(
   gateway: Gateway,
@@ -44,7 +48,7 @@ export async function startServer(
   const url = `http://${hostName(host)}:${port}`
   gateway.reachedAt(url)
   const { DRAGOMAN_MAX_CONNECTIONS: max_connections } = gateway.config
-  limitConnections(server, gateway, { max_connections, ...connections })
+  const closeUnused = limitConnections(server, gateway, { max_connections, ...connections })
   const secret = createInstanceSecret()
   let isDraining = false
   const ending = new AbortController()
@@ -58,7 +62,7 @@ export async function startServer(
       if (isDraining) return
       isDraining = true
       await Promise.all([
-        drain(server, upgrades, ending, drain_ms),
+        drain(server, upgrades, ending, closeUnused, drain_ms),
         gateway.taskManager[Symbol.asyncDispose](),
       ])
     },
@@ -93,18 +97,38 @@ async function drain(
   server: Server,
   upgrades: Upgrades,
   ending: AbortController,
+  closeUnused: () => void,
   milliseconds: number,
 ): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds))
   ending.abort(stopping())
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const idle = setInterval(() => server.closeIdleConnections(), 50)
+  const idle = setInterval(() => {
+    server.closeIdleConnections()
+    closeUnused()
+  }, 50)
   const hard = setTimeout(() => {
     server.closeAllConnections()
     upgrades.destroy()
-  }, deadlineMilliseconds)
+  }, hardMilliseconds)
   await upgrades.close()
   await closed
   clearInterval(idle)
   clearTimeout(hard)
+}
+
+/** For a gateway that stops: fails the calls that still run after a while, unless it is disposed before. */
+export function endCallsLate(
+  { endCalls }: Pick<Gateway, 'endCalls'>,
+  milliseconds = callMilliseconds,
+): Disposable {
+  const timer = setTimeout(() => {
+    endCalls(
+      new Failure('unavailable', 'The gateway is shutting down, and the call takes too long to wait for.', {
+        hint: 'The agent may have done its work. Call again in a moment.',
+        retry_after_s: 5,
+      }),
+    )
+  }, milliseconds)
+  return { [Symbol.dispose]: () => clearTimeout(timer) }
 }

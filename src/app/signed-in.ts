@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { makePrivateFolder, privateFile } from '../common/private-file.ts'
+import { ensurePrivateFile, makePrivateFolder, privateFile } from '../common/private-file.ts'
+import { retryFor } from '../common/retry.ts'
+import { isBusy } from '../store/sqlite/faults.ts'
 import type { UserFolders } from './user-folders.ts'
 
 /** What a gateway gave this user at a sign-in. Times are milliseconds since the epoch. */
@@ -54,40 +55,29 @@ export async function changeSignedIn<T>(
   change: (signedIn: SignedIn) => Promise<readonly [SignedIn, T]>,
 ): Promise<T> {
   makePrivateFolder(dirname(path))
-  const lock = `${path}.lock`
-  const mark = randomUUID()
-  await take(lock, mark)
-  try {
-    const [changed, result] = await change(readSignedIn(path))
-    const draft = `${path}.${mark}`
-    await writeFile(draft, `${JSON.stringify(changed, null, 2)}\n`, { mode: privateFile })
-    await rename(draft, path)
-    return result
-  } finally {
-    if ((await readFile(lock, 'utf8').catch(() => '')) === mark) await rm(lock, { force: true })
-  }
+  using _lock = await takeLock(`${path}.lock.sqlite`)
+  const [changed, result] = await change(readSignedIn(path))
+  const draft = `${path}.${randomUUID()}`
+  await writeFile(draft, `${JSON.stringify(changed, null, 2)}\n`, { mode: privateFile })
+  await rename(draft, path)
+  return result
 }
 
-/** Longer than the requests of a refresh may take; the process that held an older lock has ended. */
-const staleMilliseconds = 90_000
-const pauseMilliseconds = 50
+/** Longer than the requests of a refresh may take. */
+const maxWait_ms = 90_000
+const pauses = { first_ms: 10, max_ms: 50 }
 
-async function take(lock: string, mark: string): Promise<void> {
-  const until = Date.now() + staleMilliseconds
-  while (true) {
-    try {
-      await writeFile(lock, mark, { flag: 'wx', mode: privateFile })
-      return
-    } catch (fault) {
-      if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault
-    }
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    )
-    if (age > staleMilliseconds) await rm(lock, { force: true })
-    else if (Date.now() > until)
-      throw new Failure('unavailable', `Another command holds ${lock}. Try again later.`)
-    else await wait(pauseMilliseconds)
+/** The lock is SQLite's, so the system releases it when its holder dies. Throws Failure `unavailable`. */
+async function takeLock(path: string): Promise<Disposable> {
+  const { DatabaseSync } = await import('node:sqlite')
+  ensurePrivateFile(path)
+  const lock = new DatabaseSync(path, { timeout: 0 })
+  try {
+    await retryFor(async () => lock.exec('begin exclusive'), isBusy, { ...pauses, within_ms: maxWait_ms })
+  } catch (fault) {
+    lock.close()
+    if (!isBusy(fault)) throw fault
+    throw new Failure('unavailable', `Another command holds ${path}. Try again later.`)
   }
+  return { [Symbol.dispose]: () => lock.close() }
 }

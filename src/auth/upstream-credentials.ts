@@ -11,6 +11,7 @@ import type {
 import { Failure } from '../../schemas/failure.ts'
 import { isPackageUrl } from '../../schemas/package.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { monotonic } from '../common/clock.ts'
 import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Tokens } from './upstream-sign-in/grants.ts'
@@ -81,6 +82,8 @@ const noVariables: StoredVariables = { key: '', values: new Map() }
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { store, vault, tokens: upstream, get, namesOf, urlOf, clock } = options
+  // A clock that is set back must not lengthen the life of a removed credential.
+  const cacheClock = monotonic(clock)
   const cache = new LRUCache<string, { readonly until: number; readonly rows: readonly StoredCredential[] }>(
     upTo(maxCached),
   )
@@ -88,9 +91,9 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   async function find(owner: string, entryId: string): Promise<readonly StoredCredential[]> {
     const key = `${entryId} ${owner}`
     const cached = cache.get(key)
-    if (cached && cached.until > clock()) return cached.rows
+    if (cached && cached.until > cacheClock()) return cached.rows
     const rows = await store.find(owner, entryId)
-    cache.set(key, { until: clock() + maxStaleMilliseconds, rows })
+    cache.set(key, { until: cacheClock() + maxStaleMilliseconds, rows })
     return rows
   }
 

@@ -9,6 +9,8 @@ type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readon
 const probeInterval = 10_000
 /** Milliseconds between two looks whether a day has passed since the last sweep. */
 const sweepInterval = 10 * 60_000
+/** A sweep reads the whole log of changes, which is long in a large registry; its lease is its time limit. */
+const sweepLease = 60 * 60_000
 /** Milliseconds between two runs of webhook deliveries. */
 const deliveryInterval = 1000
 /**
@@ -39,7 +41,7 @@ export function startJobs({
   const surveys: Job = { lease: 'survey', checker: survey, beat_ms: probeInterval }
   const jobs: Job[] = [
     { lease: 'checks', checker: verification.checker },
-    { lease: 'retention', checker: sweep, beat_ms: sweepInterval },
+    { lease: 'retention', checker: sweep, beat_ms: sweepInterval, lease_ms: sweepLease },
     { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
     { lease: 'mirrors', checker: mirrors, lease_ms: mirrorLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),

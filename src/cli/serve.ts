@@ -6,7 +6,7 @@ import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { listenForHosts } from '../app/host-socket.ts'
 import { announceServer, runningServer } from '../app/running-server.ts'
-import { startServer } from '../app/server.ts'
+import { endCallsLate, startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
@@ -24,21 +24,23 @@ export async function serve(json: boolean): Promise<void> {
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
   await using gateway = await openGateway(config, { log, signal: ending })
+  void ended.then(() => setTimeout(() => gateway.store.abandon?.(), stopMilliseconds).unref())
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
   const late = setTimeout(() => say(stillReading(server.url)), quiet_ms)
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
-  await using _announced = await announceServer(config, server.url, server.secret)
-  await using _hosts = await listenForHosts(
+  const onAnnounceError = gateway.report('announcement', 'warn')
+  await using announced = await announceServer(config, server.url, server.secret, onAnnounceError)
+  await using hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),
     gateway.report('host', 'warn'),
   )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
-  await using _jobs = startJobs(gateway)
+  await using jobs = startJobs(gateway)
   const store = nameOf(storeLocation(config))
   const isEarlier = config.DRAGOMAN_DATA === undefined && config.data === earlierDataFolder()
   const isFirst = !isEarlier && (await writeFirstConfig(config.config_path, config.shared))
@@ -69,16 +71,23 @@ export async function serve(json: boolean): Promise<void> {
       `DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured. To set it, add "DRAGOMAN_CONTACT": "you@example.com" to ${config.config_path}, and start again.`,
     )
   }
-  if (await isEmpty(gateway)) {
+  // A hint is worth neither an end nor a wait while the database is away.
+  const lacksAgents = isEmpty(gateway).catch(() => false)
+  if (await Promise.race([lacksAgents, ended.then(() => false)])) {
     say(
       'Only the agents of this gateway are listed. To list those of the official MCP registry: dragoman mirror add official',
     )
   }
   await ended
   stop.abort()
+  using _late = endCallsLate(gateway)
+  // At once: while one of them waits for its last calls, no other one may begin new work.
+  await Promise.all([jobs, hosts, announced, server].map((part) => part[Symbol.asyncDispose]()))
   await adding
 }
 
+/** Milliseconds that a stop waits for the database: calls that wait for it alone are still answered after that. */
+const stopMilliseconds = 10_500
 /** Milliseconds after which a start says what it waits for. */
 const quiet_ms = 1000
 

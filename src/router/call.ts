@@ -66,6 +66,8 @@ type Resolve = (to: string, call: Call) => Agent | Promise<Agent | undefined>
 export interface Router {
   /** Routes one envelope to its action and returns its output. Throws only Failure. */
   dispatch(envelope: Envelope, call: Call): Promise<Reply>
+  /** Fails all running calls, and later ones, with this reason: the gateway stops. */
+  endCalls(reason: Failure): void
 }
 
 export interface Observation {

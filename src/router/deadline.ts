@@ -1,14 +1,23 @@
 import { Failure } from '../../schemas/failure.ts'
 
 /** A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up. */
-interface CallDeadline extends Disposable {
+export interface CallDeadline extends Disposable {
   readonly signal: AbortSignal
   /** Settles as `work` does, or rejects with the signal's Failure if that comes first. */
   race<T>(work: Promise<T>): Promise<T>
+  /** Ends the call before its time. */
+  end(reason: Failure): void
 }
 
-/** Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. */
-export function startCallDeadline(parent: AbortSignal, milliseconds: number): CallDeadline {
+/**
+ * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. It is in `running` until
+ * it is disposed.
+ */
+export function startCallDeadline(
+  parent: AbortSignal,
+  milliseconds: number,
+  running: Set<CallDeadline>,
+): CallDeadline {
   const controller = new AbortController()
   const { signal } = controller
   let stop = () => {}
@@ -25,8 +34,9 @@ export function startCallDeadline(parent: AbortSignal, milliseconds: number): Ca
     controller.abort(reason)
     stop()
   }
-  return {
+  const deadline: CallDeadline = {
     signal,
+    end,
     race: (work) =>
       new Promise((resolve, reject) => {
         stop = () => reject(signal.reason)
@@ -36,6 +46,9 @@ export function startCallDeadline(parent: AbortSignal, milliseconds: number): Ca
     [Symbol.dispose]() {
       clearTimeout(timer)
       parent.removeEventListener('abort', cancel)
+      running.delete(deadline)
     },
   }
+  running.add(deadline)
+  return deadline
 }

@@ -9,7 +9,7 @@ import { nearest } from '../../schemas/nearest.ts'
 import { assertMessage } from '../../schemas/plain.ts'
 import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
-import { startCallDeadline } from './deadline.ts'
+import { type CallDeadline, startCallDeadline } from './deadline.ts'
 import { callerOf } from './limiter.ts'
 import { assertForModels, withoutAdmin } from './model-rights.ts'
 
@@ -31,10 +31,18 @@ interface RunResult {
 
 class ActionRouter implements Router {
   readonly #options: RouterOptions
+  readonly #running = new Set<CallDeadline>()
+  #ended: Failure | undefined
 
   constructor(options: RouterOptions) {
     this.#options = options
     this.dispatch = this.dispatch.bind(this)
+    this.endCalls = this.endCalls.bind(this)
+  }
+
+  endCalls(reason: Failure): void {
+    this.#ended = reason
+    for (const deadline of this.#running) deadline.end(reason)
   }
 
   async dispatch(envelope: Envelope, request: Call): Promise<Reply> {
@@ -104,7 +112,8 @@ class ActionRouter implements Router {
     via: readonly string[],
   ): Promise<RunResult> {
     const { perform, limit } = workOf(action, call)
-    using deadline = startCallDeadline(endOf(call, limit), limit)
+    if (this.#ended) throw this.#ended
+    using deadline = startCallDeadline(endOf(call, limit), limit, this.#running)
     const { signal } = deadline
     signal.throwIfAborted()
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)

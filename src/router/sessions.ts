@@ -11,6 +11,7 @@ const maxIdLength = 100
  */
 export function withSessions(router: Router, packageName: string): Router {
   return {
+    ...router,
     async dispatch(envelope, call) {
       const { to, params }: Partial<Envelope> = envelope ?? {}
       const session = params?.session

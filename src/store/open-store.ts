@@ -42,7 +42,8 @@ export async function openRates(url: string, onError: (fault: unknown) => void) 
 
 /**
  * Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. `start_ms`:
- * maximum time for which this waits for a server that does not answer; some seconds when absent.
+ * maximum time for which this waits for a server that does not answer; some seconds when absent. `signal` ends the wait
+ * for a server that answers no more.
  */
 export async function openStore(
   { path, url, cached_characters }: StoreLocation,
@@ -50,6 +51,7 @@ export async function openStore(
   onError: (fault: unknown) => void,
   observer: StoreObserver = {},
   start_ms?: number,
+  signal?: AbortSignal,
 ): Promise<Store> {
   if (url === undefined) {
     const { openSqliteStore } = await import('./sqlite/store.ts')
@@ -61,6 +63,7 @@ export async function openStore(
     onError,
     observer,
     cached_characters,
+    signal,
     ...(start_ms !== undefined && { start_ms }),
   })
 }

@@ -375,14 +375,15 @@ export type Pruned = Readonly<Record<'versions' | 'audit' | 'changes' | 'deleted
 
 /** Removal of what is no longer needed, or must not be kept. */
 export interface RetentionStore {
-  prune(bounds: RetentionBounds): Promise<Pruned>
+  /** Ends between two statements when the signal aborts; what is removed stays removed. */
+  prune(bounds: RetentionBounds, signal?: AbortSignal): Promise<Pruned>
   /**
    * The last revision whose change was removed although nothing later tells of it: who knows the registry only up to
    * an earlier revision must read it anew. 0 if there is none.
    */
   prunedRevision(): Promise<number>
-  /** Removes the vectors of texts that are no longer used, by content hash; returns their number. */
-  pruneEmbeddings(isUsed: (hash: string) => boolean): Promise<number>
+  /** Removes the vectors of texts that are no longer used, by content hash; returns their number. Ends as `prune` does. */
+  pruneEmbeddings(isUsed: (hash: string) => boolean, signal?: AbortSignal): Promise<number>
   /**
    * Removes an entry that was deleted before, and every stored text that names it, from all tables. The log keeps its
    * id and this action.
@@ -455,6 +456,8 @@ export interface Store extends AsyncDisposable {
   ): Promise<{ entry: StoredEntry; revision: number }>
   /** Changes with a revision greater than `after`, in order; of one entry if `entry_id` is given. */
   changes(after: number, limit: number, entry_id?: string): Promise<readonly StoreChange[]>
+  /** Fails all statements of a database over the network, from now on: it may answer no more. For the end of a stop. */
+  abandon?(): void
   /** Yields soon after a commit by this process, and within two seconds after one by another. */
   wake(signal: AbortSignal): AsyncIterable<void>
 }

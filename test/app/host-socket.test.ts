@@ -22,6 +22,31 @@ describe('the socket for hosts', () => {
     server.close()
   })
 
+  test('is served by a later gateway when the one that served it has ended', async () => {
+    await using folder = await temporaryFolder()
+    const config = { data: folder.path, DATABASE_URL: undefined }
+    const served: string[] = []
+    const gateway = (name: string) =>
+      listenForHosts(
+        config,
+        async () => void served.push(name),
+        () => {},
+        1,
+      )
+    const first = await gateway('first')
+    await using _second = await gateway('second')
+    ;(await connectToHostSocket(config, session))?.destroy()
+    await first[Symbol.asyncDispose]()
+    await expect
+      .poll(async () => {
+        const socket = await connectToHostSocket(config, session)
+        socket?.destroy()
+        return socket !== undefined
+      })
+      .toBe(true)
+    expect(served).toEqual(['first', 'second'])
+  })
+
   test('closes a connection on which nobody says who it is', async () => {
     await using folder = await temporaryFolder()
     const config = { data: folder.path, DATABASE_URL: undefined }

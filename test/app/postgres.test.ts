@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { cp } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startJobs } from '../../src/cli/jobs.ts'
@@ -13,6 +15,48 @@ import { postgresFolder, startPostgres, type TestPostgres } from '../support/pos
 import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
 import { serve } from '../support/serve.ts'
+
+/**
+ * The address of a proxy in front of a database; once frozen it accepts all connections and bytes, and passes none. It
+ * freezes by itself when it is to pass the text `at`.
+ */
+async function freezable(database: string, at?: string) {
+  const address = new URL(database)
+  const path = `${address.searchParams.get('host')}/.s.PGSQL.5432`
+  const received = Promise.withResolvers<void>()
+  const sockets = new Set<Socket>()
+  let isFrozen = false
+  const proxy = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect(path)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('data', (bytes) => {
+        isFrozen ||= at !== undefined && bytes.includes(at)
+        if (!isFrozen) to.write(bytes)
+        else if (from === near) received.resolve()
+      })
+      from.on('end', () => isFrozen || to.end())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const { port } = proxy.address() as AddressInfo
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}${address.pathname}`,
+    /** Resolves once something is asked of the frozen database. */
+    received: received.promise,
+    freeze() {
+      isFrozen = true
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    },
+  }
+}
 
 describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => {
   let postgres: TestPostgres
@@ -73,6 +117,37 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     // The limit still applies to all callers, and the fault refuses no call.
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
+
+  test('end within the time of a stop although the database has frozen, and fail what waits for it', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase())
+    await using home = await serve(folder.path, {
+      DATABASE_URL: wire.url,
+      DRAGOMAN_RATE_LIMIT: 'shared',
+      DRAGOMAN_LOG: 'warn',
+    })
+    wire.freeze()
+    const answer = fetch(`${home.url}/public/agents/svc.wiki/versions`)
+    await wire.received
+    home.process.kill('SIGTERM')
+    expect([503, 504]).toContain((await answer).status)
+    const { code, stderr } = await home.ended
+    expect(code, stderr).toBe(0)
+  }, 26_000)
+
+  test('end when they are told to although the database has frozen in the middle of their start', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase(), 'create table')
+    await using home = runProcess(process.execPath, [command, 'serve'], {
+      DATABASE_URL: wire.url,
+      DRAGOMAN_DATA: folder.path,
+      PORT: '0',
+    })
+    await wire.received
+    home.process.kill('SIGTERM')
+    const { signal, stderr } = await home.ended
+    expect([signal, stderr]).toEqual([null, expect.not.stringContaining('    at ')])
+  }, 26_000)
 
   test('say while the database is away what is wrong, and doctor still finds the gateway', async () => {
     await using own = await startPostgres()

@@ -1,9 +1,11 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { temporaryFolder } from '../support/command.ts'
+import { run, temporaryFolder } from '../support/command.ts'
+import { serveEnvelopes } from '../support/envelope-agent.ts'
 import { modernRequest } from '../support/mcp.ts'
+import { eventually } from '../support/mcp-agent.ts'
 import { serve, stdio } from '../support/serve.ts'
 
 const line = (message: object) => `${JSON.stringify(message)}\n`
@@ -43,6 +45,27 @@ describe.skipIf(process.platform === 'win32')(
       alone.process.stdin?.end(search(3))
       await alone.printed(/"id":3,/)
       expect((await alone.ended).code).toBe(0)
+    }, 60_000)
+
+    test('whose call takes longer than the gateway waits while it stops is told so', async () => {
+      await using folder = await temporaryFolder()
+      await using agent = await serveEnvelopes(() => {})
+      await using home = await serve(folder.path, { DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+      const file = join(folder.path, 'slow.json')
+      const endpoints = [{ protocol: 'envelope', url: agent.url }]
+      await writeFile(
+        file,
+        JSON.stringify({ package_name: 'com.example.slow', name: 'Slow', description: 'Slow.', endpoints }),
+      )
+      const published = await run(['publish', file, '--live'], { DRAGOMAN_DATA: folder.path })
+      expect(published.code, published.stderr).toBe(0)
+      await using host = stdio(folder.path)
+      const slow = { agent: 'com.example.slow', action: 'work', params: {} }
+      host.process.stdin?.write(line(modernRequest(1, 'tools/call', { name: 'call_agent', arguments: slow })))
+      await eventually(() => agent.received.length).toBe(1)
+      home.process.kill('SIGTERM')
+      await host.printed(/"id":1,.*shutting down/)
+      expect((await home.ended).code).toBe(0)
     }, 60_000)
 
     test('of another version, or that sends no greeting, is not served', async () => {

@@ -90,20 +90,25 @@ test('an export is not imported under a server that runs', async () => {
   expect((await run(['import', file, '--replace'], environment)).code).toBe(0)
 }, 30_000)
 
-test('a server over a shared folder is still known when a later one has ended', async () => {
+test('of three servers over one folder, the oldest is known again when the others have ended, the middle one first', async () => {
   await using folder = await temporaryFolder()
   const data = join(folder.path, 'data')
   const config = { data, DATABASE_URL: undefined }
   await using first = await serve(data)
   await using second = await serve(data)
-  await expect.poll(() => findServer(config)).toBe(second.url)
+  await using third = await serve(data)
+  await expect.poll(() => findServer(config)).toBe(third.url)
   second.process.kill('SIGTERM')
   await second.ended
-  expect(await findServer(config)).toBe(first.url)
+  expect(await findServer(config)).toBe(third.url)
+  // Without a trace, and with its file.
+  third.process.kill('SIGKILL')
+  await third.ended
+  await expect.poll(() => findServer(config), { timeout: 20_000 }).toBe(first.url)
   first.process.kill('SIGTERM')
   await first.ended
   expect(existsSync(join(data, 'server.json'))).toBe(false)
-}, 30_000)
+}, 60_000)
 
 test('a file of a server that has ended is harmless: whoever listens there cannot prove to be that server', async () => {
   await using folder = await temporaryFolder()
@@ -117,7 +122,7 @@ test('a file of a server that has ended is harmless: whoever listens there canno
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   {
-    await using _announced = await announceServer(config, url, 'secret')
+    await using _announced = await announceServer(config, url, 'secret', () => {})
     const { stdout } = await run(['search', 'wiki'], { DRAGOMAN_DATA: folder.path, DRAGOMAN_TOKEN: 'mine' })
     expect(stdout).toMatch(/^svc\.utility\.wiki\t/)
   }

@@ -40,3 +40,16 @@ test('an approval that is revoked while it is read is not used again', async () 
   expect((await early)?.id).toBe('approval')
   expect(await approvals.find(operatorScope, 'entry')).toBeUndefined()
 })
+
+test('an approval that another process revoked ends within two seconds, although the clock is set back', async () => {
+  const rows = [row]
+  const store = { find: async () => rows[0] } as unknown as Store['approvals']
+  let now = 1_000_000
+  const approvals = new Approvals({ approvals: store }, () => now)
+  expect((await approvals.find(operatorScope, 'entry'))?.id).toBe('approval')
+  rows.pop()
+  now -= 500_000
+  expect((await approvals.find(operatorScope, 'entry'))?.id).toBe('approval')
+  now += 2_000
+  expect(await approvals.find(operatorScope, 'entry')).toBeUndefined()
+})

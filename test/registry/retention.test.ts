@@ -125,22 +125,44 @@ test('a person gets a copy of their data, and its deletion leaves their name now
   expect(await filesWith(home.data, person)).toEqual([])
 })
 
+/** What `dragoman serve` keeps, and audit events without an end. */
+const retention = {
+  versions: 365,
+  max_versions: 100,
+  audit: 999_999_999_999_999,
+  max_audit: 1000,
+  changes: 90,
+  deleted: 365,
+  liveness: 90,
+}
+
+test('a sweep whose gateway stops ends between two pages, and is due again', async () => {
+  await using home = await startGateway()
+  const { store } = home.gateway
+  const stop = new AbortController()
+  const pages: number[] = []
+  const stopping = {
+    ...store,
+    async changes(...page: Parameters<typeof store.changes>) {
+      pages.push(page[0])
+      stop.abort()
+      return await store.changes(...page)
+    },
+  }
+  const pruned: object[] = []
+  const clock = () => Date.now()
+  const sweep = createSweep({ store: stopping, clock, retention, onPruned: (counts) => pruned.push(counts) })
+  await expect(sweep.run(stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
+  expect([pages, pruned]).toEqual([[0], []])
+  expect(await sweep.isDue()).toBe(true)
+})
+
 test('the sweep runs once a day and removes vectors of texts that nobody uses', async () => {
   await using home = await startGateway()
   const token = await home.token('ada')
   const { store } = home.gateway
   let now = Date.now()
   const pruned: object[] = []
-  const forever = 999_999_999_999_999
-  const retention = {
-    versions: 365,
-    max_versions: 100,
-    audit: forever,
-    max_audit: 1000,
-    changes: 90,
-    deleted: 365,
-    liveness: 90,
-  }
   const sweep = createSweep({ store, clock: () => now, retention, onPruned: (counts) => pruned.push(counts) })
   const id = await list(home, token, 'com.example.counter', 'wombat')
   await home.gateway.ready

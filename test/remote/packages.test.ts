@@ -199,6 +199,20 @@ describe('an agent that is a package', () => {
     await expect.poll(() => runner.running()).toBe(count)
   })
 
+  test('does not start although its approval was revoked by another process a moment ago', async () => {
+    const { home, list, approve, send, runner } = opened
+    await list('com.example/elsewhere', well)
+    await approve('com.example/elsewhere')
+    const { entry_id } = (await home.gateway.store.approvals.list('operator')).at(-1) ?? {}
+    runner.beforeStart = async () => {
+      runner.beforeStart = async () => {}
+      expect(await home.gateway.store.approvals.remove('operator', String(entry_id))).toBe(true)
+    }
+    const running = runner.running()
+    expect((await send('com.example/elsewhere', 'echo', { text: 'a' })).code).toBe('approval_required')
+    await expect.poll(runner.running).toBe(running)
+  })
+
   test('of a name that looks like that of an approved one is told from it', async () => {
     const { list, approve, runner } = opened
     for (const identifier of ['paypal-server', 'paypaI-server']) {

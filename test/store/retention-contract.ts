@@ -43,6 +43,17 @@ export function retentionContract(name: string, open: () => Promise<StoreHome>):
       expect(await revisions(home)).toEqual([1, 2, 3, 4])
     })
 
+    test('ends before the next statement when its signal has aborted', async () => {
+      await using home = await open()
+      const entry = sampleEntry()
+      for (const description of ['One.', 'Two.', 'Three.']) await put(home, { ...entry, description })
+      const signal = AbortSignal.abort()
+      const { retention } = home.store
+      await expect(retention.prune({ ...nothing, changes: later }, signal)).rejects.toBe(signal.reason)
+      await expect(retention.pruneEmbeddings(() => false, signal)).rejects.toBe(signal.reason)
+      expect(await revisions(home)).toEqual([1, 2, 3])
+    })
+
     test('keeps the digest of an old stated version and not its text, and always the newest', async () => {
       await using home = await open()
       const entry = sampleEntry({ version: '1.0.0', description: 'One.' })

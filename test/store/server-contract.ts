@@ -189,6 +189,10 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
         await writer.putMirrored('other', 2, items.slice(0, 1))
       })
       expect(await home.store.mirrors.count('other', 2)).toEqual({ listed: 2, missing: 1 })
+      const { rows, bytes } = await home.store.mirrors.size('other')
+      expect(rows).toBe(5)
+      expect(bytes).toBeGreaterThan(JSON.stringify(first).length)
+      expect(await home.store.mirrors.size('none')).toEqual({ rows: 0, bytes: 0 })
       expect(await home.store.mirrors.count('none', 2)).toEqual({ listed: 0, missing: 0 })
       await home.store.write(async (writer) => {
         await writer.adoptServers('other', { id: first.id, revision: 7 }, '2026-02-01T00:00:00.000Z')

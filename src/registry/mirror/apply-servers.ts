@@ -18,6 +18,9 @@ import type { ServerItem } from './source-items.ts'
 /** The name of the source of entries that stood in a file. */
 export const importSource = 'import'
 
+/** Versions of one name that a mirror lists; the official registry has some 70 of one. */
+const maxVersions = 1_000
+
 /** A version before it is known whether its agent has an entry here, and whether the public sees it. */
 type Draft = Omit<ServerVersion, 'entry_id' | 'is_listed'>
 
@@ -52,6 +55,10 @@ export async function applyServers(
     }
     const published = before.filter(({ mirror }) => mirror === null)
     const merged = merge(before, versions, context)
+    if (merged.length > maxVersions && merged.length > before.length) {
+      applied.rejected.push({ key: name, reason: `It has more than ${maxVersions} versions.` })
+      continue
+    }
     const shown = context.latest_only ? merged.filter(({ is_latest }) => is_latest) : merged
     const put = await putEntry(writer, context, entry, name, shown, versions)
     if (typeof put === 'string') {

@@ -29,9 +29,23 @@ interface RunnerOptions {
   readonly holder: string
   /** Resolves once the index has applied a revision, so that a crawl does not run ahead of it. */
   readonly applied: (revision: number) => Promise<void>
+  readonly limits?: MirrorLimits | undefined
   readonly onPage?: (mirror: string, counts: Readonly<Record<string, number>>) => void
 }
 
+/** What a mirror may hold, and how many rows are read between two looks at what it holds. */
+export interface MirrorLimits {
+  readonly max_rows: number
+  readonly max_bytes: number
+  readonly rows_per_look: number
+}
+
+/** The official registry has some 10,000 agents with five versions each, of 1 KB; its largest row has 60 KB. */
+const standardLimits: MirrorLimits = {
+  max_rows: 200_000,
+  max_bytes: 1024 * 1024 * 1024,
+  rows_per_look: 5_000,
+}
 const minute = 60_000
 const day = 24 * 60 * minute
 /** A source may commit a change some time after the change's own time. */
@@ -48,7 +62,7 @@ const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
  * run that ends between two pages, however it ends, goes on with the next one.
  */
 export function createMirrorRunner(options: RunnerOptions) {
-  const { store, clock, holder, sourceOf } = options
+  const { store, clock, holder, sourceOf, limits = standardLimits } = options
   const iso = () => new Date(clock()).toISOString()
 
   function leaseOf(name: string): Lease {
@@ -169,6 +183,16 @@ export function createMirrorRunner(options: RunnerOptions) {
     )
   }
 
+  /** Throws Failure `too_large` if the mirror holds more than it may: its source may have no end. */
+  async function assertBounded(name: string): Promise<void> {
+    const { rows, bytes } = await store.mirrors.size(name)
+    if (rows <= limits.max_rows && bytes <= limits.max_bytes) return
+    throw new Failure(
+      'too_large',
+      `Its agents and versions are ${rows}, of ${counted(bytes, 'byte')}; a mirror holds at most ${limits.max_rows}, of ${counted(limits.max_bytes, 'byte')}, and reads no more. Remove it, and add it with a filter.`,
+    )
+  }
+
   /** Hides the agents that a run over everything did not find. */
   async function sweep(before: StoredMirror, signal: AbortSignal): Promise<StoredMirror> {
     let mirror = before
@@ -254,9 +278,15 @@ export function createMirrorRunner(options: RunnerOptions) {
     if (mirror.phase === 'pages') {
       const { cursor, since, filter } = mirror
       const latest = since === null && filter.includes('latest')
+      await assertBounded(name)
+      let rows = 0
       for await (const page of source.pages({ cursor, since, latest, signal })) {
         signal.throwIfAborted()
         mirror = await writePage(mirror, page, source)
+        rows += page.items.length
+        if (rows < limits.rows_per_look) continue
+        await assertBounded(name)
+        rows = 0
       }
     }
     if (mirror.mode === 'all') {

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { derivedName } from '../../../schemas/derived-name.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { ServerStatus } from '../../../schemas/server.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { cut } from '../cards/manifest.ts'
 import { fieldsOf, readServer, type ServerDocument, type ServerFields } from '../catalog/server-json.ts'
+import { maxEntryBytes } from '../entry/entry-size.ts'
 import { assertUnreserved } from '../entry/name-rules.ts'
 import type { Facts } from '../import/read-line.ts'
 import { reasonOf } from '../import/reason.ts'
@@ -44,6 +46,8 @@ export interface Rejection {
 const officialMeta = 'io.modelcontextprotocol.registry/official'
 
 const maxMessage = 500
+/** Of a version as its source states it, in bytes of JSON: as much as an entry may have. */
+const maxServerBytes = maxEntryBytes
 
 const Time = z.string().refine((text) => sortableTime(text) !== undefined, 'An RFC 3339 time.')
 const OfficialMeta = z.looseObject({
@@ -58,6 +62,10 @@ const Listed = z.looseObject({ server: z.unknown(), _meta: z.looseObject({}).nul
 /** Reads `{server, _meta}` as an MCP registry lists it. Throws ZodError or Failure. */
 export function readServerItem(value: unknown): ServerItem {
   const { server, _meta } = Listed.parse(value)
+  const bytes = Buffer.byteLength(JSON.stringify({ server, _meta }))
+  if (bytes > maxServerBytes) {
+    throw new Failure('too_large', `It has ${bytes} bytes; a version has at most ${maxServerBytes}.`)
+  }
   const document = readServer(server)
   assertUnreserved(derivedName(document.name), document.name)
   const stated = _meta?.[officialMeta]

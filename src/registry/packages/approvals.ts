@@ -12,6 +12,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { NamedInput } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { Actor } from '../../../schemas/trust.ts'
+import { type Clock, monotonic } from '../../common/clock.ts'
 import { upTo } from '../../common/lru.ts'
 import type { ResolvedPackage } from '../../runner/runner.ts'
 import type { Store } from '../../store/store.ts'
@@ -61,7 +62,9 @@ const maxHosts = 50
 /** The approvals of packages: of the operator, for all callers, and of persons, for themselves. */
 export class Approvals {
   readonly #store: Pick<Store, 'approvals'>
-  readonly #clock: () => number
+  readonly #clock: Clock
+  /** A clock that is set back must not lengthen the life of a revoked approval. */
+  readonly #cacheClock: Clock
   readonly #cache = new LRUCache<
     string,
     { readonly until: number; readonly approval: ActiveApproval | undefined }
@@ -70,19 +73,25 @@ export class Approvals {
   #changes = 0
   readonly #differences = new WeakMap<ActiveApproval, { entry: EntryDetail; difference: string | null }>()
 
-  constructor(store: Pick<Store, 'approvals'>, clock: () => number) {
+  constructor(store: Pick<Store, 'approvals'>, clock: Clock) {
     this.#store = store
     this.#clock = clock
+    this.#cacheClock = monotonic(clock)
   }
 
   async find(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
     const key = cacheKey(scope, entryId)
     const cached = this.#cache.get(key)
-    if (cached && cached.until > this.#clock()) return cached.approval
+    return cached && cached.until > this.#cacheClock() ? cached.approval : await this.findNow(scope, entryId)
+  }
+
+  /** As the database has it, whichever process changed it. */
+  async findNow(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
+    const key = cacheKey(scope, entryId)
     const changes = this.#changes
     const row = await this.#store.approvals.find(scope, entryId)
     const approval = row && activeOf(row)
-    if (changes === this.#changes) this.#cache.set(key, { until: this.#clock() + maxStale_ms, approval })
+    if (changes === this.#changes) this.#cache.set(key, { until: this.#cacheClock() + maxStale_ms, approval })
     return approval
   }
 

@@ -156,7 +156,7 @@ export class Launches {
     )
     const process = await this.#started(request, signal)
     // An installation and a start take time, in which the approval may have ended.
-    const now = await approvals.find(approval.scope, entry.id)
+    const now = await approvals.findNow(approval.scope, entry.id)
     if (now?.approved_at !== approval.approved_at) {
       await process[Symbol.asyncDispose]()
       if (!now) await runner.forgetHome(request.home)

@@ -28,9 +28,10 @@ const pageSize = 500
 /** Removes, once a day, what is older than the retention allows. */
 export function createSweep({ store, clock, retention, removeLeftovers, onPruned }: SweepOptions) {
   /** Hashes of the texts of all entries, shortened: the log names each entry at least once. */
-  async function usedHashes(): Promise<ReadonlySet<number>> {
+  async function usedHashes(signal: AbortSignal | undefined): Promise<ReadonlySet<number>> {
     const hashes = new Set<number>()
     for (let after = 0; ; ) {
+      signal?.throwIfAborted()
       const changes = await store.changes(after, pageSize)
       const last = changes.at(-1)
       if (!last) return hashes
@@ -47,11 +48,11 @@ export function createSweep({ store, clock, retention, removeLeftovers, onPruned
       return Math.abs(clock() - last) >= day
     },
 
-    /** Returns the number of rows that were removed or emptied. */
-    async run(): Promise<number> {
+    /** Returns the number of rows that were removed or emptied. A sweep that the signal ends is due again at once. */
+    async run(signal?: AbortSignal): Promise<number> {
       const now = clock()
       const before = (days: number) => new Date(Math.max(0, now - days * day)).toISOString()
-      const counts = await store.retention.prune({
+      const bounds = {
         now,
         versions: before(retention.versions),
         max_versions: retention.max_versions,
@@ -60,9 +61,10 @@ export function createSweep({ store, clock, retention, removeLeftovers, onPruned
         changes: before(retention.changes),
         deleted: before(retention.deleted),
         liveness: Math.floor(now / day) - retention.liveness + 1,
-      })
-      const used = await usedHashes()
-      const embeddings = await store.retention.pruneEmbeddings((hash) => used.has(shortened(hash)))
+      }
+      const counts = await store.retention.prune(bounds, signal)
+      const used = await usedHashes(signal)
+      const embeddings = await store.retention.pruneEmbeddings((hash) => used.has(shortened(hash)), signal)
       await store.settings.set(note, String(now))
       const all = { ...counts, embeddings }
       onPruned(all)

@@ -113,6 +113,8 @@ class OpenCall {
   /** From here on, the end of this call ends the request. */
   attach(call: RemoteCall): void {
     clearTimeout(this.#timer)
+    // Two answers may come at once: the later call goes on.
+    this.#detach()
     this.#call = call
     const { signal } = call
     const abort = () => this.#over.abort(signal.reason)

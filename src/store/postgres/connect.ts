@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import {
   Kysely,
   PostgresDialect,
@@ -29,9 +30,44 @@ const types: pg.CustomTypesConfig = {
     numbers.has(oid) ? Number : pg.types.getTypeParser(oid, format),
 }
 
+/** The sockets of connections to a server, which may answer no more. */
+export class Sockets {
+  readonly #open = new Set<Socket>()
+  #isCut = false
+
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** A socket for a new connection. */
+  readonly create = (): Socket => {
+    const socket = new Socket()
+    this.#open.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => this.#open.delete(socket))
+    if (this.#isCut) setImmediate(() => cut(socket))
+    return socket
+  }
+
+  /** Breaks all connections, and each later one: their statements fail at once. */
+  readonly cut = (): void => {
+    this.#isCut = true
+    for (const socket of this.#open) cut(socket)
+  }
+}
+
+function cut(socket: Socket): void {
+  socket.destroy(new Error('Connection terminated: the gateway waits for the database no longer.'))
+}
+
 /** The options of every connection. */
-export function clientOptions(url: string, { statement, lock }: Limits): pg.ClientConfig {
+export function clientOptions(
+  url: string,
+  { statement, lock }: Limits,
+  { create }: Pick<Sockets, 'create'> = new Sockets(),
+): pg.ClientConfig {
   return {
+    stream: create,
     connectionString: url,
     fallback_application_name: 'dragoman',
     connectionTimeoutMillis: connectMilliseconds,
@@ -54,9 +90,14 @@ export function createPool(
   max: number,
   limits: Limits,
   onError: (fault: unknown) => void,
-  options: Pick<pg.ClientConfig, 'pipeline'> = {},
+  { sockets, ...options }: Pick<pg.ClientConfig, 'pipeline'> & { readonly sockets?: Sockets } = {},
 ): PostgresPool {
-  const pool = new pg.Pool({ ...clientOptions(url, limits), ...options, max, idleTimeoutMillis: 60_000 })
+  const pool = new pg.Pool({
+    ...clientOptions(url, limits, sockets),
+    ...options,
+    max,
+    idleTimeoutMillis: 60_000,
+  })
   pool.on('error', (fault) => onError(storeFailure(fault)))
   // The pool listens to errors of idle connections alone; a connection that breaks in use fails its query.
   pool.on('connect', (client) => client.on('error', () => {}))
@@ -64,9 +105,10 @@ export function createPool(
     options: pool.options,
     end: () => pool.end(),
     async connect() {
+      const again = (fault: unknown) => isUnreachable(fault) && sockets?.isCut !== true
       try {
         return guarded(
-          await retryFor(() => pool.connect(), isUnreachable, { ...retries, within_ms: retryMilliseconds }),
+          await retryFor(() => pool.connect(), again, { ...retries, within_ms: retryMilliseconds }),
         )
       } catch (fault) {
         throw storeFailure(fault)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { linkSignals } from '../../common/abort.ts'
-import { clientOptions } from './connect.ts'
+import { clientOptions, type Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import { storeFailure } from './faults.ts'
 import type { Invalidations } from './invalidations.ts'
@@ -16,6 +16,7 @@ const lastRetry = 1000
 
 interface ListenerOptions {
   readonly url: string
+  readonly sockets?: Sockets
   readonly invalidations: Invalidations
   /** Called each time the connection is lost, or is not made. */
   readonly onError: (fault: unknown) => void
@@ -27,7 +28,13 @@ interface ListenerOptions {
  * Listens on its own connection and reads the counters once a second, so that a lost notification costs one
  * second. A broken connection is opened again after increasing pauses, at most one second.
  */
-export function openListener({ url, invalidations, onError, onAnswer }: ListenerOptions): AsyncDisposable {
+export function openListener({
+  url,
+  sockets,
+  invalidations,
+  onError,
+  onAnswer,
+}: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
   const ended = listen()
 
@@ -47,7 +54,7 @@ export function openListener({ url, invalidations, onError, onAnswer }: Listener
 
   /** Runs one connection; resolves with the reason of its end. */
   async function session(answered: () => void): Promise<unknown> {
-    const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }))
+    const client = new pg.Client(clientOptions(url, { statement: statementMilliseconds, lock: 0 }, sockets))
     const broken = new AbortController()
     client.on('error', (fault) => broken.abort(fault))
     client.on('end', () => broken.abort(new Error('Connection terminated')))

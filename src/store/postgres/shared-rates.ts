@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import pg from 'pg'
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../../schemas/failure.ts'
-import { clientOptions } from './connect.ts'
+import { clientOptions, Sockets } from './connect.ts'
 import { storeFailure } from './faults.ts'
 
 /** What remains of a limit that all gateways over one database count together. */
@@ -27,8 +27,9 @@ export function openSharedRates(
   url: string,
   onError: (fault: unknown) => void,
 ): { readonly take: TakeShared } & AsyncDisposable {
+  const sockets = new Sockets()
   const storeClient = new pg.Pool({
-    ...clientOptions(url, limits),
+    ...clientOptions(url, limits, sockets),
     max: connections,
     idleTimeoutMillis: 60_000,
   })
@@ -68,6 +69,10 @@ export function openSharedRates(
         })
       }
     },
-    [Symbol.asyncDispose]: () => storeClient.end(),
+    async [Symbol.asyncDispose]() {
+      await storeClient.end()
+      // A server that answers no more does not close them.
+      sockets.cut()
+    },
   }
 }

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { CompiledQuery, type Kysely } from 'kysely'
+import { linkSignals } from '../../common/abort.ts'
 import { retryFor } from '../../common/retry.ts'
 import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
@@ -11,7 +12,7 @@ import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
 import type { Store, StoreObserver } from '../store.ts'
 import { wakeOn } from '../wake.ts'
-import { createPool, over } from './connect.ts'
+import { createPool, over, Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
 import { isUnreachable, refusalOf, retries, storeFailure } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
@@ -36,6 +37,8 @@ interface PostgresOptions {
   readonly onError: (fault: unknown) => void
   /** Maximum time for which a start waits for the server. */
   readonly start_ms?: number
+  /** Ends the opening, even while the server answers no more. */
+  readonly signal?: AbortSignal | undefined
   readonly observer?: StoreObserver
   readonly cached_characters?: number | undefined
 }
@@ -46,6 +49,9 @@ interface PostgresOptions {
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
   const { clock, onError, start_ms = startMilliseconds, observer = {} } = options
+  const sockets = new Sockets()
+  using opening = linkSignals(...(options.signal ? [options.signal] : []))
+  opening.signal.addEventListener('abort', sockets.cut)
   let isWaiting = false
   const hello = () =>
     askPostgres(url).catch((fault) => {
@@ -54,13 +60,13 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       throw fault
     })
   await retryFor(hello, isUnreachable, { ...retries, within_ms: start_ms })
-  await using migrating = over(createPool(url, 1, noLimits, onError))
+  await using migrating = over(createPool(url, 1, noLimits, onError, { sockets }))
   const migrations = await migrate(migrating)
   if (migrations.length > 0) observer.onMigrate?.(migrations)
 
   await using stack = new AsyncDisposableStack()
-  const reader = stack.use(over(createPool(url, readers, readLimits, onError)))
-  const writing = createPool(url, writers, writeLimits, onError, { pipeline: true })
+  const reader = stack.use(over(createPool(url, readers, readLimits, onError, { sockets })))
+  const writing = createPool(url, writers, writeLimits, onError, { pipeline: true, sockets })
   // Kysely would end the pool only if it had asked it for a connection itself.
   stack.defer(() => writing.end())
   const writer = over(writing)
@@ -68,7 +74,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, invalidations, onError, onAnswer: observer.onAnswer }))
+  stack.use(openListener({ url, sockets, invalidations, onError, onAnswer: observer.onAnswer }))
 
   const execute = createTransact(writing)
   const observed = (realm: Realm, telling?: boolean) =>
@@ -138,6 +144,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     },
     read: createReader(reader, cache, invalidations.validity),
     wake: (signal) => wakeOn(() => invalidations.version(), commits, signal),
+    abandon: sockets.cut,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }

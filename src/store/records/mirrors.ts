@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
 import { type MirroredItem, type MirrorStore, StoredMirror } from '../../../schemas/mirror.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
@@ -43,6 +43,23 @@ export function createMirrorStore(reader: Database, transact: Transact): MirrorS
         .executeTakeFirst()
       return { listed: Number(rows?.listed ?? 0), missing: Number(rows?.missing ?? 0) }
     },
+    async size(name) {
+      const agents = await reader
+        .selectFrom('mirrored')
+        .innerJoin('entry', 'entry.id', 'mirrored.entry_id')
+        .select((row) => [row.fn.countAll().as('rows'), sum(row.ref('entry.document')).as('bytes')])
+        .where('mirrored.mirror', '=', name)
+        .executeTakeFirst()
+      const versions = await reader
+        .selectFrom('server')
+        .select((row) => [row.fn.countAll().as('rows'), sum(row.ref('server.document')).as('bytes')])
+        .where('mirror', '=', name)
+        .executeTakeFirst()
+      return {
+        rows: Number(agents?.rows ?? 0) + Number(versions?.rows ?? 0),
+        bytes: Number(agents?.bytes ?? 0) + Number(versions?.bytes ?? 0),
+      }
+    },
     async items(name, { run, after, limit }) {
       let select = reader.selectFrom('mirrored').select(['key', 'entry_id']).where('mirror', '=', name)
       if (run !== undefined) select = select.where('run', '<', run)
@@ -50,6 +67,11 @@ export function createMirrorStore(reader: Database, transact: Transact): MirrorS
       return await select.orderBy('key').limit(limit).execute()
     },
   }
+}
+
+/** The sum of the lengths of texts. */
+function sum(text: Expression<string | null>): RawBuilder<number | string | null> {
+  return sql`sum(length(${text}))`
 }
 
 function parse(document: string): StoredMirror {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, KyselyPlugin } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { commitPuts } from '../entries/group-commit/commit.ts'
 import { addUsage, deltasOf, uncounted } from '../entries/usage.ts'
@@ -14,13 +14,31 @@ type Database = Kysely<Tables>
 
 /** Deletes rows in batches, each in a transaction of its own, so that no writer waits long. */
 export function createRetentionStore(
-  reader: Database,
-  transact: Transact,
+  plainReader: Database,
+  plainTransact: Transact,
   clock: () => number,
   vacuum: () => Promise<void>,
 ): RetentionStore {
+  /** The reader and the transactions, which throw the reason of the signal instead of a statement once it has aborted. */
+  function until(signal: AbortSignal | undefined): [Database, Transact] {
+    if (!signal) return [plainReader, plainTransact]
+    const check: KyselyPlugin = {
+      transformQuery({ node }) {
+        signal.throwIfAborted()
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    }
+    const transact: Transact = async (work) => {
+      signal.throwIfAborted()
+      return await plainTransact(work)
+    }
+    return [plainReader.withPlugin(check), transact]
+  }
+
   return {
-    async prune(bounds) {
+    async prune(bounds, signal) {
+      const [reader, transact] = until(signal)
       await pruneExpired(transact, bounds.now)
       const counts = {
         versions: await pruneVersions(reader, transact, bounds),
@@ -32,9 +50,10 @@ export function createRetentionStore(
       return counts
     },
 
-    prunedRevision: () => prunedRevision(reader),
+    prunedRevision: () => prunedRevision(plainReader),
 
-    async pruneEmbeddings(isUsed) {
+    async pruneEmbeddings(isUsed, signal) {
+      const [reader, transact] = until(signal)
       let count = 0
       let last = { model: '', content_hash: '' }
       for (;;) {
@@ -69,7 +88,7 @@ export function createRetentionStore(
     },
 
     async purge(entry, hashes, action) {
-      await transact(async (db, finish) => {
+      await plainTransact(async (db, finish) => {
         const at = new Date(clock()).toISOString()
         await eraseEntries(db, [entry.id], hashes, at)
         await removeMentions(db, [entry.id, entry.package_name])
@@ -79,7 +98,7 @@ export function createRetentionStore(
     },
 
     async erase(entryIds, hashes) {
-      await transact(async (db) => {
+      await plainTransact(async (db) => {
         const at = new Date(clock()).toISOString()
         for (const ids of chunksOf(entryIds, maxRowsPerStatement)) await eraseEntries(db, ids, [], at)
         await eraseVectors(db, hashes)

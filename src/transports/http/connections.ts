@@ -20,6 +20,8 @@ export interface HttpLimits {
 
 interface Connection {
   readonly address: string
+  /** By the clock of `performance.now`. */
+  readonly opened_at: number
   /** Requests in progress. */
   busy: number
   latest?: IncomingMessage
@@ -35,17 +37,20 @@ const standard: Omit<Required<HttpLimits>, 'max_per_address'> = {
   stall_ms: 10_000,
 }
 const looksPerStall = 20
+/** Time for the first byte of a connection to a server that stops: it may have been sent already. */
+const unusedMilliseconds = 250
 
 /**
  * Bounds the TCP connections of a server and the answers that their peers do not read. At a limit, the connection
  * without a token that has been idle longest is closed. If all are in use, it is one of the address that has the most of
- * them, or the new one if no address has more than that of the new one.
+ * them, or the new one if no address has more than that of the new one. The returned function closes the connections on
+ * which nothing has come for a moment since they opened: Node does not count them as idle.
  */
 export function limitConnections(
   server: Server,
   { trusted_proxies }: Pick<TransportContext, 'trusted_proxies'>,
   limits: HttpLimits = {},
-): void {
+): () => void {
   const { max_connections } = { ...standard, ...limits }
   const all = { ...standard, max_per_address: Math.ceil(max_connections / 2), ...limits }
   const connections = new HttpConnections(all, trusted_proxies)
@@ -54,6 +59,7 @@ export function limitConnections(
   server.prependListener('upgrade', ({ socket }) => connections.remove(socket))
   const timer = setInterval(() => connections.closeUnread(), all.stall_ms / looksPerStall).unref()
   server.once('close', () => clearInterval(timer))
+  return () => connections.closeUnused()
 }
 
 class HttpConnections {
@@ -114,6 +120,12 @@ class HttpConnections {
     else if (socket.timeout === stall_ms) socket.setTimeout(0)
   }
 
+  closeUnused(): void {
+    const latest = performance.now() - unusedMilliseconds
+    for (const [socket, { opened_at }] of this.#open)
+      if (socket.bytesRead === 0 && opened_at <= latest) socket.destroy()
+  }
+
   add(socket: Socket): void {
     const { address } = clientAt(socket)
     const { max_connections, max_per_address } = this.#limits
@@ -123,7 +135,13 @@ class HttpConnections {
     const hasRoom = this.#open.size < max_connections || this.#closeIdle() || this.#closeInUse(count + 1)
     if (!hasRoom) return void socket.destroy()
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1)
-    this.#open.set(socket, { address, busy: 0, signedIn: false, isTimed: false })
+    this.#open.set(socket, {
+      address,
+      busy: 0,
+      signedIn: false,
+      isTimed: false,
+      opened_at: performance.now(),
+    })
     socket.once('close', () => this.remove(socket))
   }
 

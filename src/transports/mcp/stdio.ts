@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import { Failure } from '../../../schemas/failure.ts'
 import { linesOf } from '../../common/lines.ts'
-import { FlowControl, type Task } from '../shared/flow-control.ts'
+import { drainMilliseconds, FlowControl, type Task } from '../shared/flow-control.ts'
 import { createLineWriter } from '../shared/line-writer.ts'
 import { localLimits } from '../shared/message.ts'
 import { McpChannel } from './channel.ts'
@@ -21,7 +21,7 @@ export async function serveMcpStdio(
   service: McpService,
   client: Pick<McpCaller, 'identify' | 'manages'>,
   onError: (fault: unknown) => void,
-  { input = process.stdin, output = process.stdout, drain_ms = 10_000 }: StdioOptions = {},
+  { input = process.stdin, output = process.stdout, drain_ms = drainMilliseconds }: StdioOptions = {},
 ): Promise<void> {
   const ended = new AbortController()
   const flow = new FlowControl(onError)

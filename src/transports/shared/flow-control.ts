@@ -7,8 +7,8 @@ export const maxQueued = 64
 /** Total length of the queued messages, in characters. */
 const maxQueuedLength = maxMessageBytes
 
-/** Time for the tasks of a connection that drains. */
-const drainMilliseconds = 5000
+/** Time for the tasks of a connection that drains. Before that, a gateway that stops fails the calls that still run. */
+export const drainMilliseconds = 11_000
 /** Time for a connection to close once its tasks have ended; a peer that does not read takes longer. */
 const closeMilliseconds = 1000
 

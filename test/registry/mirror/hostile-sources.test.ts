@@ -147,8 +147,8 @@ test('a source that never answers keeps neither other mirrors waiting nor the ga
 })
 
 test('pages whose rows are too large together are read in smaller ones', async () => {
-  const rows = Array.from({ length: 8 }, (_, index) =>
-    row({ name: `com.example/big-${index}`, _meta: { filler: 'x'.repeat(3 << 20) } }),
+  const rows = Array.from({ length: 90 }, (_, index) =>
+    row({ name: `com.example/big-${index}`, _meta: { filler: 'x'.repeat(200_000) } }),
   )
   const answer: Answer = (request, response, count) => {
     const query = new URL(request.url ?? '', 'http://source').searchParams
@@ -157,7 +157,7 @@ test('pages whose rows are too large together are read in smaller ones', async (
     json({ servers: rows.slice(start, start + limit), metadata: { nextCursor } })(request, response, count)
   }
   await withSource(answer, async ({ gateway }) => {
-    expect(await runToEnd(gateway, 'other')).toMatchObject({ counts: { created: 8 } })
+    expect(await runToEnd(gateway, 'other')).toMatchObject({ counts: { created: 90 } })
   })
 })
 
@@ -183,6 +183,60 @@ test.each<[string, unknown, RegExp]>([
     expect(mirror.rejections[0]?.reason).toMatch(reason)
     expect((await subject.request('GET', '/public/agents/com.example%2Frain')).status).toBe(200)
     expect((await named(subject)).status).toBe(404)
+  })
+})
+
+const endless: Answer = (request, response, count) => {
+  const servers = Array.from({ length: 10 }, (_, index) =>
+    row({ name: `com.example/agent-${count}-${index}` }),
+  )
+  json({ servers, metadata: { nextCursor: `page-${count}` } })(request, response, count)
+}
+
+test.each([
+  ['many', { max_rows: 100, max_bytes: 1_000_000_000 }],
+  ['large', { max_rows: 1_000_000, max_bytes: 50_000 }],
+])(
+  'pages of new agents without an end are read until the agents are too %s, and no further by the next runs',
+  async (_, limits) => {
+    const mirror_limits = { ...limits, rows_per_look: 30 }
+    await withSource(
+      endless,
+      async ({ gateway }, requests) => {
+        await expect(runToEnd(gateway, 'other')).rejects.toMatchObject({ code: 'too_large' })
+        const error = { code: 'too_large', message: expect.stringContaining('agents and versions') }
+        expect(await mirrorNamed(gateway, 'other')).toMatchObject({ status: 'failing', error })
+        const { rows } = await gateway.store.mirrors.size('other')
+        expect(rows).toBeLessThan(200)
+        const read = requests.length
+        await expect(runToEnd(gateway, 'other')).rejects.toMatchObject({ code: 'too_large' })
+        expect(requests).toHaveLength(read)
+      },
+      'mcp-registry',
+      { mirror_limits },
+    )
+  },
+)
+
+test('a name with versions without an end, and a row of a megabyte, are rejected', async () => {
+  const versions = (page: number) =>
+    Array.from({ length: 100 }, (_, index) => row({ version: `1.${page}.${index}` }))
+  const answer: Answer = (request, response, count) => {
+    const large = row({ name: 'com.example/large', more: 'x'.repeat(1_000_000) })
+    const more = count < 12 ? { nextCursor: `page-${count}` } : {}
+    json({ servers: [...versions(count), large], metadata: more })(request, response, count)
+  }
+  await withSource(answer, async ({ gateway }) => {
+    const { rejections } = await runToEnd(gateway, 'other')
+    expect(rejections).toContainEqual({
+      key: 'com.example/weather',
+      reason: 'It has more than 1000 versions.',
+    })
+    expect(rejections).toContainEqual({
+      key: 'com.example/large 1.0.0',
+      reason: expect.stringMatching(/^It has 1\d{6} bytes/),
+    })
+    expect((await gateway.store.servers.versions('com.example/weather', true)).length).toBe(1000)
   })
 })
 

@@ -14,6 +14,8 @@ const pageSize = 100
 const maxPageBytes = 16 * 1024 * 1024
 /** Filters of a registry may leave pages without rows. */
 const maxEmptyPages = 100
+/** Two million rows. */
+const maxPages = 20_000
 const apiVersions = ['/v0.1', '/v0']
 
 /**
@@ -70,6 +72,9 @@ export function createMcpRegistrySource(url: string, read: ReadSource): Source {
           throw new Failure('upstream_invalid', 'The registry has pages without servers that do not end.')
         }
         if (found.next === null) return
+        if (cursors.size > maxPages) {
+          throw new Failure('too_large', `The registry has more than ${maxPages} pages.`)
+        }
         if (cursors.has(found.next)) {
           throw new Failure('upstream_invalid', 'The registry repeats a cursor, so its pages never end.')
         }
