@@ -31,7 +31,7 @@ export const needingOthers = [
  */
 export const slow = [
   'agents/reader/hostile.test.ts',
-  'test/app/{broken-files,drain,file-modes,sharing,stdio}.test.ts',
+  'test/app/{broken-files,config,drain,file-modes,sharing,stdio}.test.ts',
   'test/cli/{cli,connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
   'test/eval/*.test.ts',
   'test/mediawiki/mediawiki.test.ts',
@@ -39,7 +39,7 @@ export const slow = [
   'test/registry/catalog/round-trip.test.ts',
   'test/registry/federation/federation.test.ts',
   'test/registry/install/{lines.properties,official}.test.ts',
-  'test/registry/mirror/hostile-sources.test.ts',
+  'test/registry/mirror/{hostile-sources,mcp-registry}.test.ts',
   'test/remote/{faults,mcp-leaks,mcp-questions,packages}.test.ts',
   'test/runner/{start,unsandboxed}.test.ts',
   'test/search/embedders/static/shipped-table.test.ts',
