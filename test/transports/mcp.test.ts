@@ -49,18 +49,6 @@ test.each([
   }
 })
 
-test('a later protocol version than any of these is refused by its name', async () => {
-  const { status, json } = await home.request('POST', '/mcp', {
-    body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
-    headers: { 'MCP-Protocol-Version': '2027-01-01' },
-  })
-  expect([status, json.error.code]).toEqual([400, -32022])
-  expect(json.error.message).toBe(
-    'Unsupported protocol version: 2027-01-01. Send 2026-07-28, or begin with initialize.',
-  )
-  expect(json.error.data).toMatchObject({ supported: ['2026-07-28'], requested: '2027-01-01' })
-})
-
 test('a method of 2026-07-28 without its version is told where to state it', async () => {
   for (const method of ['subscriptions/listen', 'server/discover']) {
     const { json } = await home.request('POST', '/mcp', {

@@ -2,17 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, nameMember, namesRevision, versionKey } from '../../../common/mcp/protocol.ts'
 import { type Fault, faults, refused } from './fault.ts'
-import { assertVersion, type Meta } from './meta.ts'
+import type { Meta } from './meta.ts'
 
 /** True for a request of 2026-07-28, by its params or, if they state no protocol version, by its headers. */
 export function isModern({ params }: McpRequest, headers?: IncomingHttpHeaders): boolean {
   return namesRevision(params) || (single(headers?.['mcp-protocol-version']) ?? '') >= modernVersion
-}
-
-/** A later protocol version may have no `_meta` as this one has. Throws Fault -32022. */
-export function assertVersionHeader({ params }: McpRequest, headers: IncomingHttpHeaders): void {
-  const version = single(headers['mcp-protocol-version'])
-  if (version !== undefined && !namesRevision(params)) assertVersion(version)
 }
 
 /** Checks that the headers agree with the body. Throws Fault -32020. */

@@ -5,7 +5,7 @@ import type { McpId, McpRequest } from '../../../common/mcp/message.ts'
 import { versionKey } from '../../../common/mcp/protocol.ts'
 import type { Call } from '../../../router/call.ts'
 import { Fault, faultText, internalFault, unknownMethod } from './fault.ts'
-import { assertAgreement, assertHeaders, assertVersionHeader, isModern } from './headers.ts'
+import { assertAgreement, assertHeaders, isModern } from './headers.ts'
 import { assertVersion, type Meta, readMeta } from './meta.ts'
 
 /** The caller; identified again for each call. */
@@ -56,12 +56,11 @@ export interface Modern {
   answer(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders): Promise<Answer>
 }
 
-/** Checks in the order of precedence: a version that `_meta` does not state, `_meta`, headers against body, protocol version, headers, method, params. */
+/** Checks in the order of precedence: `_meta`, headers against body, protocol version, headers, method, params. */
 export function createModern({ methods, onError }: ModernOptions): Modern {
   const methodsByName = new Map(Object.entries(methods))
 
   async function resultOf(request: McpRequest, exchange: Exchange, headers?: IncomingHttpHeaders) {
-    if (headers) assertVersionHeader(request, headers)
     const meta = readMeta(request.params)
     if (headers) assertAgreement(request, meta, headers)
     assertVersion(meta[versionKey])
