@@ -119,11 +119,6 @@ export interface MirroredItem {
   readonly entry_id: string
 }
 
-export interface MirrorSize {
-  readonly rows: number
-  readonly bytes: number
-}
-
 /** The mirrors and their agents. */
 export interface MirrorStore {
   list(): Promise<readonly StoredMirror[]>
@@ -137,7 +132,7 @@ export interface MirrorStore {
   /** How many public agents a mirror has, and how many of them no run from `run` on has found. */
   count(name: string, run: number): Promise<{ readonly listed: number; readonly missing: number }>
   /** What a mirror holds, hidden agents too: agents and versions, and their bytes as they are stored. */
-  size(name: string): Promise<MirrorSize>
+  size(name: string): Promise<{ readonly rows: number; readonly bytes: number }>
   /** Agents of a mirror that no run from `run` on has found, in the order of their keys. */
   items(
     name: string,

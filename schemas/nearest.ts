@@ -1,6 +1,6 @@
 /**
- * The candidates closest to a misspelt word, best first: those within a third of its length in edits (at least two, and fewer than it has letters), or
- * that contain it. Comparison ignores case. At most `limit` answers.
+ * The candidates closest to a misspelt word, best first: those within a third of its length in edits (at least two, and
+ * fewer than it has letters), or that contain it. Comparison ignores case. At most `limit` answers.
  */
 export function nearest(word: string, candidates: Iterable<string>, limit = 3): string[] {
   const target = word.toLowerCase().slice(0, 100)
