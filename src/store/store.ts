@@ -213,7 +213,7 @@ export interface DecisionReads {
   published(entryId: string, version: string): Promise<readonly string[]>
 }
 
-/** The entry as the decision read it, and the entry to be written. */
+/** The entry as the decision read it, and the entry to be written: the same object where there is nothing to write. */
 export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
