@@ -22,6 +22,17 @@ describe('a request', () => {
     ['weather without an account', 'account'],
     ['E-Mail ohne Google', 'google'],
     ['correo sin google', 'google'],
+    ['Suche, aber nicht Google', 'google'],
+    ['Karten ohne die Google Dienste', 'google dienste'],
+    ['mapas pero no google', 'google'],
+    ['une carte mais pas google', 'google'],
+    ['карты, но не гугл', 'гугл'],
+    ['地图服务，不要百度', '百度'],
+    ['不用谷歌的搜索', '谷歌'],
+    ['除了百度以外的搜索引擎', '百度'],
+    ['Google以外の地図', 'google'],
+    ['グーグルを使わない検索', 'グーグル'],
+    ['구글 말고 다른 지도', '구글'],
     ['speech to text, not text to speech', ''],
     ['my server is not working', ''],
     ['I am not an expert', ''],
@@ -38,6 +49,8 @@ describe('a request', () => {
     expect(readRequest('slides by Monday').intent.trim()).toBe('slides')
     expect(readRequest('by Monday').intent).toBe('by Monday')
     expect(readRequest('monday boards').intent).toBe('monday boards')
+    expect(readRequest('地图服务，不要百度').intent.trim()).toBe('地图服务')
+    expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
   })
 
   it('takes capitals for names', () => {
@@ -48,15 +61,25 @@ describe('a request', () => {
     expect(words('cats AND dogs')).toEqual(['cat', 'dog'])
   })
 
-  it.each(['not ', ' -a', 'a, ', 'no a or ', 'to ', 'by on ', 'isn’t a and ', '   ', 'word'])(
-    'of many "%s" is read in time proportional to its length',
-    async (part) => {
-      const read = (times: number) => () => {
-        for (let round = 0; round < 10; round++) directionsOf(readRequest(part.repeat(times)).intent)
-      }
-      expect(await growth(read(200), read(800))).toBeLessThan(10)
-    },
-  )
+  it.each([
+    '不要',
+    '地图以外',
+    '구글 말고',
+    'not ',
+    ' -a',
+    'a, ',
+    'no a or ',
+    'to ',
+    'by on ',
+    'isn’t a and ',
+    '   ',
+    'word',
+  ])('of many "%s" is read in time proportional to its length', async (part) => {
+    const read = (times: number) => () => {
+      for (let round = 0; round < 10; round++) directionsOf(readRequest(part.repeat(times)).intent)
+    }
+    expect(await growth(read(200), read(800))).toBeLessThan(10)
+  })
 })
 
 describe('what a query excludes', () => {

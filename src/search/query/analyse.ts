@@ -92,5 +92,5 @@ function emitPairs(run: string, emit: Emit): void {
 export function fold(word: string): string {
   const lower = word.toLowerCase()
   if (ascii.test(lower)) return lower
-  return lower.normalize('NFD').replace(accents, '')
+  return lower.normalize('NFD').replace(accents, '').normalize('NFC')
 }

@@ -1,7 +1,7 @@
 import { stopWords } from './stop-words.ts'
 
 /** How a language asks: its words and phrases without information about the request. */
-interface Language {
+export interface Language {
   /** Folded words: lower case, without accents. */
   readonly words: ReadonlySet<string>
   /** Phrases of scripts without spaces, or endings of words, which are cut out of a query. */
