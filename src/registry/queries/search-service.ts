@@ -35,6 +35,11 @@ type Caller = Principal | null
 /** Maximum number of names that a completion counts. */
 const maxCounted = 1000
 
+const separators = /[^\p{L}\p{M}\p{N}]+/gu
+
+/** Fewer characters than a completion compares inside of names. */
+const minJoined = 3
+
 const starting = 'The gateway is starting: its index does not have all agents yet.'
 
 /** Maximum characters of the agents of one page: every transport answers with at most 1 MiB. */
@@ -189,17 +194,24 @@ export class SearchService {
     return { names: names.slice(0, limit), total, more: names.length > limit }
   }
 
-  /** Names of listed agents that have a text, the best first, each once. */
+  /**
+   * Names of listed agents that have a text, the best first, each once in any case; where they are few, also those that
+   * have its words written as one.
+   */
   async suggest(text: string, limit: number): Promise<Suggestions> {
     await this.#hasStarted()
     // Agents of several sources have the same name.
-    const ids = await this.#index.complete(text, 2 * limit)
+    const found = await this.#index.complete(text, 2 * limit)
+    const joined = text.replace(separators, '')
+    const isApart = found.length < limit && joined !== text && joined.length >= minJoined
+    const ids = isApart ? [...found, ...(await this.#index.complete(joined, 2 * limit))] : found
     const entries = await this.#reader.entries(ids)
     const byId = new Map(entries.map((entry) => [entry.id, entry]))
     const names = new Map<string, Suggestions['suggestions'][number]>()
     for (const entry of ids.flatMap((id) => byId.get(id) ?? [])) {
       const { name, package_name } = entry
-      if (isVisible(entry, null) && !names.has(name)) names.set(name, { name, package_name })
+      const key = name.toLowerCase()
+      if (isVisible(entry, null) && !names.has(key)) names.set(key, { name, package_name })
     }
     return { suggestions: [...names.values()].slice(0, limit) }
   }
