@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
 import { readRequest } from '../../src/search/query/request.ts'
 import { growth } from '../support/growth.ts'
@@ -76,7 +76,7 @@ describe('a request', () => {
     'word',
   ])('of many "%s" is read in time proportional to its length', async (part) => {
     const read = (times: number) => () => {
-      for (let round = 0; round < 10; round++) directionsOf(readRequest(part.repeat(times)).intent)
+      for (let round = 0; round < 10; round++) directionsAsked(readRequest(part.repeat(times)).intent)
     }
     expect(await growth(read(200), read(800))).toBeLessThan(10)
   })
@@ -112,6 +112,20 @@ describe('directions', () => {
     ['text to speech', ['text>speech']],
   ])('of "%s"', (text, expected) => {
     expect([...directionsOf(text)]).toEqual(expect.arrayContaining(expected))
+  })
+
+  it.each([
+    ['PDF to Word', 'pdf>word'],
+    ['convertir un document Word en PDF', 'word>pdf'],
+    ['pasar de PDF a Word', 'pdf>word'],
+    ['PDF in Word umwandeln', 'pdf>word'],
+    ['von PDF nach Markdown', 'pdf>markdown'],
+    ['конвертировать PDF в Word', 'pdf>word'],
+    ['把PDF转换成Markdown', 'pdf>markdown'],
+    ['PDFをWordに変換', 'pdf>word'],
+    ['PDF를 Word로 변환', 'pdf>word'],
+  ])('that a request of any language asks for: "%s"', (text, expected) => {
+    expect([...directionsAsked(text)]).toContain(expected)
   })
 
   it('are turned round', () => {
