@@ -36,6 +36,13 @@ describe('analysis', () => {
     expect(terms('running emails')).toEqual(terms('run email'))
   })
 
+  it('cuts Thai, Lao, Khmer and Burmese into pairs, vowels and tones included', () => {
+    const thai = new Set(terms('พยากรณ์อากาศวันนี้'))
+    expect(terms('อากาศ').every((pair) => thai.has(pair))).toBe(true)
+    expect(terms('ທ່ານ')).toEqual(['ທ່', '່າ', 'ານ'])
+    expect(terms('Weather อากาศ')[0]).toBe('weather')
+  })
+
   it('cuts Han, kana and Hangul into pairs, separate from adjacent text', () => {
     expect(terms('查询12306余票')).toEqual(['查询', '12306', '余票'])
     expect(terms('データ')).toEqual(['デー', 'ータ'])
