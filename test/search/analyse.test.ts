@@ -25,6 +25,13 @@ describe('analysis', () => {
     expect(terms(identifier)).toEqual(expect.arrayContaining(expected))
   })
 
+  it('tells C#, F# and C++ from C and F', () => {
+    expect(terms('C# and C++, F#')).toEqual(['c#', 'and', 'c++', 'f#'])
+    expect(terms('C# é')).toEqual(['c#', 'e'])
+    expect(terms('vitamin C, abc#')).toEqual(['vitamin', 'c', 'abc'])
+    expect(readQuery('c').map(({ term }) => term)).toEqual(['c'])
+  })
+
   it('gives one identifier the same term in every style', () => {
     const styles = ['searchPage', 'search_page', 'search-page', 'SearchPage']
     for (const style of styles) expect(terms(style)).toEqual(terms('searchPage'))

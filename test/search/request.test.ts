@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { withoutCommand } from '../../src/search/query/pasted.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
 import { readRequest } from '../../src/search/query/request.ts'
 import { growth } from '../support/growth.ts'
@@ -37,6 +38,13 @@ describe('a request', () => {
     ['my server is not working', ''],
     ['I am not an expert', ''],
     ['I do not know what to cook', ''],
+    ["don't use openai for image generation", 'openai'],
+    ['a tracker, I hate jira', 'jira'],
+    ["weather that I don't want to pay for", ''],
+    ['alternatives to Google Maps', 'google'],
+    ['a replacement for slack', 'slack'],
+    ['alternative energy prices', ''],
+    ['hate speech in comments', ''],
     ['not google', ''],
     ['-google', ''],
     ['e-mail from 9-17', ''],
@@ -49,6 +57,7 @@ describe('a request', () => {
     expect(readRequest('slides by Monday').intent.trim()).toBe('slides')
     expect(readRequest('by Monday').intent).toBe('by Monday')
     expect(readRequest('monday boards').intent).toBe('monday boards')
+    expect(readRequest('alternatives to Google Maps').intent.trim()).toBe('Google Maps')
     expect(readRequest('地图服务，不要百度').intent.trim()).toBe('地图服务')
     expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
   })
@@ -79,6 +88,34 @@ describe('a request', () => {
       for (let round = 0; round < 10; round++) directionsAsked(readRequest(part.repeat(times)).intent)
     }
     expect(await growth(read(200), read(800))).toBeLessThan(10)
+  })
+})
+
+describe('a pasted text', () => {
+  it.each([
+    ['npx -y @acme/mail-mcp@latest', '@acme/mail-mcp'],
+    ['uvx mail-server --port 8000', 'mail-server'],
+    ['$ pip install mail-server==1.2', 'mail-server'],
+    ['docker run -i --rm -e API_KEY mcp/mail:1.0', 'mcp/mail'],
+    ['npm install -g mail-mcp', 'mail-mcp'],
+    ['https://www.npmjs.com/package/@acme/mail-mcp', '@acme/mail-mcp'],
+    ['https://pypi.org/project/mail-server/', 'mail-server'],
+    ['https://github.com/acme/mail-mcp.git', 'acme/mail-mcp'],
+    ['https://github.com/acme/mail-mcp/tree/main', 'acme/mail-mcp'],
+    ['run docker containers', 'run docker containers'],
+    ['docker run', 'docker run'],
+    ['npm packages', 'npm packages'],
+    ['https://example.com/a/b', 'https://example.com/a/b'],
+  ])('is the package that it names: %s', (text, name) => {
+    expect(withoutCommand(text)).toBe(name)
+  })
+
+  it('finds the agent of the package first', async () => {
+    const documents = [
+      { id: 'other', name: 'Mail', description: 'npx runs the mail server of acme, mail-mcp.' },
+      { id: 'own', name: 'Post office', package_name: 'npm.acme/mail-mcp', description: 'Letters.' },
+    ]
+    expect((await idsOf(documents, 'npx -y @acme/mail-mcp'))[0]).toBe('own')
   })
 })
 

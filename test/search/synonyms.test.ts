@@ -93,6 +93,8 @@ describe('a list of synonyms', () => {
   it('adds only what a query lacks, at most 8 texts', () => {
     expect(expand(builtIn, 'k8s and Kubernetes')).toEqual([])
     expect(expand(builtIn, 'send a letter')).toEqual([])
+    expect(expand(builtIn, 'wi-fi')).toEqual(expand(builtIn, 'wifi'))
+    expect(expand(builtIn, 'edit .psd files')).toEqual(['photoshop'])
     expect(expand(builtIn, 'ocr tts crm ehr rag seo k8s iot vpn dns')).toHaveLength(8)
   })
 

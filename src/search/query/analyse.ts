@@ -15,11 +15,13 @@ const eastAsian = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&
 const southeastAsian = String.raw`[[\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{M}]]`
 const unspaced = `[${eastAsian}${southeastAsian}]`
 const spaced = String.raw`[[\p{L}\p{M}\p{N}]--${unspaced}]`
+/** C#, F# and C++, which are other languages than C and F. */
+const language = String.raw`(?<![\p{L}\p{M}\p{N}])[A-Za-z](?:\+\+|#)(?![\p{L}\p{M}\p{N}])`
 /** A run of a script without spaces, or words of other scripts with the marks that join identifiers. */
-const runs = new RegExp(String.raw`${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
+const runs = new RegExp(String.raw`${language}|${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
 /** The same for ASCII. Classes of all scripts take long to compile, at the first text that needs them, and to match. */
-const asciiRuns = /[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
+const asciiRuns = /(?<![a-z0-9])[a-z](?:\+\+|#)(?![a-z0-9])|[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
 /** The boundaries within `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
 const joints =
   /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u

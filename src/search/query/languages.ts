@@ -113,8 +113,9 @@ export function languageOf(text: string, words: readonly string[]): Language {
   let most = countIn(english, words)
   for (const language of inLatin) {
     const count = countIn(language, words)
+    // A single letter is as likely a name: the language C.
     const isEvident = words.some(
-      (word) => language.words.has(word) && !alsoEnglish.has(word) && !stopWords.has(word),
+      (word) => word.length > 1 && language.words.has(word) && !alsoEnglish.has(word) && !stopWords.has(word),
     )
     if (!isEvident || count <= most) continue
     best = language

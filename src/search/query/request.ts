@@ -5,7 +5,7 @@ import { stopWords } from './stop-words.ts'
 export interface Request {
   /** The query without exclusions and times. */
   readonly intent: string
-  /** The words that it excludes and does not ask for as well. */
+  /** The words that it excludes, and does not ask for unless it asks for alternatives to them. */
   readonly excluded: string
 }
 
@@ -21,6 +21,7 @@ const cues = [
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|with)\s+)no`,
   String.raw`\b(?:is|are)n['’]?t`,
   String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
+  String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?|\bi\s+hate`,
   String.raw`\b(?:ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne)`,
   String.raw`\b(?:aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non)`,
   String.raw`(?<![\p{L}\p{N}])(?:без|кроме|но\s+не)`,
@@ -53,6 +54,12 @@ const final = new RegExp(
   'giu',
 )
 
+/** "Alternatives to Google Maps" are like it, and not of Google: the first word is what is excluded. */
+const alternatives = new RegExp(
+  String.raw`\b(?:alternatives?\s+(?:to|for)|(?:a\s+)?replacements?\s+for)\s+${articles}(${word})`,
+  'giu',
+)
+
 /** Reads a query. One that only excludes, or only states a time, asks for all its words. */
 export function readRequest(text: string): Request {
   const query = text.slice(0, maxCharacters)
@@ -62,7 +69,9 @@ export function readRequest(text: string): Request {
     objects.push(object)
     return ' '
   }
-  const spaced = query.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
+  const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
+  const named = query.replace(alternatives, ' $1')
+  const spaced = named.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
   const intent = mayBeUnspaced.test(spaced)
     ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
     : spaced
@@ -71,7 +80,7 @@ export function readRequest(text: string): Request {
   const excluded = objects
     .flatMap(wordsOf)
     .filter((written) => !words.has(written) && !stopWords.has(written))
-  return { intent, excluded: excluded.join(' ') }
+  return { intent, excluded: [...excluded, ...replaced].join(' ') }
 }
 
 function wordsOf(text: string): string[] {
