@@ -39,12 +39,10 @@ describe('a request', () => {
     ['I am not an expert', ''],
     ['I do not know what to cook', ''],
     ["don't use openai for image generation", 'openai'],
-    ['a tracker, I hate jira', 'jira'],
     ["weather that I don't want to pay for", ''],
     ['alternatives to Google Maps', 'google'],
     ['a replacement for slack', 'slack'],
     ['alternative energy prices', ''],
-    ['hate speech in comments', ''],
     ['not google', ''],
     ['-google', ''],
     ['e-mail from 9-17', ''],
@@ -136,6 +134,13 @@ describe('what a query excludes', () => {
     const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
     expect(factors).toEqual({ free: undefined, mentions: 0.6, named: 0.25 })
     for (const { why } of hits) expect(why.scores.lexical).toBeGreaterThan(0.3)
+  })
+
+  it('fits less probably', async () => {
+    const { hits } = await ask(await indexOf(documents.map(documentOf)), { text: 'web search -google' })
+    const confidences = Object.fromEntries(hits.map(({ id, confidence = 0 }) => [id, confidence]))
+    expect(confidences.mentions! / confidences.free!).toBeCloseTo(0.6)
+    expect(confidences.named! / confidences.free!).toBeCloseTo(0.25)
   })
 })
 

@@ -21,7 +21,7 @@ const cues = [
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|with)\s+)no`,
   String.raw`\b(?:is|are)n['’]?t`,
   String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
-  String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?|\bi\s+hate`,
+  String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?`,
   String.raw`\b(?:ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne)`,
   String.raw`\b(?:aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non)`,
   String.raw`(?<![\p{L}\p{N}])(?:без|кроме|но\s+не)`,
