@@ -25,6 +25,7 @@ const german = wordsOf(
   'soll sollen sollte will wollen mochte mochten wurde wurden brauche brauchen braucht benotige suche suchen such',
   'finde finden hilf hilft helfen zeig zeige zeigen gib geben sag sage sagen lass lassen mache machen mach tun',
   'werkzeug werkzeuge programm dienst assistent etwas irgendwas mir',
+  'fuer ueber koennen koennte wuerde wuerden moechte moechten muessen benoetige',
 )
 const spanish = wordsOf(
   'el la los las lo un una unos unas al del de a en y e o u pero que como cuando donde quien cual cuales cuanto',

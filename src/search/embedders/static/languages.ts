@@ -37,7 +37,7 @@ const oddsOfAccents = 2
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
-const compound = { covered: 0.9, letters: 4, odds: 0.5, lastLetters: 6, lastOdds: 2 }
+const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
 /** A plural of Spanish, Portuguese, French or Italian words. */
 const plural = /(?<=[a-z]{4}[aeo])s$/
 /** German letters as they are written where the keyboard has none. */

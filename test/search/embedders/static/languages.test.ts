@@ -72,6 +72,7 @@ describe('words of other languages', () => {
   it.each([
     ['Bildbearbeitung', ['image', 'editing']],
     ['Terminplanung', ['planning']],
+    ['Flugsuche', ['flight', 'search']],
     ['facturas', ['bill']],
     ['buscar vuelos baratos', ['search', 'flight']],
     ['fuer die Uebersetzung', ['translation']],
@@ -96,6 +97,7 @@ describe('words of other languages', () => {
       'Find a café near me',
       'An MCP server for Notion, Figma and Linear',
       'Sonos, Aptos, Votars and Lichess',
+      'hostinger',
       'notifications, pagination, visualizations and customizable calculators',
     ]
     expect(await Promise.all(texts.map(english))).toEqual(texts)
