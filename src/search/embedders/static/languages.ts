@@ -171,8 +171,8 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
 
   /**
    * The English words of the pieces that make up the greater part of a word, of the words of a compound, or of any piece
-   * of an unspaced text. A Latin word that neither table has in this form, and that is rather English, stands for itself:
-   * *JavaScript*, *Docker*.
+   * of an unspaced text. A Latin word that the English table lacks, and that is rather English by its odds, has none and
+   * stands for itself: *JavaScript*, *Docker*.
    */
   function glossesOf(word: Word, rows: readonly number[], accented: boolean): string {
     const { text, bytes, script } = word
