@@ -102,6 +102,13 @@ export class UnreachableStore extends Failure {
   }
 }
 
+/** The database refuses connections, or cannot be trusted: only its operator ends that. */
+export class RefusingStore extends Failure {
+  constructor(hint: string, cause: unknown) {
+    super('not_configured', 'The store refuses the connection of the gateway.', { hint }, cause)
+  }
+}
+
 /** One version of an entry: its public content from one revision on. A version is immutable. */
 export interface Version {
   /** Revision of the commit that published it. */

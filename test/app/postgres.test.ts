@@ -192,6 +192,33 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(JSON.stringify(lines)).not.toContain('stack')
   }, 60_000)
 
+  test('log in one line that the database refuses them, and go on once it does not', async () => {
+    await using own = await startPostgres()
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; level: number; reason?: string }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const database = await own.createDatabase()
+    await own.query(database, 'create user gateway superuser')
+    const DATABASE_URL = database.replace('user=postgres', 'user=gateway')
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL }, { log })
+    await home.gateway.ready
+    const states = async () => (await home.request('GET', '/readyz')).json.status
+    await own.query(database, 'alter user gateway nologin')
+    await own.query(
+      database,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`,
+    )
+    await vi.waitFor(async () => expect(await states()).toBe('not ready'), 5000)
+    for (let call = 0; call < 3; call++) await home.request('GET', `/public/agents/com.example.a${call}`)
+    await own.query(database, 'alter user gateway login')
+    await vi.waitFor(async () => expect(await states()).toBe('ready'), 10_000)
+    await vi.waitFor(
+      () => expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is back' }),
+      10_000,
+    )
+    expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be reached' }, { level: 40 }])
+  }, 60_000)
+
   test('share agents, tokens, keys, sessions and tasks, with separate data folders', async () => {
     await using pair = await startPair()
     const { first, second } = pair
