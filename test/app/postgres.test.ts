@@ -219,6 +219,53 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be reached' }, { level: 40 }])
   }, 60_000)
 
+  test('say that the server they are left with is a replica before anybody writes, and go on when it is promoted', async () => {
+    await using own = await startPostgres()
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; reason?: string }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const DATABASE_URL = await own.createDatabase()
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL }, { log })
+    await home.gateway.ready
+    const readyz = async () => (await home.request('GET', '/readyz')).json
+    await own.stop()
+    await own.startReplica()
+    await vi.waitFor(
+      async () => expect(await readyz()).toMatchObject({ status: 'degraded', reasons: ['read_only'] }),
+      10_000,
+    )
+    const { revision } = await readyz()
+    await own.query(DATABASE_URL, 'select pg_promote()')
+    const published = await home.request('POST', '/api/agents/publish', {
+      body: publication('com.example.after'),
+      token: await home.token('owner'),
+    })
+    expect(published.status, published.text).toBe(201)
+    expect(await readyz()).toMatchObject({ status: 'ready', reasons: [] })
+    await vi.waitFor(async () => expect((await readyz()).applied_revision).toBeGreaterThan(revision), 5000)
+    const ofStore = lines.filter(({ msg }) => /\bstore\b/.test(msg))
+    expect(ofStore.map(({ msg, reason }) => [msg, reason])).toEqual([
+      ['the store cannot be reached', expect.any(String)],
+      ['the store refuses writes', 'read_only'],
+      ['the store is back', undefined],
+      ['the store accepts writes again', undefined],
+    ])
+  }, 60_000)
+
+  test('are not ready while the database has frozen, and answer a balancer that asks', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase())
+    // No statement has a time-out of its own.
+    const DATABASE_URL = `${wire.url}?query_timeout=3600000`
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL })
+    await home.gateway.ready
+    wire.freeze()
+    const readyz = () => home.request('GET', '/readyz')
+    while ((await readyz()).status === 200);
+    expect(await readyz()).toMatchObject({ status: 503, json: { reasons: ['store_unavailable'] } })
+    home.gateway.store.abandon?.()
+  })
+
   test('share agents, tokens, keys, sessions and tasks, with separate data folders', async () => {
     await using pair = await startPair()
     const { first, second } = pair

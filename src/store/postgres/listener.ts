@@ -3,7 +3,7 @@ import pg from 'pg'
 import { linkSignals } from '../../common/abort.ts'
 import { clientOptions, type Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
-import { storeFailure } from './faults.ts'
+import { refusalOf, storeFailure } from './faults.ts'
 import type { Invalidations } from './invalidations.ts'
 
 /** The channel for notifications of commits that other processes wait for. */
@@ -20,6 +20,8 @@ interface ListenerOptions {
   readonly invalidations: Invalidations
   /** Called each time the connection is lost, or is not made. */
   readonly onError: (fault: unknown) => void
+  /** Called while the server is a replica, about once a second. */
+  readonly onReplica?: (() => void) | undefined
   /** Called after each answer, about once a second. */
   readonly onAnswer?: (() => void) | undefined
 }
@@ -33,6 +35,7 @@ export function openListener({
   sockets,
   invalidations,
   onError,
+  onReplica,
   onAnswer,
 }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
@@ -62,8 +65,9 @@ export function openListener({
     client.on('notification', () => wake())
     try {
       await client.connect()
-      await client.query(`listen ${channel}`)
+      let isListening = false
       while (!stop.signal.aborted) {
+        if (!isListening) isListening = await hear(client)
         const awake = new AbortController()
         wake = () => awake.abort()
         const start = invalidations.startRead()
@@ -80,6 +84,18 @@ export function openListener({
       return fault
     } finally {
       await client.end().catch(() => {})
+    }
+  }
+
+  /** False for a replica, which sends no notifications. */
+  async function hear(client: pg.Client): Promise<boolean> {
+    try {
+      await client.query(`listen ${channel}`)
+      return true
+    } catch (fault) {
+      if (refusalOf(fault) !== 'read_only') throw fault
+      onReplica?.()
+      return false
     }
   }
 

@@ -77,7 +77,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, sockets, invalidations, onError, onAnswer: observer.onAnswer }))
+  const onReplica = () => observer.onWrite?.('read_only')
+  stack.use(openListener({ url, sockets, invalidations, onError, onReplica, onAnswer: observer.onAnswer }))
 
   const execute = createTransact(writing)
   const observed = (realm: Realm, telling?: boolean) =>
