@@ -67,7 +67,7 @@ export function openListener({
       await client.connect()
       let isListening = false
       while (!stop.signal.aborted) {
-        if (!isListening) isListening = await hear(client)
+        if (!isListening) isListening = await subscribe(client)
         const awake = new AbortController()
         wake = () => awake.abort()
         const start = invalidations.startRead()
@@ -88,7 +88,7 @@ export function openListener({
   }
 
   /** False for a replica, which sends no notifications. */
-  async function hear(client: pg.Client): Promise<boolean> {
+  async function subscribe(client: pg.Client): Promise<boolean> {
     try {
       await client.query(`listen ${channel}`)
       return true
