@@ -81,6 +81,16 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       })
     })
 
+    test('with half of a restored dump fails the start with what to do', async () => {
+      const url = await server().createDatabase()
+      await server().query(url, 'create table entry (id text)')
+      await expect(openPlain(url)).rejects.toMatchObject({
+        code: 'not_configured',
+        message: expect.stringContaining('relation "entry" already exists'),
+        details: { hint: expect.stringContaining('empty database') },
+      })
+    })
+
     test('that stops during an idle transaction fails that transaction alone', async () => {
       await using home = await openHome()
       const entry = sampleEntry()

@@ -16,6 +16,8 @@ const busy = /^(40001|40P01|55P03|57014|25P0[34]|53...)$/
 const refused = /^(28...|3D000)$/
 /** SQLSTATEs of a right that is missing, such as that to make tables. */
 const forbidden = /^(42501|3F000)$/
+/** SQLSTATE of a table that a migration makes, and that is there. */
+const tableIsThere = '42P07'
 /** Codes of Node (its names for those of OpenSSL) for a connection without the TLS that is wanted, and messages of `pg`. */
 const untrustedCodes = /CERT|^(ERR_(TLS|SSL)_|UNABLE_TO_|INVALID_PURPOSE|HOSTNAME_MISMATCH)/
 const untrustedWords = /SSL connection/
@@ -58,6 +60,16 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure(
       'not_configured',
       'The user of the gateway lacks a right in the store.',
+      { hint },
+      thrown,
+    )
+  }
+  if (code === tableIsThere) {
+    const hint =
+      'Restore into an empty database, by pg_restore --single-transaction; or name a database of the gateway alone.'
+    return new Failure(
+      'not_configured',
+      'The database holds tables of these names, and no record of the migrations that made them.',
       { hint },
       thrown,
     )
