@@ -355,6 +355,8 @@ export interface StoreObserver {
   readonly check_worker?: URL
   /** When the database has answered, about once a second. */
   readonly onAnswer?: () => void
+  /** The milliseconds by which the clock of the database is ahead of this process, about once a second. */
+  readonly onClock?: (ahead: number) => void
   /** After an upgrade: the migrations that it ran. */
   readonly onMigrate?: (migrations: readonly string[]) => void
 }

@@ -252,6 +252,22 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     ])
   }, 60_000)
 
+  test('say that their clock differs from that of the database, until it does not', async () => {
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; level: number; seconds?: number }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const environment = { DRAGOMAN_DATA: folder.path, DATABASE_URL: await postgres.createDatabase() }
+    let late = 60_000
+    await using home = await startGateway(environment, { log, clock: () => Date.now() - late })
+    const readyz = async () => (await home.request('GET', '/readyz')).json
+    const degraded = { status: 'degraded', reasons: ['clock_differs'] }
+    await vi.waitFor(async () => expect(await readyz()).toMatchObject(degraded), 10_000)
+    late = 0
+    await vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 'ready' }), 10_000)
+    const ofClock = lines.filter(({ msg }) => msg.startsWith('the clock'))
+    expect(ofClock).toMatchObject([{ level: 50, seconds: 60 }, { level: 40 }])
+  }, 30_000)
+
   test('are not ready while the database has frozen, and answer a balancer that asks', async () => {
     await using folder = await temporaryFolder()
     await using wire = await freezable(await postgres.createDatabase())

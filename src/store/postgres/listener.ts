@@ -22,6 +22,10 @@ interface ListenerOptions {
   readonly onError: (fault: unknown) => void
   /** Called while the server is a replica, about once a second. */
   readonly onReplica?: (() => void) | undefined
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Called with the milliseconds by which the server's clock is ahead of this one, about once a second. */
+  readonly onClock?: ((ahead: number) => void) | undefined
   /** Called after each answer, about once a second. */
   readonly onAnswer?: (() => void) | undefined
 }
@@ -36,6 +40,8 @@ export function openListener({
   invalidations,
   onError,
   onReplica,
+  clock,
+  onClock,
   onAnswer,
 }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
@@ -71,7 +77,12 @@ export function openListener({
         const awake = new AbortController()
         wake = () => awake.abort()
         const start = invalidations.startRead()
+        const asked = clock()
         const { rows } = await client.query(selectCounters)
+        const answered_at = clock()
+        // A process that was paused meanwhile learns nothing of the clock.
+        if (rows[0] && answered_at - asked < statementMilliseconds)
+          onClock?.(rows[0].now * 1000 - (asked + answered_at) / 2)
         invalidations.finishRead(toCounters(rows), start)
         answered()
         // Not a race with a promise of the whole session, which would hold each turn until the session ends.

@@ -78,7 +78,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
   const onReplica = () => observer.onWrite?.('read_only')
-  stack.use(openListener({ url, sockets, invalidations, onError, onReplica, onAnswer: observer.onAnswer }))
+  const { onAnswer, onClock } = observer
+  stack.use(openListener({ url, sockets, invalidations, onError, onReplica, clock, onClock, onAnswer }))
 
   const execute = createTransact(writing)
   const observed = (realm: Realm, telling?: boolean) =>
