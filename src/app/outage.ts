@@ -20,6 +20,11 @@ export class Outage {
     this.#clock = clock
   }
 
+  /** True from the first fault to the next answer. */
+  get lasts(): boolean {
+    return this.#since !== undefined
+  }
+
   /** To be called with each fault. */
   readonly note = ({ message, cause }: UnreachableStore | RefusingStore): void => {
     const now = this.#clock()

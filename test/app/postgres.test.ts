@@ -159,6 +159,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     await vi.waitFor(async () => {
       expect(await readyz()).toMatchObject({ status: 'not ready', reasons: ['store_unavailable'] })
     }, 5000)
+    expect(await (await fetch(`${home.url}/metrics`)).text()).toContain('\ndragoman_store_away 1\n')
     const { stdout } = await run(['doctor', '--json'], { DRAGOMAN_DATA: folder.path, DATABASE_URL })
     expect(JSON.parse(stdout).checks).toContainEqual({
       check: 'gateway',
@@ -262,8 +263,11 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     const readyz = async () => (await home.request('GET', '/readyz')).json
     const degraded = { status: 'degraded', reasons: ['clock_differs'] }
     await vi.waitFor(async () => expect(await readyz()).toMatchObject(degraded), 10_000)
+    const metrics = async () => (await home.request('GET', '/metrics')).text
+    expect(await metrics()).toContain('\ndragoman_degraded 1\n')
     late = 0
     await vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 'ready' }), 10_000)
+    expect(await metrics()).toContain('\ndragoman_degraded 0\n')
     const ofClock = lines.filter(({ msg }) => msg.startsWith('the clock'))
     expect(ofClock).toMatchObject([{ level: 50, seconds: 60 }, { level: 40 }])
   }, 30_000)

@@ -77,12 +77,12 @@ export function openListener({
         const awake = new AbortController()
         wake = () => awake.abort()
         const start = invalidations.startRead()
-        const asked = clock()
+        const sent_at = clock()
         const { rows } = await client.query(selectCounters)
         const answered_at = clock()
         // A process that was paused meanwhile learns nothing of the clock.
-        if (rows[0] && answered_at - asked < statementMilliseconds)
-          onClock?.(rows[0].now * 1000 - (asked + answered_at) / 2)
+        if (rows[0] && answered_at - sent_at < statementMilliseconds)
+          onClock?.(rows[0].now * 1000 - (sent_at + answered_at) / 2)
         invalidations.finishRead(toCounters(rows), start)
         answered()
         // Not a race with a promise of the whole session, which would hold each turn until the session ends.
