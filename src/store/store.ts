@@ -174,12 +174,15 @@ export interface Claim {
 
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
+/** A pass over all entries does not keep what it reads: it would displace what callers ask for. */
+export type Pass = 'pass'
+
 /** Reads throw UnreadableEntry for a row that holds no valid entry. */
 export interface Reader {
   /** The entry, deleted ones included (their names stay taken). */
-  entry(reference: Reference): Promise<StoredEntry | undefined>
+  entry(reference: Reference, pass?: Pass): Promise<StoredEntry | undefined>
   /** The entries that exist, in the order of the ids. */
-  entries(ids: readonly string[]): Promise<readonly StoredEntry[]>
+  entries(ids: readonly string[], pass?: Pass): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */
   revision(): Promise<number>
   /** The last committed revision of any process; later reads see everything committed up to this call. */

@@ -362,6 +362,20 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         expect(await store.read.entry({ package_name: unchanged.package_name })).toBe(before[0])
       })
 
+      test('are not kept by a pass over all entries, which takes what is kept', async () => {
+        const [first, second] = [sampleEntry(), sampleEntry()]
+        await put(first, second)
+        const other = await home.another()
+        const ids = [first.id, second.id]
+        const [passed] = await other.read.entries(ids, 'pass')
+        const kept = await other.read.entry({ id: first.id })
+        expect(kept).toEqual(passed)
+        expect(kept).not.toBe(passed)
+        expect((await other.read.entries(ids, 'pass'))[0]).toBe(kept)
+        const one = await other.read.entry({ id: second.id }, 'pass')
+        expect(await other.read.entry({ id: second.id })).not.toBe(one)
+      })
+
       test('are as before after a change that fails, and after one that decides to change nothing', async () => {
         const entry = sampleEntry()
         await put(entry)

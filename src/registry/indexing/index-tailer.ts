@@ -205,7 +205,10 @@ export class IndexTailer implements AsyncDisposable {
   async #read(ids: readonly string[]): Promise<EntryChange[]> {
     try {
       const { livenessCache } = this.#options
-      const [entries] = await Promise.all([this.#store.read.entries(ids), livenessCache?.refresh(ids)])
+      const [entries] = await Promise.all([
+        this.#store.read.entries(ids, 'pass'),
+        livenessCache?.refresh(ids),
+      ])
       return entries.map((entry) => toChange(entry, livenessCache?.of(entry)))
     } catch (fault) {
       if (!(fault instanceof UnreadableEntry)) throw fault

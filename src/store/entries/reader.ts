@@ -44,25 +44,25 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
   }
 
   return {
-    async entry(reference) {
+    async entry(reference, pass) {
       const settling = validity.settle()
       if (settling !== undefined) await settling
       const cached = cache.find(reference)
       if (cached) return cached
       const loaded = await read(
         () => loadOne(reference),
-        (found) => found && cache.keep(found),
+        (found) => found && !pass && cache.keep(found),
       )
       return loaded?.entry
     },
-    async entries(ids) {
+    async entries(ids, pass) {
       await validity.settle()
       const entries = new Map(ids.map((id) => [id, cache.find({ id })]))
       const missing = ids.filter((id) => !entries.get(id))
       if (missing.length > 0) {
         const found = await read(
           () => load(missing),
-          (loaded) => loaded.forEach(cache.keep),
+          (loaded) => !pass && loaded.forEach(cache.keep),
         )
         for (const { entry } of found) entries.set(entry.id, entry)
       }
