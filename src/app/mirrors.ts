@@ -1,7 +1,7 @@
 import { publisherOf } from '../../schemas/ard.ts'
 import type { MirrorKind } from '../../schemas/mirror.ts'
-import { createMirrors, type Mirrors } from '../registry/mirror/mirrors.ts'
-import { createMirrorRunner } from '../registry/mirror/runner.ts'
+import { Mirrors } from '../registry/mirror/mirrors.ts'
+import { MirrorRunner } from '../registry/mirror/runner.ts'
 import { createArdSource } from '../registry/mirror/sources/ard-source.ts'
 import { createCardsSource } from '../registry/mirror/sources/cards.ts'
 import { detectKind } from '../registry/mirror/sources/detect.ts'
@@ -46,7 +46,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     idle_ms: idleMilliseconds,
   })
   const read = createReadSource({ fetch, clock, wait })
-  const run = createMirrorRunner({
+  const runner = new MirrorRunner({
     store,
     clock,
     createId,
@@ -58,10 +58,10 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
   })
   metrics.watchMirrors(() => store.mirrors.list())
   return stack.use(
-    createMirrors({
+    new Mirrors({
       store,
       clock,
-      run,
+      runner,
       kindAt: (url, signal) => detectKind(url, read, signal),
       async applied(revision) {
         await Promise.all([follower.caughtUp(revision), search.vectors.caughtUp(revision)])
