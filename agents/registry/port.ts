@@ -47,6 +47,25 @@ interface PersonReference {
   readonly issuer?: string | undefined
 }
 
+/** All that the registry agent uses. */
+export interface RegistryPorts {
+  readonly registry: RegistryPort
+  readonly identity: IdentityPort
+  readonly credentials: CredentialsPort
+  /**
+   * Where the caller signs in to a listed agent. Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent
+   * that asks for no sign-in, and `upstream_…`.
+   */
+  readonly connect: (agent: string, caller: Principal, signal: AbortSignal) => Promise<SignInAddress>
+  readonly changes: Changes
+  readonly webhooks: WebhooksPort
+  readonly quotas: QuotasPort
+  readonly mirrors: MirrorsPort
+  readonly logins: DomainLogins
+  readonly packages: PackagesPort
+  readonly status: StatusPort
+}
+
 /** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
 export type StandardShape = '1.0' | 'any'
 
@@ -266,8 +285,6 @@ export interface CredentialsPort {
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
-  /** Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent that asks for no sign-in, and `upstream_…`. */
-  connect(agent: string, caller: Principal, signal: AbortSignal): Promise<SignInAddress>
 }
 
 /** How this gateway does. */

@@ -191,20 +191,22 @@ async function assemble(
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
   const status = openStatus(runtime, { store, registry, mirrors, traffic, unmet, follower, ready })
-  const ports = {
-    store,
-    outbound,
-    identity,
-    credentials: { ...credentials, connect },
-    mirrors,
-    packages,
-    status,
-    registry,
-    changes,
-    hosted,
-    verification,
-  }
-  hosted.push(...openAgents(runtime, ports))
+  hosted.push(
+    ...openAgents(runtime, {
+      store,
+      outbound,
+      identity,
+      credentials,
+      connect,
+      mirrors,
+      packages,
+      status,
+      registry,
+      changes,
+      hosted,
+      verification,
+    }),
+  )
   const { domain } = verification
   const isFirstStart = (await store.read.revision()) === 0
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
