@@ -7,11 +7,11 @@ import {
   pageBefore,
   readForm,
   rememberPage,
-  type SignInPort,
+  type SignInPages,
 } from './exchange.ts'
 import { accountPage, linkPage, signedOutPage, signInPage } from './pages.ts'
 
-interface AccountOptions extends SignInPort {
+interface AccountOptions extends SignInPages {
   /** True for the first use of a code of `dragoman login`. */
   readonly consumeLoginLink: (code: string) => Promise<boolean>
 }

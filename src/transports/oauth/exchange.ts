@@ -19,14 +19,14 @@ export interface Exchange {
 export type Answer = (exchange: Exchange) => Promise<Page | { readonly location: string }>
 
 /** What the pages of sign-in share. */
-export interface SignInPort {
+export interface SignInPages {
   readonly server: AuthorizationServer
   readonly forms: Forms
 }
 
 /** The fields of a form of this browser and session. Throws Failure `forbidden` for a forged one. */
 export async function readForm(
-  { server, forms }: SignInPort,
+  { server, forms }: SignInPages,
   { request }: Exchange,
 ): Promise<URLSearchParams> {
   const form = new URLSearchParams((await readFormBody(request)).toString('utf8'))
@@ -44,7 +44,7 @@ const own =
 const thenSeconds = 900
 
 /** Remembers the page to which the sign-in leads back; an address elsewhere is ignored. */
-export function rememberPage({ server }: SignInPort, { request, response }: Exchange): void {
+export function rememberPage({ server }: SignInPages, { request, response }: Exchange): void {
   const then = new URL(request.url ?? '', server.issuer()).searchParams.get('then')
   if (then === null || !own.test(then)) return
   const secure = server.isSecure()
@@ -53,7 +53,7 @@ export function rememberPage({ server }: SignInPort, { request, response }: Exch
 }
 
 /** The address of the page from which the person came to sign in. */
-export function pageBefore({ server }: Pick<SignInPort, 'server'>, { request, response }: Exchange): string {
+export function pageBefore({ server }: Pick<SignInPages, 'server'>, { request, response }: Exchange): string {
   const secure = server.isSecure()
   const value = readCookie(request, cookieNames(secure).back) ?? ''
   const then = Buffer.from(value, 'base64url').toString()

@@ -2,10 +2,10 @@ import { readCookie, setCookie } from '../../auth/authorization-server/browser.t
 import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
 import { loginMilliseconds } from '../../auth/authorization-server/pending-logins.ts'
 import { signalOf } from '../http/rest.ts'
-import { type Answer, nothingWaits, pageBefore, paramOf, type SignInPort } from './exchange.ts'
+import { type Answer, nothingWaits, pageBefore, paramOf, type SignInPages } from './exchange.ts'
 
 /** Sends browsers to the issuers at which people log in, and receives them again. */
-export function logInAnswers({ server }: Pick<SignInPort, 'server'>) {
+export function logInAnswers({ server }: Pick<SignInPages, 'server'>) {
   const cookie = () => cookieNames(server.isSecure()).login
   const callbackOf = (login: string) => `${server.issuer()}/sign-in/${encodeURIComponent(login)}/callback`
 

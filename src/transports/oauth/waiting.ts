@@ -5,12 +5,12 @@ import {
   nothingWaits,
   paramOf,
   readForm,
-  type SignInPort,
+  type SignInPages,
 } from './exchange.ts'
 import { consentPage, signInPage } from './pages.ts'
 
 /** The page of a client's request that waits: sign in, or decide. */
-export function waitingAnswers(port: SignInPort) {
+export function waitingAnswers(port: SignInPages) {
   const { server, forms } = port
 
   const show: Answer = async (exchange) => {
@@ -41,8 +41,8 @@ export function waitingAnswers(port: SignInPort) {
   const decide: Answer = async (exchange) => {
     const { request, response } = exchange
     const form = await readForm(port, exchange)
-    const end = form.get('decision') === 'allow' ? server.allow : server.deny
-    const location = await end(request, response, paramOf(exchange, 'uid'))
+    const end = form.get('decision') === 'allow' ? 'allow' : 'deny'
+    const location = await server[end](request, response, paramOf(exchange, 'uid'))
     if (location === undefined) throw nothingWaits()
     return { location }
   }
