@@ -2,7 +2,7 @@ import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
-import { Publication } from '../../../schemas/publication.ts'
+import { missingFields, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { hasServerSchema } from '../../../schemas/server-document.ts'
 import { input } from '../../../schemas/shape.ts'
@@ -171,23 +171,9 @@ const unread = info(
   'Sign in to have it read.',
 )
 
-function lacks({
-  manifest_url,
-  name,
-  description,
-  capabilities,
-  endpoints,
-  packages,
-  package_name,
-}: Publication): Finding[] {
-  if (manifest_url !== undefined) return []
-  const missing = [
-    ...(package_name === undefined ? ['package_name'] : []),
-    ...(name === undefined ? ['name'] : []),
-    ...(description === undefined ? ['description'] : []),
-    ...([capabilities, endpoints, packages].some((list) => list?.length) ? [] : ['capabilities']),
-  ]
-  return missing.map((field) =>
+function lacks(publication: Publication): Finding[] {
+  if (publication.manifest_url !== undefined) return []
+  return missingFields(publication).map((field) =>
     error(
       'missing_field',
       `/${field}`,
