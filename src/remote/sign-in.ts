@@ -94,7 +94,7 @@ const WaitingCall = z.object({
   content: z.record(z.string(), z.json()).exactOptional(),
 })
 
-export interface WaitingCall {
+interface WaitingCall {
   readonly action: string
   readonly params: JsonObject
   readonly read_only: boolean
