@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Access } from '../../../schemas/callable.ts'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { AuditAction, Store, StoredEntry } from '../../store/store.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
 import { hasSignIn, kindOf, namesMetadata } from './access.ts'
 import { readEndpoint, withoutReading, withReading, withRun } from './reading.ts'
-import type { ReadServer, ServerStatement } from './server-statement.ts'
+import type { ReadServer } from './server-statement.ts'
 
 /** The answer of a server: its statement, or why it gave none; and what that says about access. */
 export interface Reading {

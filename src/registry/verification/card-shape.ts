@@ -36,6 +36,14 @@ const flows = choice({
 })
 const requirements: Shape = { list: object({ schemes: { each: object({ list: texts }) } }) }
 
+const skill = {
+  ...values('id', 'name', 'description'),
+  tags: texts,
+  examples: texts,
+  inputModes: texts,
+  outputModes: texts,
+}
+
 const card = {
   ...values('name', 'description', 'version', 'documentationUrl', 'iconUrl'),
   supportedInterfaces: { list: object(values('url', 'protocolBinding', 'tenant', 'protocolVersion')) },
@@ -53,16 +61,7 @@ const card = {
   securityRequirements: requirements,
   defaultInputModes: texts,
   defaultOutputModes: texts,
-  skills: {
-    list: object({
-      ...values('id', 'name', 'description'),
-      tags: texts,
-      examples: texts,
-      inputModes: texts,
-      outputModes: texts,
-      securityRequirements: requirements,
-    }),
-  },
+  skills: { list: object({ ...skill, securityRequirements: requirements }) },
 } satisfies Readonly<Record<string, Shape>>
 
 /** AgentCard of A2A 1.0 (specification/a2a.proto), as @a2a-js/sdk 1.3.0 reads it; without `signatures`. */
@@ -90,14 +89,5 @@ export const oldCardShape: Shape = object({
   security: oldRequirements,
   defaultInputModes: texts,
   defaultOutputModes: texts,
-  skills: {
-    list: object({
-      ...values('id', 'name', 'description'),
-      tags: texts,
-      examples: texts,
-      inputModes: texts,
-      outputModes: texts,
-      security: oldRequirements,
-    }),
-  },
+  skills: { list: object({ ...skill, security: oldRequirements }) },
 })

@@ -1,5 +1,5 @@
 import type { Progress, StandardSchemaV1, Tool } from '@modelcontextprotocol/client'
-import type { Capability } from '../../../schemas/entry-parts.ts'
+import type { Capability, ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
@@ -12,7 +12,6 @@ import type {
   RemoteAgent,
   RemoteAnswer,
   RemoteCall,
-  SelfDescription,
 } from '../remote-agent.ts'
 import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
@@ -204,7 +203,7 @@ export class McpAgent implements RemoteAgent {
   async read({
     permit,
     ...call
-  }: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<SelfDescription> {
+  }: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<ServerStatement> {
     const launch = await permit?.()
     return await this.#exchange(
       { ...call, capabilities: {}, ...(launch && { launch }) },

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client'
-import type { SelfDescription } from '../remote-agent.ts'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import type { McpConnection } from './connector.ts'
 import type { McpExchange } from './exchange.ts'
 import { maxTimeout_ms } from './sdk.ts'
@@ -13,12 +13,12 @@ const maxVersionLength = 100
 export async function statementOf(
   { client }: McpConnection,
   { signal }: McpExchange,
-): Promise<SelfDescription> {
+): Promise<ServerStatement> {
   const { tools, is_cut } = await readTools(client, { signal, timeout: maxTimeout_ms })
   return { ...textsOf(client), capabilities: capabilitiesOf(tools), is_cut }
 }
 
-function textsOf(client: Client): Omit<SelfDescription, 'capabilities' | 'is_cut'> {
+function textsOf(client: Client): Omit<ServerStatement, 'capabilities' | 'is_cut'> {
   const { name, title, version, description }: Record<string, unknown> = { ...client.getServerVersion() }
   const stated = {
     name: textOf(name, maxNameLength),
