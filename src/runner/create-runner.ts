@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
-import type { Ecosystem, Registry } from './packages/ecosystem.ts'
+import type { Ecosystem, RegistryAccess } from './packages/ecosystem.ts'
 import { openWorkspace, runJob, type Workspace } from './packages/jobs.ts'
 import { createMcpb } from './packages/mcpb.ts'
 import { npm } from './packages/npm.ts'
@@ -170,7 +170,7 @@ class PackageRunner implements Runner {
     return sandbox
   }
 
-  async #registryOf(source: PackageSource, work: Workspace, signal: AbortSignal): Promise<Registry> {
+  async #registryOf(source: PackageSource, work: Workspace, signal: AbortSignal): Promise<RegistryAccess> {
     const { registries, path, certificates } = this.#options
     const sandbox = await this.#usableSandbox()
     const type = source.registry_type

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ApprovalStore } from '../../schemas/approval.ts'
-import { Access } from '../../schemas/callable.ts'
+import { AccessReport } from '../../schemas/callable.ts'
 import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
@@ -69,7 +69,7 @@ export const StoredEntry = z.object({
   /** What the registry read from the agent itself. */
   reading: ReadingReport.nullable().default(null),
   /** What the agent answered to callers without a credential; null: it was not asked. */
-  access: Access.nullable().default(null),
+  access: AccessReport.nullable().default(null),
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
   deprecated: Deprecation.nullable().default(null),

@@ -1,6 +1,6 @@
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
+import { registryPackage, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { registryPackage, type Site } from '../entry/site.ts'
 import { maxTags } from './manifest.ts'
 
 /** For clients that state version 1.0, or for clients that state none and may speak 0.3. */

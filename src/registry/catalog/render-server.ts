@@ -1,9 +1,9 @@
 import type { Found } from '../../../schemas/card.ts'
 import { type ListedServer, officialKey, ownKey, type ServerVersion } from '../../../schemas/server.ts'
+import type { Site } from '../../../schemas/site.ts'
 import { shortTime } from '../../common/sortable-time.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import type { Site } from '../entry/site.ts'
 import type { Views } from '../entry/view.ts'
 import { documentOf, schemaUrl } from './server-json.ts'
 

@@ -31,4 +31,4 @@ export interface BundleLaunch {
   readonly sha256: string
 }
 
-export type Launch = HttpLaunch | ProcessLaunch | BundleLaunch
+export type HostLaunch = HttpLaunch | ProcessLaunch | BundleLaunch

@@ -1,8 +1,8 @@
 import {
-  type Answer,
   isClaimed,
   isLoopback,
   nothingWaits,
+  type PageAnswer,
   paramOf,
   readForm,
   type SignInPages,
@@ -13,7 +13,7 @@ import { consentPage, signInPage } from './pages.ts'
 export function waitingAnswers(port: SignInPages) {
   const { server, forms } = port
 
-  const show: Answer = async (exchange) => {
+  const show: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const uid = paramOf(exchange, 'uid')
     const waiting = await server.waiting(request, response, uid)
@@ -38,7 +38,7 @@ export function waitingAnswers(port: SignInPages) {
     })
   }
 
-  const decide: Answer = async (exchange) => {
+  const decide: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const form = await readForm(port, exchange)
     const end = form.get('decision') === 'allow' ? 'allow' : 'deny'
