@@ -1,5 +1,5 @@
 import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
-import type { EntryDetail } from '../../schemas/card.ts'
+import type { EntryDetail, StandardShape } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
 import type { FederationMode } from '../../schemas/federation.ts'
@@ -8,7 +8,7 @@ import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
-import type { Change, Publication } from '../../schemas/publication.ts'
+import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -65,9 +65,6 @@ export interface RegistryPorts {
   readonly packages: PackagesPort
   readonly status: StatusPort
 }
-
-/** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
-export type StandardShape = '1.0' | 'any'
 
 /** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
@@ -207,14 +204,6 @@ export interface ServersPort {
 export interface DomainLogins {
   /** Throws Failure `unauthenticated`, `invalid_request` and `not_configured`. */
   logIn(login: DomainLogin, signal: AbortSignal): Promise<RegistryToken>
-}
-
-/** Results of the lines of an import; line numbers count from 1. */
-export interface ImportReport {
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly rejected: readonly { readonly line: number; readonly reason: string }[]
 }
 
 /** The packages that this gateway may run. */

@@ -8,7 +8,7 @@ import { detectKind } from '../registry/mirror/sources/detect.ts'
 import { createLinesSource } from '../registry/mirror/sources/lines.ts'
 import { createMcpRegistrySource } from '../registry/mirror/sources/mcp-registry.ts'
 import { createReadSource, type ReadSource } from '../registry/mirror/sources/read-source.ts'
-import type { Source } from '../registry/mirror/sources/source.ts'
+import type { MirrorSource } from '../registry/mirror/sources/source.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Outbound } from './outbound.ts'
@@ -28,7 +28,7 @@ interface MirrorPorts {
 const idleMilliseconds = 60_000
 
 /** `own`: the publisher of this registry in identifiers of ARD. */
-type CreateSource = (url: string, read: ReadSource, own: string) => Source
+type CreateSource = (url: string, read: ReadSource, own: string) => MirrorSource
 
 const sources: Readonly<Record<MirrorKind, CreateSource>> = {
   'mcp-registry': createMcpRegistrySource,

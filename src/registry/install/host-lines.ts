@@ -1,5 +1,5 @@
 import type { Need } from '../../../schemas/install.ts'
-import type { BundleLaunch, HostLaunch, HttpLaunch, ProcessLaunch } from './launch.ts'
+import type { BundleInstall, HostLaunch, HttpLaunch, ProcessLaunch } from './launch.ts'
 import { firstVariable, isBearer, type PlaceOf, type Server, written } from './server-forms.ts'
 import { lineOf } from './shell.ts'
 import { literalOf, write } from './template.ts'
@@ -69,7 +69,7 @@ export function codexLine(name: string, launch: HostLaunch): string | undefined 
 }
 
 /** Downloads a bundle and checks its hash. */
-export function downloadLine(name: string, { url, sha256 }: BundleLaunch): string {
+export function downloadLine(name: string, { url, sha256 }: BundleInstall): string {
   const file = `${name}.mcpb`
   return `${lineOf(['curl', '-fsSLo', file, url])} && echo ${lineOf([`${sha256}  ${file}`])} | sha256sum -c -`
 }

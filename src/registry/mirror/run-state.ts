@@ -3,7 +3,7 @@ import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import { backoff } from '../../common/retry.ts'
 import type { Applied } from './apply-agents.ts'
 import type { AgentItem, ServerItem } from './source-items.ts'
-import type { Source, SourcePage } from './sources/source.ts'
+import type { MirrorSource, SourcePage } from './sources/source.ts'
 
 const maxRejections = 20
 
@@ -25,7 +25,7 @@ const maxAgeOfAll = 7 * 24 * 60 * minute
 const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
 
 /** The mirror at the start of a run, or where the last run ended. */
-export function begun(mirror: StoredMirror, source: Source, now: number): StoredMirror {
+export function begun(mirror: StoredMirror, source: MirrorSource, now: number): StoredMirror {
   if (mirror.phase !== 'done' && (source.resumes || mirror.phase === 'sweep')) {
     return { ...mirror, status: 'running' }
   }

@@ -19,13 +19,13 @@ import {
   isServer,
   unchanged,
 } from './run-state.ts'
-import type { Source, SourcePage } from './sources/source.ts'
+import type { MirrorSource, SourcePage } from './sources/source.ts'
 
 interface RunnerOptions {
   readonly store: Store
   readonly clock: Clock
   readonly createId: () => string
-  readonly sourceOf: (mirror: Pick<StoredMirror, 'kind' | 'url'>) => Source
+  readonly sourceOf: (mirror: Pick<StoredMirror, 'kind' | 'url'>) => MirrorSource
   /** Identifies this process among those that share the store. */
   readonly holder: string
   /** Resolves once the index has applied a revision, so that a crawl does not run ahead of it. */
@@ -98,7 +98,7 @@ export class MirrorRunner {
     await this.#change(mirror, () => finished(mirror, clock()))
   }
 
-  async #readPages(before: StoredMirror, source: Source, signal: AbortSignal): Promise<StoredMirror> {
+  async #readPages(before: StoredMirror, source: MirrorSource, signal: AbortSignal): Promise<StoredMirror> {
     const { cursor, since, filter } = before
     const latest = since === null && filter.includes('latest')
     await this.#assertBounded(before.name)
@@ -116,7 +116,7 @@ export class MirrorRunner {
   }
 
   /** Writes a page and the position after it. */
-  async #writePage(before: StoredMirror, page: SourcePage, { resumes }: Source): Promise<StoredMirror> {
+  async #writePage(before: StoredMirror, page: SourcePage, { resumes }: MirrorSource): Promise<StoredMirror> {
     const { store, clock, applied, onPage } = this.#options
     await this.#leaseOf(before.name).take()
     const context = this.#contextOf(before)
