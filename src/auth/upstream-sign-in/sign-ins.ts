@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AuthorizationResponseError, calculatePKCECodeChallenge } from 'oauth4webapi'
+import type { SignInPlace } from '../../../schemas/credential.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
@@ -23,15 +24,6 @@ import {
 /** An agent that asks its caller for a sign-in. */
 interface AskingAgent extends Challenged {
   readonly entry_id: string
-}
-
-/** An address of this gateway at which a caller signs in to an agent. */
-interface SignInRequest {
-  readonly sign_in_url: string
-  readonly issuer: string
-  readonly scopes: readonly string[]
-  /** Milliseconds since the epoch. */
-  readonly expires_at: number
 }
 
 interface Pending extends Pick<Authorization, 'server' | 'client' | 'resource' | 'scopes'> {
@@ -79,7 +71,7 @@ const offline = 'offline_access'
 export class SignIns {
   readonly #options: SignInsOptions
   /** One request for all calls of a caller that ask at one time. */
-  readonly #asking = new Map<string, Promise<SignInRequest | undefined>>()
+  readonly #asking = new Map<string, Promise<SignInPlace | undefined>>()
 
   constructor(options: SignInsOptions) {
     this.#options = options
@@ -89,7 +81,7 @@ export class SignIns {
    * Where the caller signs in to an agent; undefined if the agent asks for no sign-in, or for nothing that a sign-in
    * could add. Rejects with a Failure for a sign-in that cannot be used.
    */
-  async ask(agent: AskingAgent, caller: Principal): Promise<SignInRequest | undefined> {
+  async ask(agent: AskingAgent, caller: Principal): Promise<SignInPlace | undefined> {
     const key = JSON.stringify([principalKey(caller), agent.entry_id, agent.challenge])
     const current =
       this.#asking.get(key) ??
@@ -156,7 +148,7 @@ export class SignIns {
   }
 
   /** The stored sign-in that the agent still asks for, or a new one in its place. */
-  async #request(agent: AskingAgent, caller: Principal): Promise<SignInRequest | undefined> {
+  async #request(agent: AskingAgent, caller: Principal): Promise<SignInPlace | undefined> {
     const { records, clock } = this.#options
     const owner = principalKey(caller)
     const requirement = await this.#requirementOf(agent, owner)
@@ -215,7 +207,7 @@ export class SignIns {
     }
   }
 
-  #shown({ code, server, scopes, expires_at }: Pending): SignInRequest {
+  #shown({ code, server, scopes, expires_at }: Pending): SignInPlace {
     const sign_in_url = `${this.#options.base_url()}${connectPath}/${code}`
     return { sign_in_url, issuer: server.issuer, scopes, expires_at }
   }
