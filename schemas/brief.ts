@@ -77,6 +77,11 @@ export const BriefEntry = z.object({
     .int()
     .optional()
     .describe('Number of further actions that max_tokens leaves out; detail full has them.'),
+  callable_reason: z.string().optional().describe('What a caller needs first; absent for hosted and open.'),
+  next: z
+    .string()
+    .optional()
+    .describe('How to learn the actions of an agent whose actions are unknown here.'),
 })
 export type BriefEntry = z.infer<typeof BriefEntry>
 

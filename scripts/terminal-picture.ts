@@ -6,7 +6,7 @@
  */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -37,13 +37,15 @@ const erased = new RegExp(`^.*${escapeCharacter}\\[K`, 'gm')
 const [list, picture] = process.argv.slice(2)
 if (list === undefined || picture === undefined) throw new Error('Give a list and the path of the picture.')
 const data = await mkdtemp(join(tmpdir(), 'dragoman-picture-'))
+// Its name is that of an installed command, which hints print.
+await symlink(command, join(data, 'dragoman'))
 const server = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end(page))
 await once(server.listen(0, '127.0.0.1'), 'listening')
 const site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
 /** Runs one command line in a terminal of its own (util-linux), and returns what it prints with its colours. */
 async function shell(line: string): Promise<string> {
-  const text = `stty cols ${columns}; dragoman() { ${process.execPath} ${command} "$@"; }; ${line}`
+  const text = `stty cols ${columns}; dragoman() { ${process.execPath} ${join(data, 'dragoman')} "$@"; }; ${line}`
   const { stdout } = await promisify(execFile)('script', ['-qec', `bash -c ${quoted(text)}`, '/dev/null'], {
     env: {
       PATH: process.env.PATH,
@@ -89,7 +91,7 @@ function draw(lines: readonly string[]): string {
     const y = size.margin + (row + 0.75) * size.line
     return `<text x="${size.margin}" y="${y}" style="animation-delay:${(row * 0.12).toFixed(2)}s">${spansOf(line)}</text>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: a search for an umbrella finds weather agents, and a call answers">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: a search for rain finds weather agents, and a call answers">
 <style>
 text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#cdd9e5;white-space:pre;animation:appear .2s both}
 @keyframes appear{from{opacity:0}}
@@ -104,7 +106,7 @@ ${rows.join('\n')}
 try {
   await shell(`dragoman import ${resolve(list)}`)
   const commands = [
-    'dragoman search will I need an umbrella --limit 4',
+    'dragoman search will it rain tomorrow --limit 4',
     `dragoman call svc.utility.reader extract_content '${JSON.stringify({ url: `${site}/lunch` })}' | jq -r .markdown`,
   ]
   const shown: [string, string][] = []

@@ -8,8 +8,9 @@ import {
   shortened,
   withSchemas,
 } from '../../schemas/brief.ts'
-import { calledEndpoint } from '../../schemas/callable.ts'
+import { type Callable, calledEndpoint } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import { listedActions } from '../../schemas/names.ts'
 import type { Package } from '../../schemas/package.ts'
 
 const maxDescription = 800
@@ -20,14 +21,16 @@ const maxActionDescription = 300
  * room, and the last actions are left out.
  */
 export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
-  const { version, license, packages, capabilities } = entry
+  const { version, license, packages, capabilities, callable, callable_reason } = entry
+  const called = calledEndpoint(entry)
   const facts = {
     ...briefFacts(entry, maxDescription),
+    ...(!isReady.has(callable) && { callable_reason }),
     ...(version !== null && { version }),
     ...(license !== null && { license }),
     ...(packages.length > 0 && { packages: packages.map(namesOf) }),
   }
-  const drafts = actionsOf(capabilities, calledEndpoint(entry)?.protocol).map((capability) =>
+  const drafts = actionsOf(capabilities, called?.protocol).map((capability) =>
     actionDraft(capability, shortened(capability.description, maxActionDescription)),
   )
   let left = maxTokens * charactersPerToken - lengthOf(facts)
@@ -42,8 +45,14 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...facts,
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
+    ...(drafts.length === 0 && called && { next: unread }),
   }
 }
+
+/** What may be called without another word. */
+const isReady: ReadonlySet<Callable> = new Set(['hosted', 'open'])
+
+const unread = `Its actions are unknown here: call_agent with the action ${listedActions.description} asks it for them.`
 
 function namesOf({
   registry_type,

@@ -20,7 +20,7 @@ const Offer = z.strictObject({
     .min(1)
     .max(500)
     .optional()
-    .describe("Issuer of those tokens; this gateway's own when absent."),
+    .describe('Issuer of those tokens; that of your own when absent.'),
   expected_revision: expectedRevision,
 })
 const Effect = z

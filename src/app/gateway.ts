@@ -168,6 +168,8 @@ async function assemble(
       'Registry revision that the search index has applied.',
       () => search.index.applied_revision,
     ],
+    dragoman_degraded: ['Reasons for which /readyz says degraded.', () => runtime.health.size],
+    dragoman_store_away: ['1 while the database does not answer.', () => Number(runtime.outage.lasts)],
   })
   const credentials = openCredentials(runtime, { store, remotes, vault, upstream, registry })
   const packages = openPackages(runtime, { store, outbound, remotes, registry, reader, credentials })

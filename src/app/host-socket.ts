@@ -10,6 +10,7 @@ import { repeat } from '../common/repeat.ts'
 import { nameOf } from '../store/open-store.ts'
 import { version } from './assets.ts'
 import { type Config, storeLocation } from './config.ts'
+import { takeLock } from './lock.ts'
 
 /** How a program of this user, an MCP host, wants to be served. */
 export interface HostSession {
@@ -29,6 +30,8 @@ const maxPath = 103
 const maxGreeting = 16_384
 /** Time of a host and a gateway for their first words. */
 const timeout_ms = 1_000
+/** A gateway that listens holds the lock for milliseconds. */
+const lockWait_ms = 2_000
 
 /** The socket in the data folder, which only its owner reaches; undefined where there can be none. */
 function pathOf({ data }: Located): string | undefined {
@@ -78,7 +81,7 @@ export async function listenForHosts(
     server?.on('connection', (socket: Socket) => void take(socket).catch(onError))
   }
 
-  await tryToListen()
+  await tryToListen().catch(onError)
   const ended = repeat(pause_ms, stop.signal, () => tryToListen().catch(onError))
   return {
     async [Symbol.asyncDispose]() {
@@ -93,6 +96,8 @@ export async function listenForHosts(
 
 /** Undefined where another gateway serves the hosts of this folder already. */
 async function listen(path: string): Promise<Server | undefined> {
+  // Of two gateways that find no other one, each would remove the socket of the other one.
+  using _lock = await takeLock(`${path}.lock.sqlite`, lockWait_ms)
   const other = connect(path)
   const isTaken = await once(other, 'connect').then(
     () => true,

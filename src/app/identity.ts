@@ -122,6 +122,7 @@ export async function openIdentity(
     isTrusted: (issuer) => issuer === localIssuer || external.has(issuer) || loginIssuers.has(issuer),
     revocations,
     clock,
+    onRefused: (refusal) => runtime.log.info(refusal, 'credential refused'),
   })
   const buckets = new Buckets(clock)
   return {

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.ts'
-import type { UnreachableStore } from '../store/store.ts'
+import type { RefusingStore, UnreachableStore } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Milliseconds between two lines about one outage. */
@@ -20,8 +20,13 @@ export class Outage {
     this.#clock = clock
   }
 
+  /** True from the first fault to the next answer. */
+  get lasts(): boolean {
+    return this.#since !== undefined
+  }
+
   /** To be called with each fault. */
-  readonly note = ({ message, cause }: UnreachableStore): void => {
+  readonly note = ({ message, cause }: UnreachableStore | RefusingStore): void => {
     const now = this.#clock()
     if (this.#since !== undefined && now - this.#logged < reminderMilliseconds) return
     this.#since ??= now

@@ -9,7 +9,7 @@ import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { MirrorLimits } from '../registry/mirror/runner.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
-import { UnreachableStore, type WriteRefusal } from '../store/store.ts'
+import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store/store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
@@ -19,7 +19,7 @@ import { Outage } from './outage.ts'
  * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
  * than a snapshot that was derived from it.
  */
-type HealthReason = WriteRefusal | 'store_damaged' | 'store_behind_index'
+type HealthReason = WriteRefusal | 'store_damaged' | 'store_behind_index' | 'clock_differs'
 
 /** The reasons that hold now. */
 export type Health = Set<HealthReason>
@@ -115,6 +115,8 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     onError:
       (part, level = 'error') =>
       (fault) =>
-        fault instanceof UnreachableStore ? outage.note(fault) : log[level]({ err: fault }, part),
+        fault instanceof UnreachableStore || fault instanceof RefusingStore
+          ? outage.note(fault)
+          : log[level]({ err: fault }, part),
   }
 }

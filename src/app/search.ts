@@ -152,7 +152,7 @@ function openVectors(
   async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const format = `${version}/6 ${listedFields} ${model}`
+    const format = `${version}/7 ${listedFields} ${model}`
     const onLater = () => runtime.health.add('store_behind_index')
     const snapshot = createSnapshot(path, format, store, onError, onLater)
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })

@@ -35,7 +35,7 @@ const registrations = 5
 const maxDocumentBytes = 8 * 1024
 
 export function openSignIn(
-  { config, clock, site, onError }: Runtime,
+  { config, clock, site, log, onError }: Runtime,
   { store, vault, outbound, identity, logins }: Ports,
 ): SignIn {
   const records = createRecords(store.signIn, vault, clock)
@@ -61,7 +61,7 @@ export function openSignIn(
       const { kid, jwk } = await identity.ring.signing()
       return { ...jwk, kid }
     },
-    logins,
+    logins: logins.map((login) => logged(login, log)),
     records,
     accounts: createAccounts(records, clock),
     pages: protocolPages,
@@ -79,4 +79,28 @@ export function openSignIn(
     },
     consumeLoginLink: (code) => consumeLoginLink(store.signIn, clock, code),
   }
+}
+
+/** A login that logs why it failed: its issuer may be away or refuse this gateway, and the person learns only that. */
+function logged(login: Login, log: Runtime['log']): Login {
+  const note = (fault: unknown): never => {
+    const level = Failure.from(fault).code === 'unavailable' ? 'warn' : 'info'
+    log[level]({ login: login.id, reason: reasonOf(fault) }, 'login failed')
+    throw fault
+  }
+  return {
+    ...login,
+    begin: (callback) => login.begin(callback).catch(note),
+    finish: (...returned) => login.finish(...returned).catch(note),
+  }
+}
+
+/** What the causes of a fault say, the outermost first, with the codes of OAuth. */
+function reasonOf(fault: unknown): string {
+  const reasons: string[] = []
+  for (let cause = fault; cause instanceof Error; cause = cause.cause) {
+    reasons.push(cause.message)
+    if ('error' in cause && typeof cause.error === 'string') reasons.push(cause.error)
+  }
+  return reasons.join(' ')
 }

@@ -4,9 +4,8 @@ import { rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { ensurePrivateFile, makePrivateFolder, privateFile } from '../common/private-file.ts'
-import { retryFor } from '../common/retry.ts'
-import { isBusy } from '../store/sqlite/faults.ts'
+import { makePrivateFolder, privateFile } from '../common/private-file.ts'
+import { takeLock } from './lock.ts'
 import type { UserFolders } from './user-folders.ts'
 
 /** What a gateway gave this user at a sign-in. Times are milliseconds since the epoch. */
@@ -55,7 +54,7 @@ export async function changeSignedIn<T>(
   change: (signedIn: SignedIn) => Promise<readonly [SignedIn, T]>,
 ): Promise<T> {
   makePrivateFolder(dirname(path))
-  using _lock = await takeLock(`${path}.lock.sqlite`)
+  using _lock = await takeLock(`${path}.lock.sqlite`, maxWait_ms)
   const [changed, result] = await change(readSignedIn(path))
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, `${JSON.stringify(changed, null, 2)}\n`, { mode: privateFile })
@@ -65,19 +64,3 @@ export async function changeSignedIn<T>(
 
 /** Longer than the requests of a refresh may take. */
 const maxWait_ms = 90_000
-const pauses = { first_ms: 10, max_ms: 50 }
-
-/** The lock is SQLite's, so the system releases it when its holder dies. Throws Failure `unavailable`. */
-async function takeLock(path: string): Promise<Disposable> {
-  const { DatabaseSync } = await import('node:sqlite')
-  ensurePrivateFile(path)
-  const lock = new DatabaseSync(path, { timeout: 0 })
-  try {
-    await retryFor(async () => lock.exec('begin exclusive'), isBusy, { ...pauses, within_ms: maxWait_ms })
-  } catch (fault) {
-    lock.close()
-    if (!isBusy(fault)) throw fault
-    throw new Failure('unavailable', `Another command holds ${path}. Try again later.`)
-  }
-  return { [Symbol.dispose]: () => lock.close() }
-}

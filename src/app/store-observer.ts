@@ -5,6 +5,8 @@ import type { Runtime } from './runtime.ts'
 
 /** Milliseconds between two attempts to write to a store that refuses writes. */
 const probeMilliseconds = 10_000
+/** Another gateway takes a task for abandoned whose process is a minute behind. */
+const maxClockDifference = 15_000
 const probeSetting = 'write_probe'
 
 /** Logs what the store finds out about its database, and keeps it for `/readyz`. */
@@ -39,6 +41,20 @@ export class HealthObserver implements StoreObserver {
   }
 
   readonly onAnswer = (): void => this.#runtime.outage.end()
+
+  readonly onClock = (ahead: number): void => {
+    const { log, health } = this.#runtime
+    const differs = Math.abs(ahead) > maxClockDifference
+    if (differs === health.has('clock_differs')) return
+    if (differs) {
+      health.add('clock_differs')
+      const seconds = Math.round(ahead / 1000)
+      log.error({ seconds }, 'the clock differs from that of the store, which is ahead by these seconds')
+    } else {
+      health.delete('clock_differs')
+      log.warn('the clock agrees with that of the store again')
+    }
+  }
 
   readonly onMigrate = (migrations: readonly string[]): void => {
     this.#runtime.log.info({ migrations }, 'the store was upgraded: earlier versions no longer start on it')

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { Failure } from '../../schemas/failure.ts'
 import { localPersonId } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { type Principal, type Scope, scopes } from '../../schemas/scope.ts'
@@ -22,6 +23,8 @@ interface AuthenticatorOptions {
   readonly isTrusted: (issuer: string) => boolean
   readonly revocations: Pick<Revocations, 'revoked'>
   readonly clock: () => number
+  /** Receives why a credential is refused, and the issuer that it states, unverified; callers are told neither. */
+  readonly onRefused?: (refusal: { readonly reason: string; readonly issuer?: string }) => void
 }
 
 /** In characters; a longer token is refused unread. */
@@ -29,6 +32,8 @@ export const maxTokenLength = 8192
 /** RFC 6750 section 2.1. */
 const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/
 const cacheMilliseconds = 60_000
+/** Characters; an issuer in an unverified token may have any length. */
+const maxIssuerShown = 200
 
 interface VerifiedToken {
   readonly principal: Principal
@@ -41,18 +46,28 @@ interface VerifiedToken {
  * revocation each time.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const { revocations, clock } = options
+  const { revocations, clock, onRefused } = options
   // Keyed by the token itself: hashing it would cost more than the rest of a cached check.
   const verified = new LRUCache<string, VerifiedToken>(upTo(10_000))
 
   async function verify(token: string, begin?: () => () => void): Promise<Principal> {
     const succeeded = begin?.()
+    try {
+      const principal = await verifyAnew(token)
+      succeeded?.()
+      return principal
+    } catch (fault) {
+      if (fault instanceof Failure && fault.code === 'unauthenticated') onRefused?.(refusalOf(fault, token))
+      throw fault
+    }
+  }
+
+  async function verifyAnew(token: string): Promise<Principal> {
     if (!tokenCharacters.test(token)) throw refused(new Error('The text is not a token.'))
     const principal = await verifierOf(token)(token)
     if (!options.isTrusted(principal.issuer))
       throw refused(new Error('The issuer of its owner is not trusted.'))
     assertStands(principal)
-    succeeded?.()
     const now = clock()
     const expires = (principal.expires_at ?? 0) * 1000
     verified.set(token, { principal, from: now, until: Math.min(expires, now + cacheMilliseconds) })
@@ -77,6 +92,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (!cached || now >= cached.until || now < cached.from) return verify(token, begin)
     assertStands(cached.principal)
     return cached.principal
+  }
+}
+
+function refusalOf({ cause, message }: Failure, token: string): { reason: string; issuer?: string } {
+  const reason = cause instanceof Error ? cause.message : message
+  try {
+    return { reason, issuer: issuerOf(token).slice(0, maxIssuerShown) }
+  } catch {
+    return { reason }
   }
 }
 

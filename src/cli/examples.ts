@@ -23,7 +23,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'extras add': ['dragoman extras add lance', 'dragoman extras add transformers'],
   'extras list': ['dragoman extras list'],
   search: [
-    'dragoman search will I need an umbrella',
+    'dragoman search will it rain tomorrow',
     'dragoman search send an email --limit 10 --callable open hosted',
     "dragoman search translate --json | jq -r '.agents[].package_name'",
   ],

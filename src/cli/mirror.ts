@@ -63,7 +63,10 @@ export async function runMirror(name: string, json: boolean): Promise<void> {
   const { error } = mirror
   if (mirror.status === 'failing' && error) {
     throw new Failure('upstream_failed', `The source failed: ${error.message}`, {
-      hint: 'The next run goes on where this one ended.',
+      hint:
+        error.code === 'too_large'
+          ? `The next run meets the same limit. To read less: dragoman mirror remove ${name}, then add it again with --filter (docs/mirror.md).`
+          : 'The next run goes on where this one ended.',
     })
   }
   if (json) return

@@ -66,6 +66,10 @@ export async function serve(json: boolean): Promise<void> {
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
+  if (new URL(gateway.site().base_url).pathname !== '/')
+    say(
+      'DRAGOMAN_BASE_URL has a path. The protocols work there, behind a proxy that removes the path from requests; the page and its sign-in need a host of their own.',
+    )
   if (!config.DRAGOMAN_CONTACT) {
     say(
       `DRAGOMAN_CONTACT is not set: the wiki agent answers not_configured. To set it, add "DRAGOMAN_CONTACT": "you@example.com" to ${config.config_path}, and start again.`,

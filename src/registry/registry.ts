@@ -196,7 +196,7 @@ export function createRegistry(options: RegistryOptions) {
       await Promise.all([livenessCache.sweep(), applied(Math.max(revision, read))])
       return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
     },
-    validate: createValidator(options.fetchCard),
+    validate: createValidator(options.fetchCard, store.read),
     verify: (...call: Parameters<typeof verifier.verify>) => answered(verifier.verify(...call)),
     claim: (...call: Parameters<typeof verifier.claim>) => answered(verifier.claim(...call)),
     publish: (publication: Publication, caller: Caller, signal: AbortSignal) =>

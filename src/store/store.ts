@@ -101,6 +101,13 @@ export class UnreachableStore extends Failure {
   }
 }
 
+/** The database refuses connections, or cannot be trusted: only its operator ends that. */
+export class RefusingStore extends Failure {
+  constructor(hint: string, cause: unknown) {
+    super('not_configured', 'The store refuses the connection of the gateway.', { hint }, cause)
+  }
+}
+
 /** One version of an entry: its public content from one revision on. A version is immutable. */
 export interface Version {
   /** Revision of the commit that published it. */
@@ -212,7 +219,7 @@ export interface DecisionReads {
   published(entryId: string, version: string): Promise<readonly string[]>
 }
 
-/** The entry as the decision read it, and the entry to be written. */
+/** The entry as the decision read it, and the entry to be written: the same object where there is nothing to write. */
 export interface Decision {
   readonly before: StoredEntry | undefined
   readonly entry: StoredEntry
@@ -347,6 +354,8 @@ export interface StoreObserver {
   readonly check_worker?: URL
   /** When the database has answered, about once a second. */
   readonly onAnswer?: () => void
+  /** The milliseconds by which the clock of the database is ahead of this process, about once a second. */
+  readonly onClock?: (ahead: number) => void
   /** After an upgrade: the migrations that it ran. */
   readonly onMigrate?: (migrations: readonly string[]) => void
 }

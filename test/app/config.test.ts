@@ -158,6 +158,12 @@ describe('the file of the settings', () => {
     expect(await readFile(path, 'utf8')).toBe(written)
   }, 30_000)
 
+  test('names a public URL with a path, under which the page does not work', async () => {
+    await using folder = await temporaryFolder()
+    await using gateway = await serve(folder.path, { DRAGOMAN_BASE_URL: 'https://example.com/registry' })
+    await gateway.printed(/DRAGOMAN_BASE_URL has a path\. .+ a host of their own\./)
+  }, 30_000)
+
   test('is named at a start without a contact, with what to add', async () => {
     await using folder = await temporaryFolder()
     await using gateway = await serve(folder.path, {})

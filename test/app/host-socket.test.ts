@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -45,6 +47,33 @@ describe('the socket for hosts', () => {
       })
       .toBe(true)
     expect(served).toEqual(['first', 'second'])
+  })
+
+  test('is served by one of the gateways that start at once over the socket of one that was killed', async () => {
+    await using folder = await temporaryFolder()
+    const config = { data: folder.path, DATABASE_URL: undefined }
+    const killed = spawn(process.execPath, ['-e', `require('net').createServer().listen('host.sock')`], {
+      cwd: folder.path,
+    })
+    await expect.poll(() => existsSync(join(folder.path, 'host.sock'))).toBe(true)
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    const served: number[] = []
+    const faults: unknown[] = []
+    const gateways = Array.from({ length: 4 }, (_, index) =>
+      listenForHosts(
+        config,
+        async () => void served.push(index),
+        (fault) => faults.push(fault),
+        1,
+      ),
+    )
+    await using stack = new AsyncDisposableStack()
+    for (const gateway of await Promise.all(gateways)) stack.use(gateway)
+    for (let count = 0; count < 3; count += 1) (await connectToHostSocket(config, session))?.destroy()
+    expect(new Set(served).size).toBe(1)
+    expect(served).toHaveLength(3)
+    expect(faults).toEqual([])
   })
 
   test('closes a connection on which nobody says who it is', async () => {

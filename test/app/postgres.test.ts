@@ -159,6 +159,7 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     await vi.waitFor(async () => {
       expect(await readyz()).toMatchObject({ status: 'not ready', reasons: ['store_unavailable'] })
     }, 5000)
+    expect(await (await fetch(`${home.url}/metrics`)).text()).toContain('\ndragoman_store_away 1\n')
     const { stdout } = await run(['doctor', '--json'], { DRAGOMAN_DATA: folder.path, DATABASE_URL })
     expect(JSON.parse(stdout).checks).toContainEqual({
       check: 'gateway',
@@ -191,6 +192,99 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(lines).toHaveLength(2)
     expect(JSON.stringify(lines)).not.toContain('stack')
   }, 60_000)
+
+  test('log in one line that the database refuses them, and go on once it does not', async () => {
+    await using own = await startPostgres()
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; level: number; reason?: string }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const database = await own.createDatabase()
+    await own.query(database, 'create user gateway superuser')
+    const DATABASE_URL = database.replace('user=postgres', 'user=gateway')
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL }, { log })
+    await home.gateway.ready
+    const states = async () => (await home.request('GET', '/readyz')).json.status
+    await own.query(database, 'alter user gateway nologin')
+    await own.query(
+      database,
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'gateway'`,
+    )
+    await vi.waitFor(async () => expect(await states()).toBe('not ready'), 5000)
+    for (let call = 0; call < 3; call++) await home.request('GET', `/public/agents/com.example.a${call}`)
+    await own.query(database, 'alter user gateway login')
+    await vi.waitFor(async () => expect(await states()).toBe('ready'), 10_000)
+    await vi.waitFor(
+      () => expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is back' }),
+      10_000,
+    )
+    expect(lines).toMatchObject([{ level: 50, msg: 'the store cannot be reached' }, { level: 40 }])
+  }, 60_000)
+
+  test('say that the server they are left with is a replica before anybody writes, and go on when it is promoted', async () => {
+    await using own = await startPostgres()
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; reason?: string }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const DATABASE_URL = await own.createDatabase()
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL }, { log })
+    await home.gateway.ready
+    const readyz = async () => (await home.request('GET', '/readyz')).json
+    await own.stop()
+    await own.startReplica()
+    await vi.waitFor(
+      async () => expect(await readyz()).toMatchObject({ status: 'degraded', reasons: ['read_only'] }),
+      10_000,
+    )
+    const { revision } = await readyz()
+    await own.query(DATABASE_URL, 'select pg_promote()')
+    const published = await home.request('POST', '/api/agents/publish', {
+      body: publication('com.example.after'),
+      token: await home.token('owner'),
+    })
+    expect(published.status, published.text).toBe(201)
+    expect(await readyz()).toMatchObject({ status: 'ready', reasons: [] })
+    await vi.waitFor(async () => expect((await readyz()).applied_revision).toBeGreaterThan(revision), 5000)
+    const ofStore = lines.filter(({ msg }) => /\bstore\b/.test(msg))
+    expect(ofStore.map(({ msg, reason }) => [msg, reason])).toEqual([
+      ['the store cannot be reached', expect.any(String)],
+      ['the store refuses writes', 'read_only'],
+      ['the store is back', undefined],
+      ['the store accepts writes again', undefined],
+    ])
+  }, 60_000)
+
+  test('say that their clock differs from that of the database, until it does not', async () => {
+    await using folder = await temporaryFolder()
+    const lines: { msg: string; level: number; seconds?: number }[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+    const environment = { DRAGOMAN_DATA: folder.path, DATABASE_URL: await postgres.createDatabase() }
+    let late = 60_000
+    await using home = await startGateway(environment, { log, clock: () => Date.now() - late })
+    const readyz = async () => (await home.request('GET', '/readyz')).json
+    const degraded = { status: 'degraded', reasons: ['clock_differs'] }
+    await vi.waitFor(async () => expect(await readyz()).toMatchObject(degraded), 10_000)
+    const metrics = async () => (await home.request('GET', '/metrics')).text
+    expect(await metrics()).toContain('\ndragoman_degraded 1\n')
+    late = 0
+    await vi.waitFor(async () => expect(await readyz()).toMatchObject({ status: 'ready' }), 10_000)
+    expect(await metrics()).toContain('\ndragoman_degraded 0\n')
+    const ofClock = lines.filter(({ msg }) => msg.startsWith('the clock'))
+    expect(ofClock).toMatchObject([{ level: 50, seconds: 60 }, { level: 40 }])
+  }, 30_000)
+
+  test('are not ready while the database has frozen, and answer a balancer that asks', async () => {
+    await using folder = await temporaryFolder()
+    await using wire = await freezable(await postgres.createDatabase())
+    // No statement has a time-out of its own.
+    const DATABASE_URL = `${wire.url}?query_timeout=3600000`
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path, DATABASE_URL })
+    await home.gateway.ready
+    wire.freeze()
+    const readyz = () => home.request('GET', '/readyz')
+    while ((await readyz()).status === 200);
+    expect(await readyz()).toMatchObject({ status: 503, json: { reasons: ['store_unavailable'] } })
+    home.gateway.store.abandon?.()
+  })
 
   test('share agents, tokens, keys, sessions and tasks, with separate data folders', async () => {
     await using pair = await startPair()

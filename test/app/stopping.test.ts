@@ -50,19 +50,30 @@ test('a call that takes longer than a stop waits is answered as unavailable over
   for (const transport of transports) await transport[Symbol.asyncDispose]()
 })
 
-test('a connection on which nothing was sent closes before the calls that still run have ended', async () => {
-  const waiting = Promise.withResolvers<ServerResponse>()
-  await using agent = await serveEnvelopes((_, response) => waiting.resolve(response))
-  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-  await list(home, { package_name, endpoints: [{ protocol: 'envelope', url: agent.url }] })
-  const silent = connect(Number(new URL(home.url).port), '127.0.0.1')
-  await once(silent, 'connect')
-  const call = home.request('POST', '/a2a/message', { body: envelope, token: await home.token('caller') })
-  const response = await waiting.promise
-  const stopped = home.server[Symbol.asyncDispose]()
-  silent.resume()
-  await once(silent, 'close')
-  answerJson(response, { done: true })
-  expect((await call).json).toEqual({ done: true })
-  await stopped
-})
+const unfinished = {
+  'no request': '',
+  'half a request': 'GET /healthz HTTP/1.1\r\nHost: a\r\n',
+  'half a request after another one': 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nGET /healthz HTTP/1.1\r\n',
+}
+
+test.each(Object.entries(unfinished))(
+  'a connection with %s closes before the calls that still run have ended',
+  async (_, sent) => {
+    const waiting = Promise.withResolvers<ServerResponse>()
+    await using agent = await serveEnvelopes((_, response) => waiting.resolve(response))
+    await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+    await list(home, { package_name, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+    const slow = connect(Number(new URL(home.url).port), '127.0.0.1')
+    await once(slow, 'connect')
+    slow.on('error', () => {})
+    await new Promise((resolve) => slow.write(sent, resolve))
+    const call = home.request('POST', '/a2a/message', { body: envelope, token: await home.token('caller') })
+    const response = await waiting.promise
+    const stopped = home.server[Symbol.asyncDispose]()
+    slow.resume()
+    await once(slow, 'close')
+    answerJson(response, { done: true })
+    expect((await call).json).toEqual({ done: true })
+    await stopped
+  },
+)

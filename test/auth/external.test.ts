@@ -9,6 +9,7 @@ import { createExternalVerifier, type ExternalOptions } from '../../src/auth/ext
 import { readIssuers } from '../../src/auth/issuers.ts'
 import type { SigningKey } from '../../src/auth/key.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startIssuer } from '../support/oidc.ts'
@@ -227,6 +228,25 @@ describe('an issuer that the operator trusts', () => {
       'unauthenticated',
     )
   })
+})
+
+test('the log says why the token of an issuer is refused, without the token, and the answer does not', async () => {
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(line) })
+  const DRAGOMAN_ISSUERS = JSON.stringify([entry(issuer.issuer)])
+  await using home = await startGateway({ DRAGOMAN_ISSUERS }, { log })
+  const elsewhere = await issuer.token('https://else.example', 'registry:read')
+  const payload = elsewhere.split('.')[1]
+  for (const token of [elsewhere, 'no-token']) {
+    const { status, text } = await home.request('GET', '/api/usage', { token })
+    expect([status, text]).toEqual([401, expect.not.stringContaining('aud')])
+  }
+  const refusals = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential refused')
+  expect(refusals).toMatchObject([
+    { level: 30, issuer: issuer.issuer, reason: 'unexpected "aud" claim value' },
+    { level: 30, reason: 'The token is not a JWT.' },
+  ])
+  expect(lines.join('')).not.toContain(payload)
 })
 
 test('an external token valid for more than a year is refused: revocations are not stored longer', async () => {

@@ -4,6 +4,9 @@ import { openLogins } from '../../src/app/logins.ts'
 import { createOutbound } from '../../src/app/outbound.ts'
 import { createRuntime } from '../../src/app/runtime.ts'
 import type { Login } from '../../src/auth/logins/login.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { Browser } from '../support/browser.ts'
+import { startGateway } from '../support/gateway.ts'
 import { type LoginIssuer, startGitHub, startOpenIdIssuer } from '../support/login-issuers.ts'
 
 const callback = 'http://127.0.0.1:8080/sign-in/x/callback'
@@ -192,4 +195,30 @@ describe('every login', () => {
     const outbound = createOutbound(createRuntime(stack, config, {}))
     await expect(openLogins(config, outbound, { settings: createHolders() })).rejects.toThrow(message)
   })
+})
+
+test('the log says why a login failed, and whose it was', async () => {
+  await using issuer = await startOpenIdIssuer()
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(line) })
+  await using home = await startGateway({ DRAGOMAN_LOGINS: JSON.stringify([openIdSetting(issuer)]) }, { log })
+  const failures: [LoginIssuer['lies'], number][] = [
+    [{ aud: 'another' }, 401],
+    [{ error: 'access_denied' }, 401],
+    [{ status: 503 }, 503],
+  ]
+  for (const [lies, expected] of failures) {
+    Object.assign(issuer.lies, { aud: undefined, error: undefined }, lies)
+    const browser = new Browser(home.url)
+    const begun = await browser.open(`${home.url}/sign-in/with/corp`)
+    const issuerPage = begun.headers.get('location')
+    const { status } = issuerPage === null ? begun : await browser.open((await visit(issuerPage)).href)
+    expect(status).toBe(expected)
+  }
+  const failed = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'login failed')
+  expect(failed).toMatchObject([
+    { level: 30, login: 'corp', reason: expect.stringContaining('"aud"') },
+    { level: 30, login: 'corp', reason: expect.stringContaining('access_denied') },
+    { level: 40, login: 'corp', reason: expect.stringContaining('status code') },
+  ])
 })

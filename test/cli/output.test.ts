@@ -281,7 +281,7 @@ test('the command for MCP hosts tells a person at a terminal what it waits for',
 test('a search of a new registry that finds nothing says how to have it list more', async () => {
   await using folder = await temporaryFolder()
   const search = (...words: string[]) => run(['search', ...words], { DRAGOMAN_DATA: folder.path })
-  const { code, stdout, stderr } = await search('will I need an umbrella')
+  const { code, stdout, stderr } = await search('will it rain tomorrow')
   expect([code, stdout]).toEqual([0, ''])
   expect(stderr).toMatch(/Only 4 agents are listed\. .* dragoman mirror add official/)
   expect((await search('read a web page')).stderr).not.toContain('mirror add')

@@ -98,6 +98,16 @@ test('a hosted agent that lacks a setting says so wherever it is shown, until th
   expect(await states(home)).toEqual(['hosted', 'This gateway runs it.', 'alive', null])
 })
 
+test('the page of a package leads from the reason to the way in which each host uses it', async () => {
+  await using home = await startGateway()
+  await list(home, { package_name: 'com.example.packed', packages: npm })
+  const { text } = await home.request('GET', '/agent/com.example.packed', {
+    headers: { accept: 'text/html' },
+  })
+  expect(text).toContain('It runs on your machine: see <a href="#use">Use it</a>.')
+  expect(text).toContain('id="use"')
+})
+
 describe('an agent that was asked', () => {
   const servers = new Map<string, McpServer>()
   let home: TestGateway

@@ -132,7 +132,7 @@ describe('the version that a server states', () => {
       gateway.request('PUT', `/api/agents/${id}`, { token: owner, body: { ...body, ...more } })
     const versions = async () =>
       (await gateway.request('GET', `/public/agents/${package_name}/versions`)).json
-    return { gateway, update, versions }
+    return { gateway, owner, update, versions }
   }
 
   test('is the version of its agent, which its owner may state with other content, once', async () => {
@@ -142,6 +142,22 @@ describe('the version that a server states', () => {
     expect([status, json.version]).toEqual([200, '1'])
     expect((await update({ version: '1', description: 'Snow.' })).json).toMatchObject({ code: 'conflict' })
     expect((await update({ version: '2', description: 'Snow.' })).status).toBe(200)
+  })
+
+  test('is told to an owner who states another one, and to nobody who states the same', async () => {
+    const { gateway, owner, update } = await start()
+    const findings = async () => {
+      const path = `/api/agents/${package_name}`
+      await gateway.request('POST', `${path}/check`, { token: owner })
+      const { json } = await gateway.request('GET', path, { token: owner })
+      return json.reading.findings
+    }
+    await update({ version: '0.9' })
+    expect(await findings()).toMatchObject([
+      { severity: 'info', field: '/version', message: 'The server says that it is version 1.' },
+    ])
+    await update({ version: '1' })
+    expect(await findings()).toEqual([])
   })
 
   test('gets no second version from the same content, with the version or without, nor from an empty list of tools', async () => {

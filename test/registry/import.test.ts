@@ -33,6 +33,12 @@ const counts = (report: {
 const store = (registry: TestRegistry, package_name: string) => registry.store.read.entry({ package_name })
 
 describe('an import', () => {
+  test('passes over blank lines, and counts them among the lines of the file', async () => {
+    await using registry = await openRegistry()
+    const report = await registry.importLines(['', server(), ' \t', '{', ''], 1)
+    expect(report).toMatchObject({ created: 1, rejected: [{ line: 4 }] })
+  })
+
   test('lists a server as an ACTIVE, unclaimed entry without an owner', async () => {
     await using registry = await openRegistry()
     expect(counts(await registry.importLines([server()], 1))).toEqual([1, 0, 0, 0])
@@ -141,7 +147,6 @@ describe('an import', () => {
     await using registry = await openRegistry()
     const deep = `{"name":"A","description":"B","url":"https://a.example","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
     const bad = [
-      '',
       'not json',
       '{',
       'null',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
+import { words } from '../../src/transports/page/site/words.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { openTransports, type TestTransport } from '../support/transports.ts'
 
@@ -70,6 +71,12 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
       expect(names).toEqual(transports.map((transport) => [transport.name, expected]))
     },
   )
+
+  test.each(words.examples)('the example "%s" of the front page finds agents that fit', async (query) => {
+    const { json } = await home.request('GET', `/public/agents?limit=3&q=${encodeURIComponent(query)}`)
+    expect(json.agents).toHaveLength(3)
+    expect(json.notice).toBeUndefined()
+  })
 
   test.each([
     ['zzzqqq xyzzy', 'nothing'],

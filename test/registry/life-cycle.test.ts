@@ -133,6 +133,22 @@ describe('an update', () => {
     expect((await registry.find({ query: 'zanzibar' })).names).toEqual([])
   })
 
+  test('which states what is stated already changes nothing: no revision, no time, no event', async () => {
+    const { id, package_name } = await stage()
+    const said = { ...publication(package_name), description: 'Brews tea.', tags: ['tea'], version: '1' }
+    const changed = await registry.update({ agent: id }, said, ada)
+    const repeated = await registry.update({ agent: id, expected_revision: changed.revision }, said, ada)
+    expect(repeated).toEqual(changed)
+    const { events } = await registry.audit(id, 9, undefined, ada)
+    expect(events.map(({ action }) => action)).toEqual(['update', 'publish'])
+    expect(await codeOf(registry.update({ agent: id }, said, eve))).not.toBe('ok')
+    const [, other] = await Promise.all([
+      registry.update({ agent: id }, said, ada),
+      registry.update({ agent: id }, { name: 'Other' }, ada),
+    ])
+    expect(other).toMatchObject({ name: 'Other', revision: changed.revision + 1 })
+  })
+
   test('cannot change the name, and may repeat it', async () => {
     const { package_name } = await stage()
     expect(await codeOf(registry.update({ agent: package_name }, { package_name: fresh() }, ada))).toBe(

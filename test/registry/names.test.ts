@@ -207,6 +207,33 @@ test.each([
   expect(codes).toEqual(valid ? [] : ['reserved_name'])
 })
 
+test('validation tells a caller that a name is taken, reserved, or an agent of their own', async () => {
+  await using home = await startGateway()
+  const [ada, eve] = [await home.token('ada'), await home.token('eve')]
+  const claimed = await home.token('fay', { namespaces: ['com.fay'] })
+  for (const [name, token] of [
+    ['acme.weather', ada],
+    ['acme.hidden', ada],
+    ['com.fay.tea', claimed],
+  ] as const) {
+    await home.request('POST', '/api/agents/publish', { token, body: publication(name) })
+  }
+  await home.request('POST', '/api/agents/acme.weather/go-live', { token: ada })
+  const validated = async (name: string, token?: string) => {
+    const body = { publication: publication(name) }
+    const { json } = await home.request('POST', '/api/agents/validate', { ...(token && { token }), body })
+    return [json.valid, ...json.findings.map(({ code, field }: Record<string, string>) => `${code} ${field}`)]
+  }
+  const taken = [false, 'name_taken /package_name']
+  for (const name of ['acme.weather', 'acme.hidden', 'com.fay.coffee', 'svc.mine'])
+    expect(await validated(name, eve)).toEqual(taken)
+  for (const name of ['acme.weather', 'acme.hidden'])
+    expect(await validated(name, ada)).toEqual([true, 'own_name /package_name'])
+  expect(await validated('acme.free', eve)).toEqual([true])
+  expect(await validated('com.fay.coffee', claimed)).toEqual([true])
+  expect(await validated('acme.hidden')).toEqual([true])
+})
+
 test('the table has 200 names and more, each once', () => {
   const all = table.flatMap(([, , group]) => group)
   expect(new Set(all).size).toBe(all.length)

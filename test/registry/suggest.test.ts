@@ -10,6 +10,16 @@ await list(home, {
   description: 'Tides.',
   capabilities: [{ name: 'tides', description: 'Gives tides.' }],
 })
+for (const [package_name, name] of [
+  ['com.example.lighthouse', 'Lighthouse'],
+  ['com.example.beacon', 'lighthouse'],
+] as const)
+  await list(home, {
+    package_name,
+    name,
+    description: 'Light.',
+    capabilities: [{ name: 'light', description: 'Gives light.' }],
+  })
 const token = await home.token('ada')
 const body = publication('com.example.hidden', { name: 'Tide secrets' })
 await home.request('POST', '/api/agents/publish', { token, body })
@@ -26,7 +36,11 @@ test.each([
   ['TÁB', ['Tide tables']],
   ['ables', ['Tide tables']],
   ['example.tides', ['Tide tables']],
+  ['light', ['lighthouse']],
+  ['light hou', ['lighthouse']],
+  ['Light-house', ['lighthouse']],
   ['zzqq', []],
+  ['zz qq', []],
   ['', []],
   [' ', []],
 ])('names that complete %j are suggested', async (typed, names) => {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
+import { openRegistry, person, signal } from '../support/registry.ts'
 import { publication } from '../transports/cases.ts'
 
 const home = await startGateway()
@@ -85,6 +86,13 @@ describe('an offer', () => {
     await ada('POST', `${path}/transfer`, { subject: 'fay', issuer: 'https://login.example.com' })
     expect(await offersTo(fay)).toEqual([])
     expect((await fay('POST', `${path}/accept-transfer`)).json.code).toBe('wrong_state')
+  })
+
+  test('is for a receiver of the same issuer as its maker, unless another is stated', async () => {
+    await using registry = await openRegistry()
+    const { id } = await registry.publish(publication('com.given.within'), person('ada'), signal)
+    await registry.transfer({ agent: id }, { subject: 'bob' }, person('ada'))
+    expect((await registry.acceptTransfer({ agent: id }, person('bob'))).owner?.subject).toBe('bob')
   })
 
   test('ends with the deletion of the agent', async () => {

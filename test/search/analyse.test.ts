@@ -25,6 +25,13 @@ describe('analysis', () => {
     expect(terms(identifier)).toEqual(expect.arrayContaining(expected))
   })
 
+  it('tells C#, F# and C++ from C and F', () => {
+    expect(terms('C# and C++, F#')).toEqual(['c#', 'and', 'c++', 'f#'])
+    expect(terms('C# é')).toEqual(['c#', 'e'])
+    expect(terms('vitamin C, abc#')).toEqual(['vitamin', 'c', 'abc'])
+    expect(readQuery('c').map(({ term }) => term)).toEqual(['c'])
+  })
+
   it('gives one identifier the same term in every style', () => {
     const styles = ['searchPage', 'search_page', 'search-page', 'SearchPage']
     for (const style of styles) expect(terms(style)).toEqual(terms('searchPage'))
@@ -34,6 +41,13 @@ describe('analysis', () => {
     expect(terms('CAFÉ')).toEqual(terms('cafe'))
     expect(terms('ＡＰＩ')).toEqual(['api'])
     expect(terms('running emails')).toEqual(terms('run email'))
+  })
+
+  it('cuts Thai, Lao, Khmer and Burmese into pairs, vowels and tones included', () => {
+    const thai = new Set(terms('พยากรณ์อากาศวันนี้'))
+    expect(terms('อากาศ').every((pair) => thai.has(pair))).toBe(true)
+    expect(terms('ທ່ານ')).toEqual(['ທ່', '່າ', 'ານ'])
+    expect(terms('Weather อากาศ')[0]).toBe('weather')
   })
 
   it('cuts Han, kana and Hangul into pairs, separate from adjacent text', () => {

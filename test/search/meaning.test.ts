@@ -1,21 +1,29 @@
 import { describe, expect, it } from 'vitest'
+import { synonymsFile } from '../../src/app/assets.ts'
+import type { Embedder } from '../../src/search/embedders/embedder.ts'
 import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
 import { clausesOf, createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import { readSynonyms } from '../../src/search/query/synonyms.ts'
 import type { IndexQuery, SearchDocument } from '../../src/search/search-index.ts'
 import { documentOf } from './support/documents.ts'
 import { plainVectors, tinyEmbedder } from './support/plain-vectors.ts'
 
 const { signal } = new AbortController()
+const synonyms = readSynonyms([synonymsFile])
 
 /** An index with words and meaning over the same documents. */
-async function home(documents: readonly SearchDocument[], inEnglish?: (text: string) => Promise<string>) {
+async function home(documents: readonly SearchDocument[], inEnglish?: Embedder['inEnglish']) {
   const { embedder: plain, state } = tinyEmbedder()
   const embedder = inEnglish ? { ...plain, inEnglish } : plain
   const vectors = plainVectors()
   const faults: unknown[] = []
   const meaning = createMeaning(embedder, vectors)
-  const index = createMemoryIndex({ meaning: () => meaning, onError: (fault) => faults.push(fault) })
+  const index = createMemoryIndex({
+    meaning: () => meaning,
+    synonyms,
+    onError: (fault) => faults.push(fault),
+  })
   async function put(changed: readonly SearchDocument[], revision: number) {
     await index.apply(
       changed.map((document) => ({ id: document.id, document })),
@@ -69,6 +77,26 @@ describe('search by meaning', () => {
     const terms = new Map(hits.map(({ id, why }) => [id, why.terms]))
     expect(terms.get('sky')).toEqual(['weather'])
     expect(terms.get('club')).toEqual(expect.arrayContaining(['wetter', 'verein']))
+  })
+
+  it('looks for synonyms of the words of a request in another language, and for none of its stop words', async () => {
+    const inEnglish = async (text: string, without?: ReadonlySet<string>) =>
+      text.replace('Wetter', 'weather').replace('das ', without?.has('das') ? '' : 'the ')
+    const { ask, put } = await home(documents, inEnglish)
+    await put([documentOf({ id: 'cluster', name: 'Cluster', description: 'Kubernetes, das' })], 2)
+    const { hits } = await ask('das Wetter auf k8s')
+    const terms = new Map(hits.map(({ id, why }) => [id, why.terms]))
+    expect(terms.get('sky')).toEqual(['weather'])
+    expect(terms.get('cluster')).toEqual(['kubernetes'])
+  })
+
+  it('lowers what a request excludes by a name of another script', async () => {
+    const inEnglish = async (text: string) => text.replace('гугл', 'google')
+    const { ask, put } = await home(documents, inEnglish)
+    await put([documentOf({ id: 'google', name: 'Google', description: 'weather forecast' })], 2)
+    const { hits } = await ask('weather без гугл')
+    const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
+    expect(factors).toMatchObject({ google: 0.25, sky: undefined })
   })
 
   it('searches by the words as they are if the model cannot tell their English', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { withoutCommand } from '../../src/search/query/pasted.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
 import { readRequest } from '../../src/search/query/request.ts'
 import { growth } from '../support/growth.ts'
@@ -22,10 +23,26 @@ describe('a request', () => {
     ['weather without an account', 'account'],
     ['E-Mail ohne Google', 'google'],
     ['correo sin google', 'google'],
+    ['Suche, aber nicht Google', 'google'],
+    ['Karten ohne die Google Dienste', 'google dienste'],
+    ['mapas pero no google', 'google'],
+    ['une carte mais pas google', 'google'],
+    ['карты, но не гугл', 'гугл'],
+    ['地图服务，不要百度', '百度'],
+    ['不用谷歌的搜索', '谷歌'],
+    ['除了百度以外的搜索引擎', '百度'],
+    ['Google以外の地図', 'google'],
+    ['グーグルを使わない検索', 'グーグル'],
+    ['구글 말고 다른 지도', '구글'],
     ['speech to text, not text to speech', ''],
     ['my server is not working', ''],
     ['I am not an expert', ''],
     ['I do not know what to cook', ''],
+    ["don't use openai for image generation", 'openai'],
+    ["weather that I don't want to pay for", ''],
+    ['alternatives to Google Maps', 'google'],
+    ['a replacement for slack', 'slack'],
+    ['alternative energy prices', ''],
     ['not google', ''],
     ['-google', ''],
     ['e-mail from 9-17', ''],
@@ -38,6 +55,9 @@ describe('a request', () => {
     expect(readRequest('slides by Monday').intent.trim()).toBe('slides')
     expect(readRequest('by Monday').intent).toBe('by Monday')
     expect(readRequest('monday boards').intent).toBe('monday boards')
+    expect(readRequest('alternatives to Google Maps').intent.trim()).toBe('Google Maps')
+    expect(readRequest('地图服务，不要百度').intent.trim()).toBe('地图服务')
+    expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
   })
 
   it('takes capitals for names', () => {
@@ -48,15 +68,53 @@ describe('a request', () => {
     expect(words('cats AND dogs')).toEqual(['cat', 'dog'])
   })
 
-  it.each(['not ', ' -a', 'a, ', 'no a or ', 'to ', 'by on ', 'isn’t a and ', '   ', 'word'])(
-    'of many "%s" is read in time proportional to its length',
-    async (part) => {
-      const read = (times: number) => () => {
-        for (let round = 0; round < 10; round++) directionsOf(readRequest(part.repeat(times)).intent)
-      }
-      expect(await growth(read(200), read(800))).toBeLessThan(10)
-    },
-  )
+  it.each([
+    '不要',
+    '地图以外',
+    '구글 말고',
+    'not ',
+    ' -a',
+    'a, ',
+    'no a or ',
+    'to ',
+    'by on ',
+    'isn’t a and ',
+    '   ',
+    'word',
+  ])('of many "%s" is read in time proportional to its length', async (part) => {
+    const read = (times: number) => () => {
+      for (let round = 0; round < 10; round++) directionsAsked(readRequest(part.repeat(times)).intent)
+    }
+    expect(await growth(read(200), read(800))).toBeLessThan(10)
+  })
+})
+
+describe('a pasted text', () => {
+  it.each([
+    ['npx -y @acme/mail-mcp@latest', '@acme/mail-mcp'],
+    ['uvx mail-server --port 8000', 'mail-server'],
+    ['$ pip install mail-server==1.2', 'mail-server'],
+    ['docker run -i --rm -e API_KEY mcp/mail:1.0', 'mcp/mail'],
+    ['npm install -g mail-mcp', 'mail-mcp'],
+    ['https://www.npmjs.com/package/@acme/mail-mcp', '@acme/mail-mcp'],
+    ['https://pypi.org/project/mail-server/', 'mail-server'],
+    ['https://github.com/acme/mail-mcp.git', 'acme/mail-mcp'],
+    ['https://github.com/acme/mail-mcp/tree/main', 'acme/mail-mcp'],
+    ['run docker containers', 'run docker containers'],
+    ['docker run', 'docker run'],
+    ['npm packages', 'npm packages'],
+    ['https://example.com/a/b', 'https://example.com/a/b'],
+  ])('is the package that it names: %s', (text, name) => {
+    expect(withoutCommand(text)).toBe(name)
+  })
+
+  it('finds the agent of the package first', async () => {
+    const documents = [
+      { id: 'other', name: 'Mail', description: 'npx runs the mail server of acme, mail-mcp.' },
+      { id: 'own', name: 'Post office', package_name: 'npm.acme/mail-mcp', description: 'Letters.' },
+    ]
+    expect((await idsOf(documents, 'npx -y @acme/mail-mcp'))[0]).toBe('own')
+  })
 })
 
 describe('what a query excludes', () => {
@@ -77,6 +135,13 @@ describe('what a query excludes', () => {
     expect(factors).toEqual({ free: undefined, mentions: 0.6, named: 0.25 })
     for (const { why } of hits) expect(why.scores.lexical).toBeGreaterThan(0.3)
   })
+
+  it('fits less probably', async () => {
+    const { hits } = await ask(await indexOf(documents.map(documentOf)), { text: 'web search -google' })
+    const confidences = Object.fromEntries(hits.map(({ id, confidence = 0 }) => [id, confidence]))
+    expect(confidences.mentions! / confidences.free!).toBeCloseTo(0.6)
+    expect(confidences.named! / confidences.free!).toBeCloseTo(0.25)
+  })
 })
 
 describe('directions', () => {
@@ -89,6 +154,20 @@ describe('directions', () => {
     ['text to speech', ['text>speech']],
   ])('of "%s"', (text, expected) => {
     expect([...directionsOf(text)]).toEqual(expect.arrayContaining(expected))
+  })
+
+  it.each([
+    ['PDF to Word', 'pdf>word'],
+    ['convertir un document Word en PDF', 'word>pdf'],
+    ['pasar de PDF a Word', 'pdf>word'],
+    ['PDF in Word umwandeln', 'pdf>word'],
+    ['von PDF nach Markdown', 'pdf>markdown'],
+    ['конвертировать PDF в Word', 'pdf>word'],
+    ['把PDF转换成Markdown', 'pdf>markdown'],
+    ['PDFをWordに変換', 'pdf>word'],
+    ['PDF를 Word로 변환', 'pdf>word'],
+  ])('that a request of any language asks for: "%s"', (text, expected) => {
+    expect([...directionsAsked(text)]).toContain(expected)
   })
 
   it('are turned round', () => {

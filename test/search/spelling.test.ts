@@ -55,6 +55,22 @@ describe('a right query', () => {
   })
 })
 
+describe('a query with a derived or colloquial word', () => {
+  it.each(['properties of undefined in a map', 'gimme a forecast', 'a thingy for my notes'])(
+    'has no correction: %s',
+    async (text) => {
+      const description = 'Defined things that take time'
+      const index = await withModel([...documents, documentOf({ id: 'near', name: 'Near', description })])
+      expect((await ask(index, { text, filter: public_ })).corrected).toBeUndefined()
+    },
+  )
+
+  it('has its misspelt words corrected', async () => {
+    const { corrected } = await ask(await withModel(documents), { text: 'gimme a forcast', filter: public_ })
+    expect(corrected).toEqual([{ from: 'forcast', to: 'forecast' }])
+  })
+})
+
 describe('a misspelt query', () => {
   it.each([
     ['forcast', [{ from: 'forcast', to: 'forecast' }], 'sky'],

@@ -44,6 +44,15 @@ describe('a search for an acronym', () => {
     expect(hits.map(({ id }) => id)).not.toContain('cluster')
   })
 
+  it('excludes what has the other word, if the search does not ask for it', async () => {
+    const factorsOf = async (text: string) => {
+      const { hits } = await ask(await indexOf(), { text })
+      return Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
+    }
+    expect(await factorsOf('deployments -k8s')).toEqual({ cluster: 0.6 })
+    expect(await factorsOf('kubernetes deployments but not k8s')).toEqual({ cluster: undefined })
+  })
+
   it('ranks what has the written word before what has another', async () => {
     const index = await indexOf()
     await index.apply(
@@ -84,6 +93,8 @@ describe('a list of synonyms', () => {
   it('adds only what a query lacks, at most 8 texts', () => {
     expect(expand(builtIn, 'k8s and Kubernetes')).toEqual([])
     expect(expand(builtIn, 'send a letter')).toEqual([])
+    expect(expand(builtIn, 'wi-fi')).toEqual(expand(builtIn, 'wifi'))
+    expect(expand(builtIn, 'edit .psd files')).toEqual(['photoshop'])
     expect(expand(builtIn, 'ocr tts crm ehr rag seo k8s iot vpn dns')).toHaveLength(8)
   })
 

@@ -21,6 +21,9 @@ test.each([
   ['ENOENT', 'unavailable'],
   ['28P01', 'not_configured'],
   ['3D000', 'not_configured'],
+  ['42501', 'not_configured'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'not_configured'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'not_configured'],
   ['22021', 'invalid_request'],
 ])('the error %s of PostgreSQL or its connection is %s to a caller', (thrown, code) => {
   const fault = withCode(thrown)

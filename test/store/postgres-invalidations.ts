@@ -192,7 +192,12 @@ export function invalidationContract(
       startRead: () => ({ at: 0, announced: 0 }),
       finishRead: () => reads.resolve(),
     } as unknown as Invalidations
-    await using _ = openListener({ url: home.url, invalidations, onError: (fault) => faults.push(fault) })
+    await using _ = openListener({
+      clock: Date.now,
+      url: home.url,
+      invalidations,
+      onError: (fault) => faults.push(fault),
+    })
     await reads.promise
     await using client = new Kysely<unknown>({
       dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: home.url, max: 1 }) }),

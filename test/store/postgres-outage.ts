@@ -60,6 +60,37 @@ export function outageContract(server: () => TestPostgres, openHome: () => Promi
       })
     })
 
+    test('that has no TLS, where the address wants it, fails the start with the reason and what to do', async () => {
+      const url = `${await server().createDatabase()}&sslmode=verify-full`
+      await expect(openPlain(url)).rejects.toMatchObject({
+        code: 'not_configured',
+        message: expect.stringMatching(/^PostgreSQL at .* cannot be used: The server does not support SSL/),
+        details: { hint: expect.stringContaining('sslmode') },
+      })
+    })
+
+    test('in which the user may make no tables fails the start with the reason and what to do', async () => {
+      const url = await server().createDatabase()
+      await server().query(url, 'create user reader')
+      await expect(openPlain(url.replace('user=postgres', 'user=reader'))).rejects.toMatchObject({
+        code: 'not_configured',
+        message: expect.stringMatching(
+          /^PostgreSQL at .* cannot be used: permission denied for schema public/,
+        ),
+        details: { hint: expect.stringContaining('own the database') },
+      })
+    })
+
+    test('with half of a restored dump fails the start with what to do', async () => {
+      const url = await server().createDatabase()
+      await server().query(url, 'create table entry (id text)')
+      await expect(openPlain(url)).rejects.toMatchObject({
+        code: 'not_configured',
+        message: expect.stringContaining('relation "entry" already exists'),
+        details: { hint: expect.stringContaining('empty database') },
+      })
+    })
+
     test('that stops during an idle transaction fails that transaction alone', async () => {
       await using home = await openHome()
       const entry = sampleEntry()

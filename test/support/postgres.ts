@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { accessSync, chownSync, constants, globSync } from 'node:fs'
+import { accessSync, chownSync, constants, globSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -19,6 +19,8 @@ export interface TestPostgres extends AsyncDisposable {
   ): Promise<readonly Record<string, unknown>[]>
   stop(): Promise<void>
   start(): Promise<void>
+  /** Starts the stopped server as a replica, which takes no writes until `select pg_promote()`. */
+  startReplica(): Promise<void>
 }
 
 /** The folder of `initdb` and the other PostgreSQL programs; undefined without PostgreSQL. */
@@ -106,6 +108,12 @@ export async function startPostgres(changed: Record<string, string> = {}): Promi
     query,
     start,
     stop,
+    async startReplica() {
+      const signal = join(data, 'standby.signal')
+      writeFileSync(signal, '')
+      if (postgresUser) chownSync(signal, postgresUser.uid, postgresUser.gid)
+      await start()
+    },
     async createDatabase(copied) {
       made += 1
       const name = `test_${made}`

@@ -235,6 +235,21 @@ describe('over agents with actions', () => {
     expect(skill.actions).toMatchObject([{ name: 'ask', input_schema }])
   })
 
+  test('a model reads why an agent cannot be called at once, and how to learn actions that are unknown', async () => {
+    const headers = [{ name: 'X-Key', is_required: true }]
+    const endpoint = { protocol: 'mcp' as const, url: 'http://127.0.0.1:9/mcp', headers }
+    await list(home, { package_name: 'com.example.sealed', endpoints: [endpoint] })
+    const { output } = await anonymous.call('resolve_package', { agent: 'com.example.sealed' })
+    expect(output).toMatchObject({
+      callable: 'needs_key',
+      callable_reason: 'It requires the header X-Key: store it with set_credential.',
+      actions: [],
+      next: expect.stringContaining('call_agent with the action list_capabilities'),
+    })
+    const { output: hosted } = await anonymous.call('resolve_package', { agent: 'svc.utility.finance' })
+    for (const member of ['callable_reason', 'next']) expect(hosted).not.toHaveProperty(member)
+  })
+
   test('a resolved agent has each action once, and as many as max_tokens allows', async () => {
     const { output } = await anonymous.call('resolve_package', { agent: 'com.example.weather' })
     expect(output.actions.map(({ name }: Action) => name)).toEqual(capabilities.map(({ name }) => name))
@@ -243,13 +258,13 @@ describe('over agents with actions', () => {
     expect(JSON.stringify(output).match(/Storm warnings/g)).toHaveLength(1)
     const { output: cut } = await anonymous.call('resolve_package', {
       agent: 'com.example.weather',
-      max_tokens: 176,
+      max_tokens: 196,
     })
     expect([cut.actions.map(({ name }: Action) => name), cut.more_actions]).toEqual([
       ['history', 'alerts'],
       2,
     ])
-    expect(tokensOf(cut)).toBeLessThan(186)
+    expect(tokensOf(cut)).toBeLessThan(206)
   })
 
   test('each form is that of its detail at every transport: tools answer in brief unless asked, all others full', async () => {

@@ -34,7 +34,7 @@ export function addTrustCommands(program: Command, json: WantsJson): void {
     .command('transfer')
     .argument('<agent>', 'package name, A2A address or id')
     .option('--to <subject>', 'token subject of the new owner; whoami prints it, with the issuer')
-    .option('--issuer <issuer>', "issuer of those tokens; this gateway's own when left out")
+    .option('--issuer <issuer>', 'issuer of those tokens; that of your own when left out')
     .option('--withdraw', 'end the offer')
     .description('offer an agent to another owner; as an admin, transfer it at once')
     .action(async (agent: string, options) => (await load()).transfer(agent, options, json()))

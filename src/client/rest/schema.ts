@@ -3723,7 +3723,7 @@ export interface components {
     TransferAgentBody: {
       /** @description Subject of the tokens of the receiver; null withdraws the offer. */
       subject: string | null
-      /** @description Issuer of those tokens; this gateway's own when absent. */
+      /** @description Issuer of those tokens; that of your own when absent. */
       issuer?: string
     }
     TransferOffer: {

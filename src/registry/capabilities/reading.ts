@@ -29,7 +29,8 @@ const maxDepth = 20
  */
 export function withReading(entry: StoredEntry, statement: ServerStatement, at: string): StoredEntry {
   const before = entry.reading
-  const { capabilities, findings } = usable(statement)
+  const { capabilities, findings: ofTools } = usable(statement)
+  const findings = [...ofTools, ...ofVersion(entry, statement)]
   const isListing = entry.capabilities.length === 0 || before?.lists === true
   const report = { status: 'ok', checked_at: at, detail: null } as const
   if (!isListing) {
@@ -169,6 +170,15 @@ function namesOf(entry: StoredEntry, statement: ServerStatement): Partial<Stored
       !entry.stated?.includes(field) && !(text && (hidesCharacters(text) || mixesScripts(text))),
   )
   return Object.fromEntries(followed)
+}
+
+/** An owner who states the version is told of another one. */
+function ofVersion({ owner, stated, version }: StoredEntry, statement: ServerStatement): Finding[] {
+  const { version: read } = introduction(statement)
+  if (!owner || !stated?.includes('version') || !read || read === version) return []
+  if (hidesCharacters(read)) return []
+  const message = `The server says that it is version ${read}.`
+  return [info('differs_from_server', '/version', message, 'State its version with update.')]
 }
 
 function differences(entry: StoredEntry, capabilities: readonly Capability[]): Finding[] {

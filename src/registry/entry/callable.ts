@@ -54,7 +54,7 @@ export function callableOf(
   }
   if (packages.length > 0) {
     const here = runnablePackage(entry) ? ' An operator lets the gateway run it with dragoman allow.' : ''
-    return fact('package', `It runs on your machine: install_config or dragoman install says how.${here}`)
+    return fact('package', `It runs on your machine: see install_config.${here}`)
   }
   if (isSilent) return fact('no', 'It has not answered the last probes.')
   const open = endpointsOf(entry).find(isSpoken)

@@ -91,7 +91,7 @@ export class Editor {
     })
   }
 
-  /** Changes an existing entry: `edit` returns the new entry, or throws. */
+  /** Changes an existing entry: `edit` returns the new entry, the same one where nothing changes, or throws. */
   async change(
     { agent, expected_revision }: Change,
     caller: Principal | null,
@@ -105,7 +105,9 @@ export class Editor {
       assertMay(principal, entry, agent)
       assertRevision(entry, expected_revision)
       const at = this.#now()
-      const next = { ...(await edit(entry, principal, at, reads)), updated_at: at }
+      const edited = await edit(entry, principal, at, reads)
+      if (edited === entry) return { before: entry, entry }
+      const next = { ...edited, updated_at: at }
       await assertNewVersion(reads, entry, next)
       return { before: entry, entry: next }
     })
@@ -189,11 +191,13 @@ export class Editor {
   ): Promise<Committed> {
     const { entry, revision } = await this.#options.store.change(async (reads) => {
       const { before, entry } = await decide(reads)
+      const audit = { ...action, actor }
+      if (entry === before) return { before, entry, audit }
       assertEntrySize(entry, before)
       const content_flags = await flagsOf(entry, reads, this.#options.protectedNames)
       const flagged = { ...entry, content_flags }
       const admit = admission(this.#options.quotas ?? null, actor, entry)
-      return { before, entry: flagged, audit: { ...action, actor }, admit }
+      return { before, entry: flagged, audit, admit }
     })
     return { id: entry.id, package_name: entry.package_name, revision }
   }
@@ -291,6 +295,7 @@ function assertRevision(entry: StoredEntry, expected: number | undefined): void 
 
 /**
  * A stated field takes precedence over the manifest from now on. A new manifest URL discards the card of the old one.
+ * Returns the same entry if it states all of the publication already.
  */
 function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
   const { capabilities, ...others } = stated(publication)
@@ -300,6 +305,8 @@ function updated(entry: StoredEntry, publication: Publication, at: string): Stor
   // The source of an unowned entry states all fields except those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
+  const isSame = statedFields?.length === before?.length && isDeepStrictEqual({ ...entry, ...values }, entry)
+  if (isSame && entry.owner !== null) return entry
   const { manifest_url } = values
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }

@@ -11,7 +11,7 @@ import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } fro
 export interface Recipient {
   /** Null withdraws the offer. */
   readonly subject: string | null
-  /** The issuer of the recipient's tokens; the local one when absent. */
+  /** The issuer of the recipient's tokens; that of the caller's when absent. */
   readonly issuer?: string | undefined
 }
 
@@ -35,12 +35,12 @@ interface TransferService {
 }
 
 export function createTransfers(store: Store, editor: Editor): TransferService {
-  const transfer: TransferService['transfer'] = async (change, { subject, issuer = localIssuer }, caller) => {
+  const transfer: TransferService['transfer'] = async (change, { subject, issuer }, caller) => {
     if (subject === null) {
       const committed = await editor.change(change, caller, { action: 'withdraw_transfer' }, withdrawn)
       return { ...committed, status: 'withdrawn' }
     }
-    const receiver = { issuer, subject }
+    const receiver = { issuer: issuer ?? caller?.issuer ?? localIssuer, subject }
     if (isAdmin(caller)) {
       const committed = await editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
         assertNotSuspended(entry)

@@ -17,7 +17,7 @@ interface ImporterOptions {
 }
 
 /**
- * Imports each line as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
+ * Imports each line that is not blank as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
  * updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on. Lines
  * of an MCP registry, `{server, _meta}`, are versions: all of one name make one entry.
  */
@@ -31,6 +31,7 @@ export async function importLines(
   const read: { line: number; facts: Facts }[] = []
   const servers: { line: number; item: ServerItem }[] = []
   for (const [at, text] of lines.entries()) {
+    if (text.trim() === '') continue
     try {
       const document: unknown = stripMarks(JSON.parse(withoutMarksAtEdges(text)))
       if (isRecord(document) && isRecord(document.server)) {

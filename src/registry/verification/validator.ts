@@ -9,12 +9,14 @@ import { hasServerSchema } from '../../../schemas/server-document.ts'
 import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
+import type { Reader } from '../../store/store.ts'
 import { usable } from '../capabilities/reading.ts'
 import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
-import { isReservedFor } from '../entry/name-rules.ts'
+import { assertFree, assertMayCreate, isReservedFor, namespacesOver } from '../entry/name-rules.ts'
+import { mayRead } from '../entry/permissions.ts'
 import { cardName } from '../import/read-line.ts'
 
 type Validate = (
@@ -23,15 +25,50 @@ type Validate = (
   signal: AbortSignal,
 ) => Promise<Validation>
 
-/** Validates a card or a publication without writing anything. */
-export function createValidator(fetchCard: FetchCard): Validate {
+/** Validates a card or a publication without writing anything. A caller reads too whether the name is free. */
+export function createValidator(fetchCard: FetchCard, reader: Pick<Reader, 'entry' | 'claims'>): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
-    if (publication) return await ofWhole(ofPublication(publication, caller), caller, fetchCard, signal)
+    if (publication) {
+      const whole = await ofWhole(ofPublication(publication, caller), caller, fetchCard, signal)
+      return caller ? await withNameFinding(whole, caller, reader) : whole
+    }
     if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
-    return await ofUrl(manifest_url, fetchCard, signal)
+    return await withNameFinding(await ofUrl(manifest_url, fetchCard, signal), caller, reader)
   }
+}
+
+/** With the reason for which the caller may not take the name, other than a name that resembles it. */
+async function withNameFinding(
+  validation: Validation,
+  caller: Principal,
+  reader: Pick<Reader, 'entry' | 'claims'>,
+): Promise<Validation> {
+  const name = validation.publication?.package_name ?? validation.preview?.package_name
+  if (!validation.valid || !name) return validation
+  const [entry, claims] = await Promise.all([
+    reader.entry({ package_name: name }),
+    reader.claims(namespacesOver(name)),
+  ])
+  if (entry && !entry.deleted && mayRead(caller, entry))
+    return { ...validation, findings: [...validation.findings, ownName(name)] }
+  try {
+    assertMayCreate(caller, name, claims)
+    assertFree(entry, name, caller, claims)
+    return validation
+  } catch (thrown) {
+    if (!(thrown instanceof Failure)) throw thrown
+    const finding = error('name_taken', '/package_name', thrown.message, thrown.details.hint ?? otherName)
+    return { ...validation, valid: false, findings: [finding, ...validation.findings] }
+  }
+}
+
+const otherName = 'Choose another name.'
+
+function ownName(name: string): Finding {
+  const message = `You have an agent ${name} already.`
+  return info('own_name', '/package_name', message, 'To change it, use update in place of publish.')
 }
 
 /** False for a card that is too large to be read at its URL. */

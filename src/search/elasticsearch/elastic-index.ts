@@ -11,7 +11,7 @@ import { fold, gramLength, maxCharacters } from '../index/name-index.ts'
 import { textAndSort } from '../index/order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
-import { directionsOf, reversed } from '../query/directions.ts'
+import { directionsAsked, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type {
   EntryChange,
@@ -291,7 +291,7 @@ function addHits(
 
 /** The terms of candidates that rank and explain them. */
 function relevantTerms({ request }: Reading, terms: readonly QueryTerm[]): Set<string> {
-  const directions = [...directionsOf(request.intent)].flatMap((direction) => [
+  const directions = [...directionsAsked(request.intent)].flatMap((direction) => [
     direction,
     reversed(direction),
   ])

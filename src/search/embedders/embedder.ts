@@ -18,6 +18,9 @@ export interface Embedder extends AsyncDisposable {
     as: 'query' | 'document',
     signal: AbortSignal,
   ): Promise<readonly TextEmbedding[]>
-  /** The text with its words of other languages in English, as far as the model can tell; models may lack this. */
-  inEnglish?(text: string): Promise<string>
+  /**
+   * The text with its words of other languages in English, as far as the model can tell, and without those that are in
+   * `without`, folded; models may lack this.
+   */
+  inEnglish?(text: string, without?: ReadonlySet<string>): Promise<string>
 }

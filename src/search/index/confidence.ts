@@ -8,14 +8,15 @@ const named = 0.95
 
 /**
  * The probability that a hit fits a query, 0 to 1: by the share of the query's information in the words that the hit
- * has, and by the cosine of their meaning if it is known. Unlike the score it is absolute: it compares over queries.
+ * has, and by the cosine of their meaning if it is known; lower by the factor of its score if it holds what the query
+ * excludes. Unlike the score it is absolute: it compares over queries.
  */
 export function confidenceOf({ similarity, scores }: Match, isNamed: boolean): number {
-  const { coverage = 0 } = scores
+  const { coverage = 0, excluded = 1 } = scores
   const logit =
     similarity === null
       ? byWords.intercept + byWords.coverage * coverage
       : bySimilarity.intercept + bySimilarity.similarity * similarity + bySimilarity.coverage * coverage
-  const probability = 1 / (1 + Math.exp(-logit))
+  const probability = excluded / (1 + Math.exp(-logit))
   return isNamed ? Math.max(named, probability) : probability
 }

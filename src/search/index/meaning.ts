@@ -13,8 +13,8 @@ export interface Likeness {
 
 /** The search by meaning over vectors. */
 export interface Meaning {
-  /** The text with its words of other languages in English, as far as the model can tell. */
-  inEnglish(text: string): Promise<string>
+  /** The text with its words of other languages in English, as far as the model can tell, and without those of `without`. */
+  inEnglish(text: string, without: ReadonlySet<string>): Promise<string>
   /** The words that the model knows, where they are at hand. */
   readonly words?: ModelWords | undefined
   /**
@@ -55,8 +55,8 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
   }
 
   return {
-    async inEnglish(text) {
-      return (await embedder.inEnglish?.(text.slice(0, maxCharacters))) ?? text
+    async inEnglish(text, without) {
+      return (await embedder.inEnglish?.(text.slice(0, maxCharacters), without)) ?? text
     },
     words: createModelWords(embedder),
     async compare(text, filter, named, signal) {

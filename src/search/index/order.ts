@@ -3,6 +3,7 @@ import type { VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { LivenessStatus } from '../../../schemas/liveness.ts'
 import { compareAscii, compareText } from '../../common/compare.ts'
+import { withoutCommand } from '../query/pasted.ts'
 import type { IndexQuery, Position, SearchDocument, Sort } from '../search-index.ts'
 
 /** A slot and its position in the order of a query. */
@@ -72,11 +73,12 @@ export function compareTies(left: Omit<Position, 'key'>, right: Omit<Position, '
 }
 
 /**
- * The text of a query and its sort: without a text, `relevance` means `newest`. Throws Failure `invalid_request` for a
+ * The text of a query, a package for a command that installs it, and its sort: without a text, `relevance` means `newest`. Throws Failure `invalid_request` for a
  * position of another sort.
  */
 export function textAndSort(query: IndexQuery): { readonly text: string; readonly sort: Sort } {
-  const text = query.text?.trim() ?? ''
+  const written = query.text?.trim() ?? ''
+  const text = query.exact ? written : withoutCommand(written)
   const sort = text === '' && query.sort === 'relevance' ? 'newest' : query.sort
   if (query.after) checkPosition(query.after, sort)
   return { text, sort }

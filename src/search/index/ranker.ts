@@ -1,5 +1,12 @@
 import type { Correction } from '../../../schemas/search.ts'
-import { isEnglish, type QueryTerm, readQuery, termsOf, withSynonyms } from '../query/query-terms.ts'
+import {
+  isEnglish,
+  languageIn,
+  type QueryTerm,
+  readQuery,
+  termsOf,
+  withSynonyms,
+} from '../query/query-terms.ts'
 import { type Request, readRequest } from '../query/request.ts'
 import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { Facets, Filter, Hit, Hits, IndexQuery, Sort } from '../search-index.ts'
@@ -58,6 +65,8 @@ export interface Corpus {
 /** Number of best entries by words whose meaning is compared even if they are not among the nearest. */
 const namedDepth = 20
 
+const han = /\p{scx=Han}/u
+
 /** Number of best hits, one of which fits if any does. */
 const decisiveHits = 3
 
@@ -87,14 +96,14 @@ export class Ranker {
    */
   async read(text: string, query: IndexQuery, vocabulary: Vocabulary, signal: AbortSignal): Promise<Reading> {
     const { exact, filter, words_only } = query
-    const request = readRequest(text)
-    const { intent } = request
+    const written = readRequest(text)
+    const { intent } = written
     const terms = readQuery(intent)
-    if (exact || vocabulary.isName(text)) return { text, request, terms, meant: intent }
-    const english = await this.#inEnglish(words_only ? undefined : this.#meaning(), intent)
-    if (english !== intent) {
-      return { text, request, terms: readQuery(english), foreign: terms, meant: intent }
-    }
+    if (exact || vocabulary.isName(text)) return { text, request: written, terms, meant: intent }
+    const meaning = words_only ? undefined : this.#meaning()
+    const request = await this.#withOtherNames(written, meaning)
+    const foreign = await this.#readForeign(meaning, text, request, terms)
+    if (foreign) return foreign
     const spelling = {
       isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
       termOf: (word: string) => termsOf(word).find((term) => vocabulary.has(term)),
@@ -104,7 +113,7 @@ export class Ranker {
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
     if (!corrected) return this.#withSynonyms(text, request, terms)
-    const meant = readRequest(corrected.text)
+    const meant = await this.#withOtherNames(readRequest(corrected.text), meaning)
     const reading = this.#withSynonyms(corrected.text, meant, readQuery(meant.intent))
     return { ...reading, corrected: corrected.corrections }
   }
@@ -189,16 +198,53 @@ export class Ranker {
     }
   }
 
-  #withSynonyms(text: string, request: Request, terms: readonly QueryTerm[]): Reading {
-    const synonyms = this.#synonyms.expand(request.intent, terms)
+  /** A reading of the terms of a request, with the synonyms of what it is written in. */
+  #withSynonyms(
+    text: string,
+    request: Request,
+    terms: readonly QueryTerm[],
+    written: readonly QueryTerm[] = terms,
+  ): Reading {
+    const synonyms = this.#synonyms.expand(request.intent, written)
     const meant = synonyms.length === 0 ? request.intent : [request.intent, ...synonyms].join(' ')
     return { text, request, terms: withSynonyms(terms, synonyms), meant }
   }
 
-  /** The words to look for: those of the text, and English ones for words of other languages. */
-  async #inEnglish(meaning: Meaning | undefined, text: string): Promise<string> {
+  /** A request that excludes what it names by its other names as well: `k8s` and Kubernetes, Google in other scripts. */
+  async #withOtherNames(request: Request, meaning: Meaning | undefined): Promise<Request> {
+    const { intent, excluded } = request
+    if (excluded === '') return request
+    const names = this.#synonyms.expand(excluded, readQuery(excluded)).filter((name) => !name.includes(' '))
+    // The characters of a Chinese name mean other words.
+    const english = han.test(excluded) ? excluded : await this.#inEnglish(meaning, excluded, new Set())
+    if (english !== excluded) names.push(...english.trim().split(/\s+/))
+    const wanted = new Set(readQuery(intent).map(({ term }) => term))
+    const others = names.filter((name) => !termsOf(name).some((term) => wanted.has(term)))
+    return { intent, excluded: [excluded, ...others].join(' ') }
+  }
+
+  /** The English words of a query in another language, and its own; undefined for an English one. */
+  async #readForeign(
+    meaning: Meaning | undefined,
+    text: string,
+    request: Request,
+    terms: readonly QueryTerm[],
+  ): Promise<Reading | undefined> {
+    const { words, phrases } = languageIn(request.intent)
+    const intent = phrases ? request.intent.replace(phrases, ' ') : request.intent
+    const english = await this.#inEnglish(meaning, intent, words)
+    if (english === intent) return undefined
+    const reading = this.#withSynonyms(text, request, readQuery(english), terms)
+    return { ...reading, foreign: terms }
+  }
+
+  async #inEnglish(
+    meaning: Meaning | undefined,
+    text: string,
+    without: ReadonlySet<string>,
+  ): Promise<string> {
     try {
-      return (await meaning?.inEnglish(text)) ?? text
+      return (await meaning?.inEnglish(text, without)) ?? text
     } catch (fault) {
       this.#onError(fault)
       return text

@@ -4,7 +4,7 @@ import type { Pieces, Sections } from '../../common/sections.ts'
 import { SlotLists } from '../../common/slot-lists.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
-import { directionsOf, reversed } from '../query/directions.ts'
+import { directionsAsked, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
@@ -168,7 +168,7 @@ export class TextIndex {
         adjustments.set(slot, { ...factorOf(list.weights[index] ?? 0), ...adjustments.get(slot) })
       }
     }
-    for (const direction of directionsOf(intent)) {
+    for (const direction of directionsAsked(intent)) {
       note(direction, () => ({ direction: sameDirection }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }

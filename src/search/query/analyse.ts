@@ -10,13 +10,18 @@ type Emit = (term: string, word: string, boilerplate: boolean) => void
 const maxCharacters = 20_000
 const maxTermLength = 64
 
-const unspaced = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]`
+const eastAsian = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]`
+/** The marks of these scripts are vowels and tones. */
+const southeastAsian = String.raw`[[\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{M}]]`
+const unspaced = `[${eastAsian}${southeastAsian}]`
 const spaced = String.raw`[[\p{L}\p{M}\p{N}]--${unspaced}]`
-/** A run of Han, kana or Hangul, or words of other scripts with the marks that join identifiers. */
-const runs = new RegExp(String.raw`${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
+/** C#, F# and C++, which are other languages than C and F. */
+const language = String.raw`(?<![\p{L}\p{M}\p{N}])[A-Za-z](?:\+\+|#)(?![\p{L}\p{M}\p{N}])`
+/** A run of a script without spaces, or words of other scripts with the marks that join identifiers. */
+const runs = new RegExp(String.raw`${language}|${unspaced}+|${spaced}+(?:[._\/\-]${spaced}+)*`, 'gv')
 const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
 /** The same for ASCII. Classes of all scripts take long to compile, at the first text that needs them, and to match. */
-const asciiRuns = /[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
+const asciiRuns = /(?<![a-z0-9])[a-z](?:\+\+|#)(?![a-z0-9])|[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
 /** The boundaries within `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
 const joints =
   /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
@@ -29,7 +34,7 @@ const accents = /[\u0300-\u036f]/g
 /**
  * Splits a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
  * English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and
- * `search-page` are equal; Han, kana and Hangul as pairs of characters. Terms above 64 characters are dropped.
+ * `search-page` are equal; Han, kana, Hangul, Thai, Lao, Khmer and Burmese as pairs of characters. Terms above 64 characters are dropped.
  * `boilerplate` are the folded words without information, those of English when absent.
  */
 export function analyse(text: string, emit: Emit, boilerplate: ReadonlySet<string> = stopWords): void {
@@ -92,5 +97,5 @@ function emitPairs(run: string, emit: Emit): void {
 export function fold(word: string): string {
   const lower = word.toLowerCase()
   if (ascii.test(lower)) return lower
-  return lower.normalize('NFD').replace(accents, '')
+  return lower.normalize('NFD').replace(accents, '').normalize('NFC')
 }

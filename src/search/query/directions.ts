@@ -38,6 +38,23 @@ export function directionsOf(text: string): Set<Direction> {
   return found
 }
 
+/** How other languages write "to" between what is converted: in requests only, since "en" and "in" say less in texts. */
+const connectorsElsewhere = [
+  String.raw`(?<=\b(?:de|del|da|dal|von|vom|aus)\s\S{1,40})\s(?:a|à|au|al|in|zu)\s`,
+  String.raw`\sin\s(?=\S{1,40}\s(?:umwandel|konvertier|verwandel|übersetz))`,
+  String.raw`\s(?:en|vers|nach|em|para|в|на)\s`,
+  '转(?:换|化)?(?:成|为|到|至)?|轉(?:換|化)?(?:成|為)?',
+  String.raw`[を을를]\s?(?=[a-z0-9]{1,40}\s?(?:に|へ|으?로))`,
+].join('|')
+const elsewhere = new RegExp(connectorsElsewhere, 'giu')
+const unspacedLetters = /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]+/gv
+
+/** The directions that a request asks for, in any language whose connectors are known. */
+export function directionsAsked(request: string): Set<Direction> {
+  const text = request.slice(0, maxCharacters)
+  return directionsOf(text.replace(elsewhere, ' to ').replace(unspacedLetters, ' '))
+}
+
 export function reversed(direction: Direction): Direction {
   const [from = '', to = ''] = direction.split('>')
   return `${to}>${from}`

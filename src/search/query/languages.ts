@@ -1,7 +1,7 @@
 import { stopWords } from './stop-words.ts'
 
 /** How a language asks: its words and phrases without information about the request. */
-interface Language {
+export interface Language {
   /** Folded words: lower case, without accents. */
   readonly words: ReadonlySet<string>
   /** Phrases of scripts without spaces, or endings of words, which are cut out of a query. */
@@ -25,6 +25,7 @@ const german = wordsOf(
   'soll sollen sollte will wollen mochte mochten wurde wurden brauche brauchen braucht benotige suche suchen such',
   'finde finden hilf hilft helfen zeig zeige zeigen gib geben sag sage sagen lass lassen mache machen mach tun',
   'werkzeug werkzeuge programm dienst assistent etwas irgendwas mir',
+  'fuer ueber koennen koennte wuerde wuerden moechte moechten muessen benoetige',
 )
 const spanish = wordsOf(
   'el la los las lo un una unos unas al del de a en y e o u pero que como cuando donde quien cual cuales cuanto',
@@ -113,8 +114,9 @@ export function languageOf(text: string, words: readonly string[]): Language {
   let most = countIn(english, words)
   for (const language of inLatin) {
     const count = countIn(language, words)
+    // A single letter is as likely a name: the language C.
     const isEvident = words.some(
-      (word) => language.words.has(word) && !alsoEnglish.has(word) && !stopWords.has(word),
+      (word) => word.length > 1 && language.words.has(word) && !alsoEnglish.has(word) && !stopWords.has(word),
     )
     if (!isEvident || count <= most) continue
     best = language

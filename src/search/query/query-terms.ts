@@ -1,5 +1,5 @@
 import { analyse, fold } from './analyse.ts'
-import { languageOf } from './languages.ts'
+import { type Language, languageOf } from './languages.ts'
 import { stopWords } from './stop-words.ts'
 
 /** A distinct term of a query. */
@@ -26,7 +26,7 @@ const blanks = /[^\p{L}\p{M}\p{N}]+/u
  */
 export function readQuery(text: string): QueryTerm[] {
   const query = text.slice(0, maxCharacters)
-  const { words, phrases } = languageOf(query, query.split(blanks).map(fold))
+  const { words, phrases } = languageIn(query)
   const terms = new Map<string, QueryTerm>()
   const boilerplate = withoutNames(words, query)
   const read = (part: string, counts: (term: string) => boolean) =>
@@ -43,6 +43,11 @@ export function readQuery(text: string): QueryTerm[] {
   if (alone.length > 0)
     read(query, (term) => alone.some((character) => term !== character && term.includes(character)))
   return [...terms.values()].slice(0, maxTerms)
+}
+
+/** How the language of a query asks. */
+export function languageIn(text: string): Language {
+  return languageOf(text, text.split(blanks).map(fold))
 }
 
 /** Boilerplate without the words that are written in capitals, such as WHO or IT: those are names. */
@@ -72,7 +77,7 @@ export function withSynonyms(terms: readonly QueryTerm[], synonyms: readonly str
 
 /** True unless the script or the stop words of a query show another language. */
 export function isEnglish(text: string): boolean {
-  const { words, phrases } = languageOf(text, text.split(blanks).map(fold))
+  const { words, phrases } = languageIn(text)
   return words === stopWords && phrases === undefined
 }
 

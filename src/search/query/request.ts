@@ -5,13 +5,14 @@ import { stopWords } from './stop-words.ts'
 export interface Request {
   /** The query without exclusions and times. */
   readonly intent: string
-  /** The words that it excludes and does not ask for as well. */
+  /** The words that it excludes, and does not ask for unless it asks for alternatives to them. */
   readonly excluded: string
 }
 
 const maxCharacters = 4_000
 const word = String.raw`[\p{L}\p{N}][\p{L}\p{M}\p{N}+#.&\-]*`
-const articles = String.raw`(?:(?:an?|the|any|using|use|from|by|with)\s+){0,3}`
+const foreignArticles = 'das|der|die|den|dem|einen?|eine[mr]|el|los|las?|les?|une?|una|il|lo|os|uma?'
+const articles = String.raw`(?:(?:an?|the|any|using|use|from|by|with|${foreignArticles})\s+){0,3}`
 /** A word, or two at the end of a clause, or several words joined by "or", or a direction such as "text to speech". */
 const excludedObject = String.raw`${articles}(${word}(?:\s+(?:to|into)\s+${word}|(?:,?\s+(?:or|and|nor)\s+${articles}${word}){1,4}|\s+${word}(?=\s*(?:$|[,.;:!?)])))?)`
 /** "not" and "no" exclude what follows where they stand after a comma, "but", "and" or "is": not in "I do not know". */
@@ -20,11 +21,23 @@ const cues = [
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|with)\s+)no`,
   String.raw`\b(?:is|are)n['’]?t`,
   String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
+  String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?`,
   String.raw`\b(?:ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne)`,
-  String.raw`(?<![\p{L}\p{N}])(?:без|кроме)`,
+  String.raw`\b(?:aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non)`,
+  String.raw`(?<![\p{L}\p{N}])(?:без|кроме|но\s+не)`,
 ].join('|')
 const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
 const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
+const excludedRun = String.raw`[\p{L}\p{N}.]{2,12}?`
+/** Chinese names what it excludes after the cue, Japanese and Korean before it. */
+const unspacedExclusions = [
+  String.raw`[，,]?但?(?:不要用?|不用|不使用|不想用|不含)\s*(${excludedRun})(?=的|[^\p{L}\p{N}.]|$)`,
+  String.raw`除了\s*(${excludedRun})(?:以外|之外)`,
+  String.raw`([[\p{scx=Han}\p{scx=Kana}\p{sc=Latn}\p{N}.]--[\p{sc=Hira}]]{1,20})(?:以外|を使わ(?:ない|ずに?)|なし|抜き)`,
+  String.raw`([\p{L}\p{N}.]{1,20}?)[을를]?\s?(?:말고|제외하고|제외한|빼고)`,
+].map((pattern) => new RegExp(pattern, 'gv'))
+const mayBeUnspaced = /[\p{scx=Han}\p{scx=Kana}\p{scx=Hang}]/u
+
 /** "is not working" states a problem and excludes nothing. */
 const state = /^(?:\p{Ll}{3,}(?:ing|ed|able|ible)|sure|down|up|only|just|enough|too|there|yet|here)$/u
 
@@ -41,6 +54,12 @@ const final = new RegExp(
   'giu',
 )
 
+/** "Alternatives to Google Maps" are like it, and not of Google: the first word is what is excluded. */
+const alternatives = new RegExp(
+  String.raw`\b(?:alternatives?\s+(?:to|for)|(?:a\s+)?replacements?\s+for)\s+${articles}(${word})`,
+  'giu',
+)
+
 /** Reads a query. One that only excludes, or only states a time, asks for all its words. */
 export function readRequest(text: string): Request {
   const query = text.slice(0, maxCharacters)
@@ -50,13 +69,18 @@ export function readRequest(text: string): Request {
     objects.push(object)
     return ' '
   }
-  const intent = query.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
+  const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
+  const named = query.replace(alternatives, ' $1')
+  const spaced = named.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
+  const intent = mayBeUnspaced.test(spaced)
+    ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
+    : spaced
   const words = new Set(wordsOf(intent))
   if (![...words].some((written) => !stopWords.has(written))) return { intent: query, excluded: '' }
   const excluded = objects
     .flatMap(wordsOf)
     .filter((written) => !words.has(written) && !stopWords.has(written))
-  return { intent, excluded: excluded.join(' ') }
+  return { intent, excluded: [...excluded, ...replaced].join(' ') }
 }
 
 function wordsOf(text: string): string[] {

@@ -17,6 +17,7 @@ export const stopWords: ReadonlySet<string> = new Set(
     'please help assist show tell give find look looking want wants wanted need needs needed like',
     'let get got know trying try using use used make provide suggest recommend wondering interested',
     'today tonight tomorrow yesterday currently soon later',
+    'gimme lemme wanna gonna gotta dunno kinda pls plz thx lol btw thingy',
     'hi hello hey thanks thank ok okay yes able possible way ways something someone anything',
     'agent agents tool tools mcp server servers',
   ]

@@ -48,7 +48,7 @@ function createSynonyms(all: ReadonlyMap<string, readonly string[]>): Synonyms {
       let isPhrase = false
       for (const { words } of terms)
         for (const word of words) {
-          for (const long of all.get(word) ?? []) found.add(long)
+          for (const long of all.get(word) ?? all.get(word.replaceAll('-', '')) ?? []) found.add(long)
           isPhrase ||= phrases.has(word)
         }
       if (found.size === 0 && !isPhrase) return []

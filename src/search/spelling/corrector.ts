@@ -115,8 +115,18 @@ const endings = /(?:s|es|ed|ing|ers?|ly)$/
 /** A consonant after a single vowel that is doubled before an ending: the `p` of `stopped`. */
 const doubling = /(?<![aeiou])([aeiou])([^aeiou])\2(?:ed|ing|ers?)$/
 
+/** Beginnings that make a word of another of at least five letters: *undefined*, *reorder*. */
+const prefix = /^(?:un|re|pre|non|mis|dis|over|under|multi|micro|auto|sub)(?=.{5})/
+
 /** The words of which a word may be a regular form. */
 function basesOf(word: string): string[] {
+  const whole = word.replace(prefix, '')
+  return whole === word
+    ? formsWithoutEnding(word)
+    : [...formsWithoutEnding(word), whole, ...formsWithoutEnding(whole)]
+}
+
+function formsWithoutEnding(word: string): string[] {
   const base = word.replace(endings, '')
   const doubled = doubling.test(word) ? base.slice(0, -1) : word
   return [base, word.replace(/s$/, ''), `${base}e`, doubled, base.replace(/i$/, 'y')].filter(

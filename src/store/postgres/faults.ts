@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { UnreachableStore, type WriteRefusal } from '../store.ts'
+import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store.ts'
 
 /** Codes of Node for an unreachable server (libuv's names), and messages of `pg`, whose errors have no codes. */
 const unreachableCodes =
@@ -12,7 +12,15 @@ const unreachableWords =
 const away = /^(08...|57P0[1-5]|53300)$/
 /** SQLSTATEs of a time-out, a cancellation and a lost conflict: the same call may succeed a little later. */
 const busy = /^(40001|40P01|55P03|57014|25P0[34]|53...)$/
-const refused = /^(28...|3D000|42501|3F000)$/
+/** SQLSTATEs of a wrong user, password or database. */
+const refused = /^(28...|3D000)$/
+/** SQLSTATEs of a right that is missing, such as that to make tables. */
+const forbidden = /^(42501|3F000)$/
+/** SQLSTATE of a table that a migration makes, and that is there. */
+const tableIsThere = '42P07'
+/** Codes of Node (its names for those of OpenSSL) for a connection without the TLS that is wanted, and messages of `pg`. */
+const untrustedCodes = /CERT|^(ERR_(TLS|SSL)_|UNABLE_TO_|INVALID_PURPOSE|HOSTNAME_MISMATCH)/
+const untrustedWords = /SSL connection/
 const retry = { retry_after_s: 1 }
 
 /** Pauses between attempts. */
@@ -37,11 +45,31 @@ export function storeFailure(thrown: unknown): unknown {
   }
   if (busy.test(code))
     return new Failure('unavailable', 'The store is busy; the change was not written.', retry, thrown)
-  if (refused.test(code)) {
-    const hint = 'Check the user, the password, the database and their rights in DATABASE_URL.'
+  if (refused.test(code))
+    return new RefusingStore(
+      'Check the user, the password and the database in DATABASE_URL, and what pg_hba.conf allows.',
+      thrown,
+    )
+  if (isUntrusted(thrown))
+    return new RefusingStore(
+      'Turn TLS on in the server, or set sslmode in DATABASE_URL: verify-full with sslrootcert for a CA of your own, disable for no TLS.',
+      thrown,
+    )
+  if (forbidden.test(code)) {
+    const hint = 'Let the user in DATABASE_URL own the database: alter database NAME owner to USER.'
     return new Failure(
       'not_configured',
-      'The store refuses the credentials of the gateway.',
+      'The user of the gateway lacks a right in the store.',
+      { hint },
+      thrown,
+    )
+  }
+  if (code === tableIsThere) {
+    const hint =
+      'Restore into an empty database, by pg_restore --single-transaction; or name a database of the gateway alone.'
+    return new Failure(
+      'not_configured',
+      'The database holds tables of these names, and no record of the migrations that made them.',
       { hint },
       thrown,
     )
@@ -58,6 +86,13 @@ export function isUnreachable(thrown: unknown): boolean {
   const code = codeOf(thrown)
   if (code !== '') return away.test(code) || unreachableCodes.test(code)
   return thrown instanceof Error && unreachableWords.test(thrown.message)
+}
+
+function isUntrusted(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  return code === ''
+    ? thrown instanceof Error && untrustedWords.test(thrown.message)
+    : untrustedCodes.test(code)
 }
 
 /** True for a transaction that lost a conflict and may be repeated from the start. */

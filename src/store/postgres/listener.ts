@@ -3,7 +3,7 @@ import pg from 'pg'
 import { linkSignals } from '../../common/abort.ts'
 import { clientOptions, type Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
-import { storeFailure } from './faults.ts'
+import { refusalOf, storeFailure } from './faults.ts'
 import type { Invalidations } from './invalidations.ts'
 
 /** The channel for notifications of commits that other processes wait for. */
@@ -20,6 +20,12 @@ interface ListenerOptions {
   readonly invalidations: Invalidations
   /** Called each time the connection is lost, or is not made. */
   readonly onError: (fault: unknown) => void
+  /** Called while the server is a replica, about once a second. */
+  readonly onReplica?: (() => void) | undefined
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number
+  /** Called with the milliseconds by which the server's clock is ahead of this one, about once a second. */
+  readonly onClock?: ((ahead: number) => void) | undefined
   /** Called after each answer, about once a second. */
   readonly onAnswer?: (() => void) | undefined
 }
@@ -33,6 +39,9 @@ export function openListener({
   sockets,
   invalidations,
   onError,
+  onReplica,
+  clock,
+  onClock,
   onAnswer,
 }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
@@ -62,12 +71,18 @@ export function openListener({
     client.on('notification', () => wake())
     try {
       await client.connect()
-      await client.query(`listen ${channel}`)
+      let isListening = false
       while (!stop.signal.aborted) {
+        if (!isListening) isListening = await subscribe(client)
         const awake = new AbortController()
         wake = () => awake.abort()
         const start = invalidations.startRead()
+        const sent_at = clock()
         const { rows } = await client.query(selectCounters)
+        const answered_at = clock()
+        // A process that was paused meanwhile learns nothing of the clock.
+        if (rows[0] && answered_at - sent_at < statementMilliseconds)
+          onClock?.(rows[0].now * 1000 - (sent_at + answered_at) / 2)
         invalidations.finishRead(toCounters(rows), start)
         answered()
         // Not a race with a promise of the whole session, which would hold each turn until the session ends.
@@ -80,6 +95,18 @@ export function openListener({
       return fault
     } finally {
       await client.end().catch(() => {})
+    }
+  }
+
+  /** False for a replica, which sends no notifications. */
+  async function subscribe(client: pg.Client): Promise<boolean> {
+    try {
+      await client.query(`listen ${channel}`)
+      return true
+    } catch (fault) {
+      if (refusalOf(fault) !== 'read_only') throw fault
+      onReplica?.()
+      return false
     }
   }
 

@@ -68,7 +68,7 @@ function unsupported(message: string): Failure {
 }
 
 /** Adds the server and the cause; only the operator sees the message. */
-function explained(fault: unknown, address: string): unknown {
+export function explained(fault: unknown, address: string): unknown {
   if (!(fault instanceof Failure) || !(fault.cause instanceof Error)) return fault
   const { code, message } = fault.cause as Error & { code?: string }
   const hint = fault.details.hint ?? 'Start it, or set DATABASE_URL to its address.'

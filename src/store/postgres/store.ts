@@ -17,7 +17,8 @@ import { selectCounters, toCounters } from './counters.ts'
 import { isUnreachable, refusalOf, retries, storeFailure } from './faults.ts'
 import { Invalidations } from './invalidations.ts'
 import { openListener } from './listener.ts'
-import { askPostgres } from './server-info.ts'
+import { databaseAddress } from './redact-url.ts'
+import { askPostgres, explained } from './server-info.ts'
 import { createTransact } from './transact.ts'
 
 /** Connections of one process; the listener has one more. */
@@ -61,7 +62,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     })
   await retryFor(hello, isUnreachable, { ...retries, within_ms: start_ms })
   await using migrating = over(createPool(url, 1, noLimits, onError, { sockets }))
-  const migrations = await migrate(migrating)
+  const migrations = await migrate(migrating).catch((fault) => {
+    throw explained(fault, databaseAddress(url))
+  })
   if (migrations.length > 0) observer.onMigrate?.(migrations)
 
   await using stack = new AsyncDisposableStack()
@@ -74,7 +77,9 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const cache = createEntryCache(options.cached_characters)
   const { rows } = await reader.executeQuery<CounterTable>(CompiledQuery.raw(selectCounters))
   const invalidations = new Invalidations(reader, cache, commits, toCounters(rows))
-  stack.use(openListener({ url, sockets, invalidations, onError, onAnswer: observer.onAnswer }))
+  const onReplica = () => observer.onWrite?.('read_only')
+  const { onAnswer, onClock } = observer
+  stack.use(openListener({ url, sockets, invalidations, onError, onReplica, clock, onClock, onAnswer }))
 
   const execute = createTransact(writing)
   const observed = (realm: Realm, telling?: boolean) =>

@@ -20,8 +20,6 @@ export interface HttpLimits {
 
 interface Connection {
   readonly address: string
-  /** By the clock of `performance.now`. */
-  readonly opened_at: number
   /** Requests in progress. */
   busy: number
   latest?: IncomingMessage
@@ -37,14 +35,15 @@ const standard: Omit<Required<HttpLimits>, 'max_per_address'> = {
   stall_ms: 10_000,
 }
 const looksPerStall = 20
-/** Time for the first byte of a connection to a server that stops: it may have been sent already. */
-const unusedMilliseconds = 250
+/** Time for the rest of a request to a server that stops: it may have been sent already. */
+const arrivalMilliseconds = 250
 
 /**
  * Bounds the TCP connections of a server and the answers that their peers do not read. At a limit, the connection
  * without a token that has been idle longest is closed. If all are in use, it is one of the address that has the most of
- * them, or the new one if no address has more than that of the new one. The returned function closes the connections on
- * which nothing has come for a moment since they opened: Node does not count them as idle.
+ * them, or the new one if no address has more than that of the new one. The returned function is for a server that stops:
+ * called again and again, it closes the connections on which no whole request has come a moment after the first call.
+ * Node does not count them as idle.
  */
 export function limitConnections(
   server: Server,
@@ -59,7 +58,11 @@ export function limitConnections(
   server.prependListener('upgrade', ({ socket }) => connections.remove(socket))
   const timer = setInterval(() => connections.closeUnread(), all.stall_ms / looksPerStall).unref()
   server.once('close', () => clearInterval(timer))
-  return () => connections.closeUnused()
+  let stopped_at: number | undefined
+  return () => {
+    stopped_at ??= performance.now()
+    if (performance.now() - stopped_at >= arrivalMilliseconds) connections.closeUnused()
+  }
 }
 
 class HttpConnections {
@@ -121,9 +124,7 @@ class HttpConnections {
   }
 
   closeUnused(): void {
-    const latest = performance.now() - unusedMilliseconds
-    for (const [socket, { opened_at }] of this.#open)
-      if (socket.bytesRead === 0 && opened_at <= latest) socket.destroy()
+    for (const [socket, { busy }] of this.#open) if (busy === 0) socket.destroy()
   }
 
   add(socket: Socket): void {
@@ -135,13 +136,7 @@ class HttpConnections {
     const hasRoom = this.#open.size < max_connections || this.#closeIdle() || this.#closeInUse(count + 1)
     if (!hasRoom) return void socket.destroy()
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1)
-    this.#open.set(socket, {
-      address,
-      busy: 0,
-      signedIn: false,
-      isTimed: false,
-      opened_at: performance.now(),
-    })
+    this.#open.set(socket, { address, busy: 0, signedIn: false, isTimed: false })
     socket.once('close', () => this.remove(socket))
   }
 

@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http'
+import { abortable } from '../../common/abort.ts'
 import type { Mount } from './app.ts'
 import { send } from './respond.ts'
 
 const plain = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
 const localHost = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+/** Time for the database to answer. */
+const storeMilliseconds = 2500
 
 interface Needs {
   readonly ready: Promise<void>
@@ -39,7 +43,9 @@ export function operations(
   }
 
   const readyz: Mount['handler'] = async (request, response) => {
-    const revision = await store.read.revision().catch(() => undefined)
+    // A database that has frozen refuses nothing: balancers do not wait for the time-out of its statement.
+    const late = AbortSignal.timeout(storeMilliseconds)
+    const revision = await abortable(store.read.revision(), late).catch(() => undefined)
     const { applied_revision } = follower
     const ready = started && !draining() && revision !== undefined
     const reasons = [...health, ...(revision === undefined ? ['store_unavailable'] : [])]

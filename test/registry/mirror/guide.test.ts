@@ -59,3 +59,20 @@ test('a run that fails prints why and exits with 1, and its mirror says so', asy
   expect(stderr).toContain('answers 403')
   expect((await run(['mirror', 'list'], environment)).stdout).toContain('failing')
 })
+
+test('a run that meets a limit says what the operator can do', async () => {
+  await using registry = await startRegistryReplay([], (_, response) => {
+    response.writeHead(200)
+    const write = () => response.writable && response.write('x'.repeat(1 << 20), write)
+    write()
+    return true
+  })
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_ALLOW_ORIGINS: registry.url }
+  await run(['mirror', 'add', `${registry.url}/v0.1`, '--name', 'other'], environment)
+  const { code, stderr } = await run(['mirror', 'run', 'other'], environment)
+  expect(code).toBe(1)
+  expect(stderr).toContain('larger than')
+  expect(stderr).toContain('dragoman mirror remove other, then add it again with --filter')
+  expect(stderr).not.toContain('goes on')
+})

@@ -36,8 +36,8 @@ describe('the vectors in memory', () => {
     await using store = createMemoryVectorStore({ dimensions })
     const vector = new Float32Array(dimensions).fill(1 / 128)
     await store.apply([put('a', [vector])], 1)
-    // Each width takes a separate slab of some 25 MB.
-    const many = Array.from({ length: 180 }, (_, index) =>
+    // Each width takes a separate slab of some 17 MB.
+    const many = Array.from({ length: 270 }, (_, index) =>
       put(
         `${index}`,
         Array.from({ length: index + 2 }, () => vector),

@@ -11,8 +11,11 @@ export interface Reading {
   /** Letters in words of other languages, and those of them that belong to a known piece. */
   readonly letters: number
   readonly covered: number
-  /** The text with each word of another language replaced by its nearest English words, where it has some. */
-  readonly english: string
+  /**
+   * The text with each word of another language replaced by its nearest English words, where it has some. Those of
+   * `without`, folded, are left out.
+   */
+  english(without?: ReadonlySet<string>): string
 }
 
 /** Vectors of words and pieces of words of other languages, in the space of the English table. */
@@ -33,6 +36,12 @@ const oddsOfEnglish = -2
 const oddsOfAccents = 2
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
+/** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
+const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
+/** A plural of Spanish, Portuguese, French or Italian words. */
+const plural = /(?<=[a-z]{4}[aeo])s$/
+/** German letters as they are written where the keyboard has none. */
+const digraphs = /([aou])e/g
 
 /** A kind of writing: a run of its letters, and the least bytes of a piece within a word; 0 where words are unspaced. */
 interface Script {
@@ -87,49 +96,91 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       script.pattern.lastIndex = start
       const word = script.pattern.exec(text)?.[0]
       if (word === undefined) continue
-      const bytes = encoder.encode(word)
-      const longest = pieces.longest(bytes, 0, bytes.length, false)
-      const isWhole = longest !== -1 && pieces.sizes[longest] === bytes.length
-      return { text: word, end: start + word.length, script, bytes, row: isWhole ? longest : -1 }
+      const row = script === latin ? rowOfForms(word) : pieces.idOf(word)
+      return { text: word, end: start + word.length, script, bytes: encoder.encode(word), row }
     }
     return undefined
   }
 
+  /** The row of a Latin word, or of its singular, or of its form with umlauts; -1 if it has none. */
+  function rowOfForms(word: string): number {
+    const row = pieces.idOf(word)
+    if (row !== -1 || english.pieces.idOf(word) !== -1) return row
+    const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
+    const form = others.find((other) => other !== word && isForeignAlone(other))
+    return form === undefined ? -1 : pieces.idOf(form)
+  }
+
+  function isForeignAlone(word: string): boolean {
+    return pieces.idOf(word) !== -1 && english.pieces.idOf(word) === -1
+  }
+
+  /** The pieces of a word of which each is a word, such as *Bild* and *Bearbeitung*; undefined for other words. */
+  function partsOf({ bytes, script, row }: Word): readonly number[] | undefined {
+    if (script !== latin || row !== -1) return undefined
+    const { rows, covered } = piecesOf(bytes, compound.letters)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < 2 || covered < compound.covered * bytes.length) return undefined
+    const isHead =
+      (pieces.sizes[last] as number) >= compound.lastLetters &&
+      oddsOfRow(last) >= compound.lastOdds &&
+      english.pieces.idOf(pieces.textOf(last)) === -1
+    return isHead && rows.every((part) => oddsOfRow(part) >= compound.odds) ? rows : undefined
+  }
+
+  function oddsOfRow(row: number): number {
+    return facts.getInt8(factBytes * row) / oddsUnit
+  }
+
   /** The logarithm of the odds that a Latin word is not English. */
-  function oddsOf({ text, row }: Word, accented: boolean): number {
-    if (row !== -1) return facts.getInt8(factBytes * row) / oddsUnit
+  function oddsOf(word: Word, accented: boolean): number {
+    const { text, row } = word
+    if (row !== -1) return oddsOfRow(row)
     if (english.pieces.idOf(text) !== -1) return oddsOfEnglish
-    return accented ? oddsOfAccents : 0
+    return accented || partsOf(word) ? oddsOfAccents : 0
+  }
+
+  /** The longest pieces from each position on that have at least so many bytes, and the bytes that they cover. */
+  function piecesOf(bytes: Uint8Array, least: number): { rows: number[]; covered: number } {
+    const rows: number[] = []
+    let covered = 0
+    for (let start = 0; start < bytes.length; ) {
+      const piece = pieces.longest(bytes, start, bytes.length, false)
+      const size = piece === -1 ? 0 : (pieces.sizes[piece] as number)
+      if (size > 0 && size >= least) {
+        rows.push(piece)
+        covered += size
+        start += size
+      } else start += sizeOfCharacter(bytes[start] as number)
+    }
+    return { rows, covered }
   }
 
   /** The pieces of a word, the longest first from each position on; undefined for an English word. */
   function cut(word: Word): { rows: number[]; covered: number } | undefined {
     const { bytes, script, row } = word
     if (row !== -1) {
-      const isEnglish = script === latin && facts.getInt8(factBytes * row) / oddsUnit < maxEnglish
+      const isEnglish = script === latin && oddsOfRow(row) < maxEnglish
       return isEnglish ? undefined : { rows: [row], covered: word.text.length }
     }
     if (script === latin && english.pieces.idOf(word.text) !== -1) return undefined
-    const rows: number[] = []
-    let covered = 0
-    for (let start = 0; start < bytes.length; ) {
-      const piece = pieces.longest(bytes, start, bytes.length, false)
-      const size = piece === -1 ? 0 : (pieces.sizes[piece] as number)
-      if (size > 0 && size >= script.least) {
-        rows.push(piece)
-        covered += size
-        start += size
-      } else start += sizeOfCharacter(bytes[start] as number)
-    }
+    const { rows, covered } = piecesOf(bytes, script.least)
     const share = covered / bytes.length
     return script === latin && share < minCovered ? undefined : { rows, covered: share * word.text.length }
   }
 
-  /** The English words of the pieces that make up the greater part of a word, or of any piece of an unspaced text. */
-  function glossesOf({ bytes, script }: Word, rows: readonly number[]): string {
-    const telling = rows.filter(
-      (row) => script.least === 0 || (pieces.sizes[row] as number) >= minCovered * bytes.length,
-    )
+  /**
+   * The English words of the pieces that make up the greater part of a word, of the words of a compound, or of any piece
+   * of an unspaced text. A Latin word that the English table lacks, and that is rather English by its odds, has none and
+   * stands for itself: *JavaScript*, *Docker*.
+   */
+  function glossesOf(word: Word, rows: readonly number[], accented: boolean): string {
+    const { text, bytes, script } = word
+    const isForeign = script !== latin || accented || english.pieces.idOf(text) !== -1
+    const isTelling = (row: number) =>
+      (row === word.row || (pieces.sizes[row] as number) >= minCovered * bytes.length) &&
+      (isForeign || oddsOfRow(row) >= 0)
+    const telling = script.least === 0 ? rows : (partsOf(word) ?? rows.filter(isTelling))
     const ids = telling.flatMap((row) =>
       [1, 3].map((offset) => facts.getUint16(factBytes * row + offset, true)),
     )
@@ -150,7 +201,9 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       let odds = 0
       for (const word of seen.values()) odds += oddsOf(word, accented.has(word.text))
       const rows: number[] = []
-      let [rest, translated, letters, covered, end] = ['', '', 0, 0, 0]
+      const replaced: { readonly word: Word; readonly rows: readonly number[]; readonly between: string }[] =
+        []
+      let [rest, letters, covered, end] = ['', 0, 0, 0]
       for (const word of found) {
         const pieces = word.script === latin && odds <= minForeign ? undefined : cut(word)
         if (!pieces) continue
@@ -159,12 +212,20 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
         covered += pieces.covered
         const between = normal.slice(end, word.start)
         rest += `${between} `
-        translated += `${between} ${glossesOf(word, pieces.rows) || word.text} `
+        replaced.push({ word, rows: pieces.rows, between })
         end = word.end
       }
       if (rows.length === 0) return undefined
       const last = normal.slice(end)
-      return { rows, rest: rest + last, letters, covered, english: translated + last }
+      const english = (without: ReadonlySet<string> = new Set()) =>
+        replaced
+          .map(({ word, rows, between }) =>
+            without.has(word.text)
+              ? between
+              : `${between} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
+          )
+          .join('') + last
+      return { rows, rest: rest + last, letters, covered, english }
     },
   }
 }

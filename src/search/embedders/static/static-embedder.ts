@@ -62,8 +62,8 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
       }
       return embeddings
     },
-    async inEnglish(text) {
-      return (await read(text))?.reading.english ?? text
+    async inEnglish(text, without) {
+      return (await read(text))?.reading.english(without) ?? text
     },
     async [Symbol.asyncDispose]() {},
   }

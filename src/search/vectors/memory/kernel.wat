@@ -4,7 +4,7 @@
 (module
   (import "store" "memory" (memory 1 65535 shared))
 
-  ;; Bytes of a vector as integers and as halves of them; its residuals take two bytes where an integer takes one.
+  ;; Bytes of a vector as integers, of their residuals, and as halves of the integers.
   (import "layout" "codeBytes" (global $code_bytes i32))
   (import "layout" "halfBytes" (global $half_bytes i32))
   ;; Sections of a slab, from its beginning.
@@ -502,8 +502,8 @@
           (br $next))))
     (local.get $kept))
 
-  ;; Dot product of this row with the floats of the query: scale * (integer + residual / 65534) is a number of the
-  ;; row with 24 bits. A sum of 32 bits holds 65534 * integer + residual exactly.
+  ;; Dot product of this row with the floats of the query: scale * (integer + residual / 254) is a number of the
+  ;; row with 16 bits.
   (func $dot (param $slab i32) (param $index i32) (result f64)
     (local $row i32) (local $residual i32) (local $query i32) (local $end i32)
     (local $a v128) (local $b v128) (local $left v128) (local $right v128)
@@ -511,7 +511,7 @@
     (local.set $residual
       (i32.add
         (i32.add (local.get $slab) (global.get $residuals))
-        (i32.shl (i32.mul (local.get $index) (global.get $code_bytes)) (i32.const 1))))
+        (i32.mul (local.get $index) (global.get $code_bytes))))
     (local.set $row (global.get $codes))
     (local.set $end (call $unpack (local.get $slab) (local.get $index) (local.get $row)))
     (local.set $query (global.get $query_floats))
@@ -520,8 +520,8 @@
         (i32x4.add
           (i32x4.mul
             (i32x4.extend_low_i16x8_s (i16x8.extend_low_i8x16_s (v128.load32_zero (local.get $row))))
-            (v128.const i32x4 65534 65534 65534 65534))
-          (i32x4.extend_low_i16x8_s (v128.load64_zero (local.get $residual)))))
+            (v128.const i32x4 254 254 254 254))
+          (i32x4.extend_low_i16x8_s (i16x8.extend_low_i8x16_s (v128.load32_zero (local.get $residual))))))
       (local.set $right (v128.load (local.get $query)))
       (local.set $a
         (f64x2.add
@@ -538,7 +538,7 @@
             (f64x2.convert_low_i32x4_s (local.get $left))
             (f64x2.promote_low_f32x4 (local.get $right)))))
       (local.set $query (i32.add (local.get $query) (i32.const 16)))
-      (local.set $residual (i32.add (local.get $residual) (i32.const 8)))
+      (local.set $residual (i32.add (local.get $residual) (i32.const 4)))
       (br_if $lanes
         (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 4))) (local.get $end))))
     (local.set $a (f64x2.add (local.get $a) (local.get $b)))
@@ -550,7 +550,7 @@
             (i32.add
               (i32.add (local.get $slab) (global.get $scales))
               (i32.shl (local.get $index) (i32.const 2)))))
-        (f64.const 65534))))
+        (f64.const 254))))
 
   ;; Writes the integers of this row there, from the halves of them; returns the end. A byte of both halves is 136 more
   ;; than the integer.

@@ -11,7 +11,7 @@ export const distances = 2048
  */
 export interface MemoryLayout {
   readonly dimensions: number
-  /** Bytes of a vector as integers of 8 bits; their residuals have 16 bits. */
+  /** Bytes of a vector as integers of 8 bits, and of their residuals. */
   readonly codeBytes: number
   /** Bytes of a vector as the high or the low halves of these integers. */
   readonly halfBytes: number
@@ -55,7 +55,7 @@ export function layoutOf(dimensions: number): MemoryLayout {
       lows: slabRows * halfBytes,
       scales: slabRows * 4,
       centers: slabRows * 4,
-      residuals: slabRows * codeBytes * 2,
+      residuals: slabRows * codeBytes,
     }),
   }
 }

@@ -33,8 +33,8 @@ const maxCoarseCode = 127
 const maxQueryCode = 8191
 const queryOffset = 8192
 const leastScale = 2 ** -126
-/** A residual of 1 is the scale divided by this: half a step of the integers is the greatest one of 16 bits. */
-const residualSteps = 65_534
+/** A residual of 1 is the scale divided by this: half a step of the integers is the greatest one of 8 bits. */
+const residualSteps = 254
 
 /** A query in the form that compares it with the high halves alone: dot product = scale * (unit * halves + base ± margin) ± slack. */
 export interface CoarseTerms extends Terms {
@@ -49,10 +49,10 @@ export function writeRow(
   row: number,
   vector: Float32Array,
 ): ErrorBounds {
-  const { bytes, floats, residuals } = views
+  const { bytes, floats } = views
   const { codeBytes, halfBytes, slab: sections } = layout
   const [highs, lows] = [slab + sections.highs + row * halfBytes, slab + sections.lows + row * halfBytes]
-  const residualStart = (slab + sections.residuals) / 2 + row * codeBytes
+  const residuals = slab + sections.residuals + row * codeBytes
   const scale = scaleOf(highest(vector) / maxCode)
   let lowSquare = 0
   const { sum, error, square } = round(vector, scale, codeBytes, (index, code, number) => {
@@ -64,7 +64,7 @@ export function writeRow(
     bytes[highs + place] = ((high + halfOffset) << shift) | (shift === 0 ? 0 : (bytes[highs + place] ?? 0))
     bytes[lows + place] = ((low + halfOffset) << shift) | (shift === 0 ? 0 : (bytes[lows + place] ?? 0))
     lowSquare += low * low
-    residuals[residualStart + index] = scale === 0 ? 0 : Math.round((number / scale - code) * residualSteps)
+    bytes[residuals + index] = scale === 0 ? 0 : Math.round((number / scale - code) * residualSteps)
   })
   floats[(slab + sections.scales) / 4 + row] = scale
   floats[(slab + sections.centers) / 4 + row] = sum * queryOffset

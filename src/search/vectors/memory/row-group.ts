@@ -106,7 +106,7 @@ export class RowGroup {
     copy(lows, halfBytes)
     copy(scales, 4)
     copy(centers, 4)
-    copy(residuals, codeBytes * 2)
+    copy(residuals, codeBytes)
     const slot = source.slab.slots[source.index] ?? 0
     target.slab.slots[target.index] = slot
     return slot

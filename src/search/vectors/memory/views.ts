@@ -2,7 +2,6 @@
 export interface MemoryViews {
   readonly bytes: Uint8Array
   readonly shorts: Uint16Array
-  readonly residuals: Int16Array
   readonly words: Uint32Array
   readonly floats: Float32Array
 }
@@ -11,7 +10,6 @@ export function viewsOf({ buffer }: WebAssembly.Memory): MemoryViews {
   return {
     bytes: new Uint8Array(buffer),
     shorts: new Uint16Array(buffer),
-    residuals: new Int16Array(buffer),
     words: new Uint32Array(buffer),
     floats: new Float32Array(buffer),
   }

@@ -123,6 +123,8 @@ async function commitAll(
   const proposals = await Promise.all(
     decisions.map(async ({ readSet, decision }) => {
       if (decision.status === 'rejected') return { readSet, refused: decision.reason as unknown }
+      const { before, entry } = decision.value
+      if (entry === before) return { readSet, unchanged: { entry, revision: entry.revision } }
       return { readSet, proposed: await toProposal(transaction, reads, decision.value) }
     }),
   )
@@ -130,14 +132,15 @@ async function commitAll(
   const puts: Put[] = []
   const writeSets: WriteSet[] = []
   const results = proposals.map(
-    ({ readSet, proposed, refused }): Refused | { conflict: Conflict } | { put: Put; position: number } => {
-      if (!proposed) assertOwn(refused)
+    ({ readSet, proposed, unchanged, refused }): Outcome | { put: Put; position: number } => {
+      if (!proposed && !unchanged) assertOwn(refused)
       const id = proposed?.put.entry.id
       const earlier = writeSets.find((writeSet) => writeSet.id === id || readSet.conflictsWith(writeSet))
       if (earlier) {
         const isOnEntry = earlier.id === id || readSet.readsEntry(earlier)
         return { conflict: { entry_id: isOnEntry ? earlier.id : undefined } }
       }
+      if (unchanged) return unchanged
       if (!proposed) return { refused }
       const excess = usage.admit(proposed)
       if (excess !== undefined) return { refused: excess }
@@ -147,7 +150,7 @@ async function commitAll(
   )
   const last = await commitPuts(transaction, finish, puts, [], at, { counters })
   return results.map((result) => {
-    if ('conflict' in result || 'refused' in result) return result
+    if (!('put' in result)) return result
     return { entry: result.put.entry, revision: last - puts.length + result.position }
   })
 }

@@ -94,7 +94,7 @@ function piece(answer: LongAnswer, position: Position, room: number): Answer {
   return { output: null, content: { protocol: 'mcp', result }, ...mark }
 }
 const nextWords =
-  'The answer goes on. Call the tool call_agent with {"cursor": next_cursor} for the next piece.'
+  'The answer goes on. Call the tool call_agent with the same agent and action, and with cursor: next_cursor, for the next piece.'
 
 /** Characters that a model reads: of the blocks, or of the structured content, whichever are more. */
 function sizeOf(answer: Json): number {

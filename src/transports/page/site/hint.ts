@@ -11,6 +11,7 @@ const places: Readonly<Record<string, readonly [path: string, label: string]>> =
   list_approvals: ['/me/packages', me.packages],
   list_transfers: ['/me', me.agents],
   list_webhooks: ['/me/webhooks', me.webhooks],
+  install_config: ['#use', words.use],
   search_agents: ['/search', words.browse],
   create_session: ['/play', play.title],
 }

@@ -21,7 +21,7 @@ export const words = {
   tries: 'Try',
   examples: [
     'turn a PDF into Markdown',
-    'will I need an umbrella',
+    'will it rain tomorrow',
     'book a train in China',
     'ask my Postgres database',
   ],

@@ -68,7 +68,9 @@ describe('a transient error', () => {
     ['silence', hang, 'upstream_timeout'],
   ])('fails after four attempts: %s', async (_, reply, code) => {
     await using endpoint = await startEndpoint(right, ...Array(9).fill(reply))
-    await using embedder = await endpoint.create({ fetch: hurried(endpoint.fetch) })
+    // On a busy machine a hurried request may time out before it is refused.
+    const options = reply === hang ? { fetch: hurried(endpoint.fetch) } : {}
+    await using embedder = await endpoint.create(options)
     expect(await rejection(embedOne(embedder))).toMatchObject({ code })
     expect(endpoint.requests).toHaveLength(5)
     expect(endpoint.pauses).toEqual([500, 1000, 2000])

@@ -69,12 +69,36 @@ describe('words of other languages', () => {
     expect(await english('создать файл в GitHub')).toMatch(/create .*file .*github/)
   })
 
+  it.each([
+    ['Bildbearbeitung', ['image', 'editing']],
+    ['Terminplanung', ['planning']],
+    ['Flugsuche', ['flight', 'search']],
+    ['facturas', ['bill']],
+    ['buscar vuelos baratos', ['search', 'flight']],
+    ['fuer die Uebersetzung', ['translation']],
+  ])('are known by their form alone where the table lacks it: %s', async (text, expected) => {
+    expect((await english(text)).split(/\s+/)).toEqual(expect.arrayContaining(expected))
+  })
+
+  it('are left out of the English words on request, and still show the language', async () => {
+    const words = await embedder.inEnglish!('crear una factura para mis clientes', new Set(['una', 'para']))
+    expect(words.split(/\s+/).filter(Boolean)).toEqual(['create', 'bill', 'updated', 'my', 'clients'])
+  })
+
+  it('stay as they are where they are names of the field', async () => {
+    expect(await english('gerenciar contêineres Docker')).toMatch(/manage +containers +docker/)
+    expect(await english('hacer scraping con javascript')).toMatch(/scraping .*javascript/)
+  })
+
   it('change nothing in an English text, loanwords and names included', async () => {
     const texts = [
       'Search flights to Las Vegas and São Paulo',
       'kubernetes deployment via helm, die casting',
       'Find a café near me',
       'An MCP server for Notion, Figma and Linear',
+      'Sonos, Aptos, Votars and Lichess',
+      'hostinger',
+      'notifications, pagination, visualizations and customizable calculators',
     ]
     expect(await Promise.all(texts.map(english))).toEqual(texts)
     expect(await vectorsOf(embedder, texts)).toEqual(await vectorsOf(alone, texts))

@@ -55,7 +55,7 @@ ${description !== '' && html`<p class="lead" dir="auto">${description}</p>`}
 <p class="hint">${hintText(entry.callable_reason)}</p>
 ${noticesOf(entry)}
 </div>
-${install !== undefined && html`<div class="use">${useIt(install)}</div>`}
+${install !== undefined && html`<div class="use" id="use">${useIt(install)}</div>`}
 <div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${readmeOf(entry)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
 <div class="known">${trustOf(entry)}${facts(entry)}${badge(package_name, base)}</div>
 </div>`

@@ -1,0 +1,29 @@
+import { fittingConfidence } from '../../../schemas/brief.ts'
+import type { EntryDetail } from '../../../schemas/card.ts'
+import type { BriefSearchOutput, SearchQuery } from '../../../schemas/search.ts'
+import type { Hits } from '../../search/search-index.ts'
+
+/** What a caller reads where no agent fits, or none fits well. */
+export function noticeOf(
+  { total, confidence = 0 }: Hits,
+  filters: SearchQuery['filters'] = {},
+): string | undefined {
+  if (total === 0) {
+    const names = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : name))
+    if (names.length === 0) return 'No agent fits this. Say it in other words.'
+    return `No agent fits this with the filters ${names.join(', ')}. Search without them, or say it in other words.`
+  }
+  return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
+}
+
+/** What a model does when it can call none of the agents that it found. */
+export function noticeOfUse(
+  { query, filters = {} }: SearchQuery,
+  agents: BriefSearchOutput['agents'],
+): string | undefined {
+  const isCallable = ({ callable }: Pick<EntryDetail, 'callable'>) =>
+    callable !== 'package' && callable !== 'no'
+  if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
+    return undefined
+  return 'None of these can be called as it is. A `package` runs once the operator has approved it. The filter {"callable": ["hosted", "open", "stated"]} finds agents that can be called.'
+}
