@@ -13,13 +13,13 @@ export const Callable = z
 export type Callable = z.infer<typeof Callable>
 
 /** What an agent answered to a request without a credential. */
-export const Access = z
+export const AccessReport = z
   .object({
     kind: z.enum(['open', 'needs_key', 'needs_sign_in']),
     asked_at: z.iso.datetime(),
   })
   .meta({ id: 'AccessReport' })
-export type Access = z.infer<typeof Access>
+export type AccessReport = z.infer<typeof AccessReport>
 
 /** True for an agent that the gateway runs, also while it lacks a setting and cannot be called. */
 export function isHosted(entry: {

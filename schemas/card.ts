@@ -71,3 +71,6 @@ export const Found = Entry.extend({
     .describe('Entries of other sources that describe the same agent.'),
 }).meta({ id: 'SearchHit' })
 export type Found = z.infer<typeof Found>
+
+/** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
+export type StandardShape = '1.0' | 'any'

@@ -89,6 +89,15 @@ export const SignInAddress = z
   .meta({ id: 'SignInAddress' })
 export type SignInAddress = z.infer<typeof SignInAddress>
 
+/** An address of this gateway at which a caller signs in to an agent. */
+export interface SignInPlace {
+  readonly sign_in_url: string
+  readonly issuer: string
+  readonly scopes: readonly string[]
+  /** Milliseconds since the epoch. */
+  readonly expires_at: number
+}
+
 /** The credential of one caller for one agent, sealed. Times are RFC 3339. */
 export interface StoredCredential {
   /** [issuer, subject] as JSON. */

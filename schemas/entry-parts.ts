@@ -118,3 +118,15 @@ function isAddress(template: string): boolean {
   const url = variablesIn(template).reduce((text, name) => text.replaceAll(`{${name}}`, '0'), template)
   return URL.canParse(url) && /^(https?|wss?):$/.test(new URL(url).protocol)
 }
+
+/** What an MCP server states about itself to everybody. All texts are untrusted and bounded. */
+export interface ServerStatement {
+  readonly name?: string
+  readonly title?: string
+  readonly version?: string
+  readonly description?: string
+  readonly instructions?: string
+  readonly capabilities: readonly Capability[]
+  /** True if the server lists more tools than are read. */
+  readonly is_cut: boolean
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Access } from './callable.ts'
+import { AccessReport } from './callable.ts'
 
 /**
  * The liveness status of an agent. `unknown`: never probed, or it has no endpoint. `degraded`: a signal fails, or a
@@ -53,7 +53,7 @@ export const Liveness = z
     p50_ms: milliseconds.describe('Median latency of the last answers.'),
     p95_ms: milliseconds,
     failure: FailureClass.nullable().describe('The reason why the last probe failed.'),
-    access: Access.nullable()
+    access: AccessReport.nullable()
       .default(null)
       .describe('What the agent asks a caller for; null if it did not tell.'),
   })

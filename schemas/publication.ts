@@ -22,3 +22,27 @@ export interface Change {
   readonly agent: string
   readonly expected_revision?: number | undefined
 }
+
+/** The result of an import. Line numbers count from 1. */
+export const ImportReport = z.object({
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  rejected: z.array(z.object({ line: z.int(), reason: z.string() })),
+})
+export type ImportReport = z.infer<typeof ImportReport>
+
+/** The fields that a new entry lacks. A manifest states what can be called. */
+export function missingFields({
+  manifest_url,
+  capabilities,
+  endpoints,
+  packages,
+  ...stated
+}: { readonly [Name in keyof Publication]?: Publication[Name] | null }): string[] {
+  const isEmpty = ![capabilities, endpoints, packages].some((list) => list?.length)
+  return [
+    ...(['package_name', 'name', 'description'] as const).filter((field) => stated[field] === undefined),
+    ...(!manifest_url && isEmpty ? ['capabilities'] : []),
+  ]
+}

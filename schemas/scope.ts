@@ -35,11 +35,11 @@ export interface Principal {
   /** True for the person at this machine behind a program of theirs, such as an MCP host: it may ask them to approve. */
   readonly own_host?: true
   /** The credential of the caller; absent for a local process and a playground session. */
-  readonly credential?: Credential
+  readonly credential?: UsedCredential
 }
 
 /** The identifiers by which tokens and keys are revoked. */
-export interface Credential {
+export interface UsedCredential {
   /** Milliseconds since the epoch; 0 if the token does not state it. */
   readonly issued_at: number
   readonly jti?: string

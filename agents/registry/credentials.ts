@@ -5,7 +5,7 @@ import { packageNameOf } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
-import type { CredentialsPort } from './port.ts'
+import type { CredentialsPort, RegistryPorts } from './port.ts'
 
 const common = { access: { scope: 'a2a:call' }, advertised: false } as const
 
@@ -61,7 +61,7 @@ export function deleteCredential(credentials: CredentialsPort): Action<Named, Re
   })
 }
 
-export function connectAgent(credentials: CredentialsPort): Action<Named, SignInAddress> {
+export function connectAgent(connect: RegistryPorts['connect']): Action<Named, SignInAddress> {
   return defineAction({
     ...common,
     name: 'connect_agent',
@@ -73,6 +73,6 @@ export function connectAgent(credentials: CredentialsPort): Action<Named, SignIn
     effect: 'call',
     deadline_ms: 40_000,
     run: ({ agent }, { principal, signal }) =>
-      credentials.connect(packageNameOf(agent), requirePrincipal(principal), signal),
+      connect(packageNameOf(agent), requirePrincipal(principal), signal),
   })
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { Card } from '../../schemas/card.ts'
+import { Card, type StandardShape } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
-import type { RegistryPort, StandardShape } from './port.ts'
+import type { RegistryPort } from './port.ts'
 
 /** A publisher's own card is returned unchanged; in A2A's own form `capabilities` is an object. */
 const Output = Card.extend({ capabilities: z.unknown() }).partial().meta({ id: 'AgentCard' })

@@ -18,18 +18,7 @@ import { listVersions } from './list-versions.ts'
 import { addMirror, listMirrors, removeMirror, runMirror } from './mirrors.ts'
 import { approvePackage, listApprovals, revokeApproval } from './packages.ts'
 import { deletePersonalData, getPersonalData } from './personal-data.ts'
-import type {
-  Changes,
-  CredentialsPort,
-  DomainLogins,
-  IdentityPort,
-  MirrorsPort,
-  PackagesPort,
-  QuotasPort,
-  RegistryPort,
-  StatusPort,
-  WebhooksPort,
-} from './port.ts'
+import type { RegistryPorts } from './port.ts'
 import { publish } from './publish.ts'
 import { getIcon, getReadme } from './publisher-files.ts'
 import { purge } from './purge.ts'
@@ -60,18 +49,8 @@ import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook }
 const packageName = 'svc.registry'
 
 /** The registry as an agent. */
-export function createRegistryAgent(
-  registry: RegistryPort,
-  identity: IdentityPort,
-  credentials: CredentialsPort,
-  changes: Changes,
-  webhooks: WebhooksPort,
-  quotas: QuotasPort,
-  mirrors: MirrorsPort,
-  logins: DomainLogins,
-  packages: PackagesPort,
-  status: StatusPort,
-): Agent {
+export function createRegistryAgent(ports: RegistryPorts): Agent {
+  const { registry, identity, credentials, webhooks, quotas, mirrors, packages } = ports
   return defineAgent({
     package_name: packageName,
     name: 'Dragoman registry',
@@ -113,7 +92,7 @@ export function createRegistryAgent(
       purge(registry),
       getPersonalData(registry),
       deletePersonalData(registry),
-      watchChanges(changes),
+      watchChanges(ports.changes),
       check(registry),
       importEntries(registry),
       createKey(identity),
@@ -123,7 +102,7 @@ export function createRegistryAgent(
       setCredential(credentials),
       listCredentials(credentials),
       deleteCredential(credentials),
-      connectAgent(credentials),
+      connectAgent(ports.connect),
       createWebhook(webhooks),
       listWebhooks(webhooks),
       getWebhook(webhooks),
@@ -141,11 +120,11 @@ export function createRegistryAgent(
       validateServer(registry.servers),
       publishServer(registry.servers),
       setServerStatus(registry.servers),
-      logInByDomain(logins),
+      logInByDomain(ports.logins),
       approvePackage(packages),
       listApprovals(packages),
       revokeApproval(packages),
-      getStatus(status),
+      getStatus(ports.status),
     ],
   })
 }

@@ -1,5 +1,5 @@
 import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
-import type { EntryDetail } from '../../schemas/card.ts'
+import type { EntryDetail, StandardShape } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
 import type { FederationMode } from '../../schemas/federation.ts'
@@ -8,7 +8,7 @@ import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
-import type { Change, Publication } from '../../schemas/publication.ts'
+import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
@@ -47,8 +47,24 @@ interface PersonReference {
   readonly issuer?: string | undefined
 }
 
-/** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
-export type StandardShape = '1.0' | 'any'
+/** All that the registry agent uses. */
+export interface RegistryPorts {
+  readonly registry: RegistryPort
+  readonly identity: IdentityPort
+  readonly credentials: CredentialsPort
+  /**
+   * Where the caller signs in to a listed agent. Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent
+   * that asks for no sign-in, and `upstream_…`.
+   */
+  readonly connect: (agent: string, caller: Principal, signal: AbortSignal) => Promise<SignInAddress>
+  readonly changes: Changes
+  readonly webhooks: WebhooksPort
+  readonly quotas: QuotasPort
+  readonly mirrors: MirrorsPort
+  readonly logins: DomainLogins
+  readonly packages: PackagesPort
+  readonly status: StatusPort
+}
 
 /** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
@@ -190,14 +206,6 @@ export interface DomainLogins {
   logIn(login: DomainLogin, signal: AbortSignal): Promise<RegistryToken>
 }
 
-/** Results of the lines of an import; line numbers count from 1. */
-export interface ImportReport {
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly rejected: readonly { readonly line: number; readonly reason: string }[]
-}
-
 /** The packages that this gateway may run. */
 export interface PackagesPort {
   /** Throws Failure `not_configured` without a sandbox, and `precondition_failed` for another digest. */
@@ -266,8 +274,6 @@ export interface CredentialsPort {
   list(caller: Principal): Promise<Credential[]>
   /** Throws Failure `not_found`. */
   remove(agent: string, caller: Principal): Promise<void>
-  /** Throws Failure `not_found`, `not_callable`, `wrong_state` for an agent that asks for no sign-in, and `upstream_…`. */
-  connect(agent: string, caller: Principal, signal: AbortSignal): Promise<SignInAddress>
 }
 
 /** How this gateway does. */

@@ -3,14 +3,12 @@ import type { createFinance } from '../../agents/finance/index.ts'
 import { createAgents } from '../../agents/index.ts'
 import { createSessions, defaultLimits } from '../../agents/playground/sessions.ts'
 import { createExtractor } from '../../agents/reader/extractor.ts'
-import type { CredentialsPort, StatusPort } from '../../agents/registry/port.ts'
+import type { RegistryPorts } from '../../agents/registry/port.ts'
 import type { Agent } from '../../schemas/action.ts'
 import { maxKeys } from '../auth/api-keys.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { quotaState } from '../registry/entry/quotas.ts'
 import { createUsageService, type UsageService } from '../registry/entry/usage.ts'
-import type { Mirrors } from '../registry/mirror/mirrors.ts'
-import type { Packages } from '../registry/packages/packages.ts'
 import { maxWebhooks } from '../registry/webhooks/webhooks.ts'
 import type { Store } from '../store/store.ts'
 import { extractWorker } from './assets.ts'
@@ -21,14 +19,12 @@ import type { Outbound } from './outbound.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
 
-interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 'verification'> {
+interface AgentPorts
+  extends Pick<RegistryServices, 'changes' | 'verification'>,
+    Omit<RegistryPorts, 'changes' | 'webhooks' | 'quotas' | 'logins' | 'identity'> {
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity
-  readonly credentials: CredentialsPort
-  readonly mirrors: Mirrors
-  readonly packages: Packages
-  readonly status: StatusPort
   /** The list of hosted agents, for agents that show or call the others. */
   readonly hosted: readonly Agent[]
 }
@@ -36,19 +32,7 @@ interface AgentPorts extends Pick<RegistryServices, 'registry' | 'changes' | 've
 /** Makes the hosted agents, each with the parts of the gateway and the ways out that it needs. */
 export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[] {
   const { stack, config, options, clock, site } = runtime
-  const {
-    store,
-    outbound,
-    identity,
-    credentials,
-    mirrors,
-    packages,
-    status,
-    registry,
-    changes,
-    hosted,
-    verification,
-  } = ports
+  const { store, outbound, identity, changes, hosted, verification } = ports
   const sessions = createSessions({
     store: store.sessions,
     clock,
@@ -57,15 +41,10 @@ export function openAgents(runtime: Runtime, ports: AgentPorts): readonly Agent[
   })
   const extractor = stack.use(createExtractor({ worker: extractWorker }))
   return createAgents({
-    registry,
-    identity,
-    credentials,
+    ...ports,
     changes: changes.feed,
     webhooks: changes.webhooks,
     quotas: openUsage(runtime, store),
-    mirrors,
-    packages,
-    status,
     logins: openDomainLogins(runtime, identity, verification.proveLogin),
     wiki: {
       ...outbound.upstreams([originOf(config.DRAGOMAN_WIKI_URL)]),

@@ -1,12 +1,12 @@
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
+import type { Site } from '../../schemas/site.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import { type AddressSet, addressSet } from '../common/address-set.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
-import type { Site } from '../registry/entry/site.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
@@ -193,20 +193,22 @@ async function assemble(
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
   const status = openStatus(runtime, { store, registry, mirrors, traffic, unmet, follower, ready })
-  const ports = {
-    store,
-    outbound,
-    identity,
-    credentials: { ...credentials, connect },
-    mirrors,
-    packages,
-    status,
-    registry,
-    changes,
-    hosted,
-    verification,
-  }
-  hosted.push(...openAgents(runtime, ports))
+  hosted.push(
+    ...openAgents(runtime, {
+      store,
+      outbound,
+      identity,
+      credentials,
+      connect,
+      mirrors,
+      packages,
+      status,
+      registry,
+      changes,
+      hosted,
+      verification,
+    }),
+  )
   const { domain } = verification
   const isFirstStart = (await store.read.revision()) === 0
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })

@@ -1,14 +1,14 @@
 import { publisherOf } from '../../schemas/ard.ts'
 import type { MirrorKind } from '../../schemas/mirror.ts'
-import { createMirrors, type Mirrors } from '../registry/mirror/mirrors.ts'
-import { createMirrorRunner } from '../registry/mirror/runner.ts'
+import { Mirrors } from '../registry/mirror/mirrors.ts'
+import { MirrorRunner } from '../registry/mirror/runner.ts'
 import { createArdSource } from '../registry/mirror/sources/ard-source.ts'
 import { createCardsSource } from '../registry/mirror/sources/cards.ts'
 import { detectKind } from '../registry/mirror/sources/detect.ts'
 import { createLinesSource } from '../registry/mirror/sources/lines.ts'
 import { createMcpRegistrySource } from '../registry/mirror/sources/mcp-registry.ts'
 import { createReadSource, type ReadSource } from '../registry/mirror/sources/read-source.ts'
-import type { Source } from '../registry/mirror/sources/source.ts'
+import type { MirrorSource } from '../registry/mirror/sources/source.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Outbound } from './outbound.ts'
@@ -28,7 +28,7 @@ interface MirrorPorts {
 const idleMilliseconds = 60_000
 
 /** `own`: the publisher of this registry in identifiers of ARD. */
-type CreateSource = (url: string, read: ReadSource, own: string) => Source
+type CreateSource = (url: string, read: ReadSource, own: string) => MirrorSource
 
 const sources: Readonly<Record<MirrorKind, CreateSource>> = {
   'mcp-registry': createMcpRegistrySource,
@@ -46,7 +46,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     idle_ms: idleMilliseconds,
   })
   const read = createReadSource({ fetch, clock, wait })
-  const run = createMirrorRunner({
+  const runner = new MirrorRunner({
     store,
     clock,
     createId,
@@ -58,10 +58,10 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
   })
   metrics.watchMirrors(() => store.mirrors.list())
   return stack.use(
-    createMirrors({
+    new Mirrors({
       store,
       clock,
-      run,
+      runner,
       kindAt: (url, signal) => detectKind(url, read, signal),
       async applied(revision) {
         await Promise.all([follower.caughtUp(revision), search.vectors.caughtUp(revision)])

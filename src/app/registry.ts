@@ -78,7 +78,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryPorts): Re
     }),
   )
   remotes.onToolsChanged(capabilities.toolsChanged)
-  const verification = openVerification(runtime, store, outbound, { fetchCard, reader })
+  const verification = openVerification(runtime, store, outbound, { fetchCard, reader, protectedNames })
   const { checker, prove, secret } = verification
   const liveness = openLiveness(runtime, store, outbound, {
     probeable: probeableBy(remotes),

@@ -1,12 +1,12 @@
+import type { RegistryPorts } from '../../agents/registry/port.ts'
 import type { Agent } from '../../schemas/action.ts'
 import { isHosted, reachableEndpoints } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import { fixedHeaders, type SignInAddress } from '../../schemas/credential.ts'
+import { fixedHeaders } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isPackageUrl } from '../../schemas/package.ts'
-import type { Principal } from '../../schemas/scope.ts'
 import { createAssert } from '../auth/assertion.ts'
-import { type Credentials, createCredentials } from '../auth/upstream-credentials.ts'
+import { Credentials } from '../auth/upstream-credentials.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import type { Vault } from '../auth/vault.ts'
 import type { ReadServer } from '../registry/capabilities/server-statement.ts'
@@ -16,7 +16,8 @@ import type { Registry } from '../registry/registry.ts'
 import { createA2aConnect } from '../remote/a2a/a2a.ts'
 import { createEnvelopeConnect } from '../remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from '../remote/listed-agent.ts'
-import { createMcpConnect, createProcessPool, type ProcessPool } from '../remote/mcp/mcp.ts'
+import { createProcessPool, type ProcessPool } from '../remote/mcp/connections.ts'
+import { createMcpConnect } from '../remote/mcp/mcp.ts'
 import { createRemotes, type Remotes } from '../remote/remotes.ts'
 import type { Store } from '../store/store.ts'
 import { version } from './assets.ts'
@@ -114,8 +115,7 @@ export interface ListedAgents {
   /** Throws Failure `not_callable`. */
   readonly agentOf: (entry: EntryDetail) => Agent
   readonly signIns: SignIns
-  /** Throws as `connect` of the port of credentials does. */
-  readonly connect: (agent: string, caller: Principal, signal: AbortSignal) => Promise<SignInAddress>
+  readonly connect: RegistryPorts['connect']
 }
 
 interface ListedAgentPorts extends Pick<ListedAgentOptions, 'secret' | 'observe'> {
@@ -140,7 +140,7 @@ interface CredentialPorts {
 /** The credentials that callers store for listed agents. */
 export function openCredentials({ clock }: Runtime, ports: CredentialPorts): Credentials {
   const { store, remotes, vault, upstream, registry } = ports
-  return createCredentials({
+  return new Credentials({
     store: store.credentials,
     vault,
     tokens: upstream.tokens,

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
 import { createAccounts } from '../auth/authorization-server/accounts.ts'
-import {
-  type AuthorizationServer,
-  createAuthorizationServer,
-} from '../auth/authorization-server/authorization-server.ts'
+import { AuthorizationServer } from '../auth/authorization-server/authorization-server.ts'
 import { consumeLoginLink } from '../auth/authorization-server/login-link.ts'
 import { createRecords } from '../auth/authorization-server/records.ts'
 import type { Login } from '../auth/logins/login.ts'
@@ -58,7 +55,7 @@ export function openSignIn(
     return new Response(Uint8Array.from(body), { headers: { 'Content-Type': 'application/json' } })
   }
 
-  const server = createAuthorizationServer({
+  const server = new AuthorizationServer({
     issuer: () => site().base_url,
     async signingKey() {
       const { kid, jwk } = await identity.ring.signing()

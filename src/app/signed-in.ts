@@ -9,19 +9,19 @@ import { takeLock } from './lock.ts'
 import type { UserFolders } from './user-folders.ts'
 
 /** What a gateway gave this user at a sign-in. Times are milliseconds since the epoch. */
-const Session = z.object({
+const SignedInSession = z.object({
   issuer: z.string(),
   resource: z.string(),
   access_token: z.string(),
   expires_at: z.number(),
   refresh_token: z.string().optional(),
 })
-export type Session = z.output<typeof Session>
+export type SignedInSession = z.output<typeof SignedInSession>
 
 const SignedIn = z.object({
   /** The gateway that commands talk to. */
   current: z.string().nullable(),
-  gateways: z.record(z.string(), Session),
+  gateways: z.record(z.string(), SignedInSession),
 })
 type SignedIn = z.output<typeof SignedIn>
 

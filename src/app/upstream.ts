@@ -6,7 +6,7 @@ import type { Credentials } from '../auth/upstream-credentials.ts'
 import { type Clients, createClients, readUpstreamClients } from '../auth/upstream-sign-in/clients.ts'
 import { createGrants } from '../auth/upstream-sign-in/grants.ts'
 import { createFindRequirement } from '../auth/upstream-sign-in/requirement.ts'
-import { createSignIns, type SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
+import { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createUpstreamTokens, type UpstreamTokens } from '../auth/upstream-sign-in/tokens.ts'
 import type { Vault } from '../auth/vault.ts'
 import { principalKey } from '../common/principal-key.ts'
@@ -86,7 +86,7 @@ export function openUpstreamSignIns(
 ): SignIns {
   const records = createRecords(store.signIn, vault, clock)
   const base_url = () => site().base_url
-  return createSignIns({
+  return new SignIns({
     findRequirement: createFindRequirement(fetch, clock),
     clients,
     grants: tokens.grants,

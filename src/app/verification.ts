@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { localIssuer } from '../../schemas/identity.ts'
 import type { SignatureReport } from '../../schemas/trust.ts'
 import { createTxtResolver } from '../net/fetch/resolver.ts'
-import { readProtectedName } from '../registry/entry/imitation.ts'
 import { createKeysOf } from '../registry/verification/card-keys.ts'
 import { verifyCard } from '../registry/verification/card-signature.ts'
 import { claimToken, statement } from '../registry/verification/challenge.ts'
@@ -36,7 +35,11 @@ export function openVerification(
   runtime: Runtime,
   store: Store,
   outbound: Outbound,
-  { fetchCard, reader }: Pick<CheckerOptions, 'fetchCard' | 'reader'>,
+  {
+    fetchCard,
+    reader,
+    protectedNames,
+  }: Required<Pick<CheckerOptions, 'fetchCard' | 'reader' | 'protectedNames'>>,
 ): Verification {
   const { config, options, clock } = runtime
   const { DRAGOMAN_BASE_URL, DRAGOMAN_DNS_SERVERS, DRAGOMAN_ALLOW_ORIGINS } = config
@@ -90,11 +93,11 @@ export function openVerification(
       store,
       clock,
       fetchCard,
-      ...(reader && { reader }),
+      reader,
       prove,
       secret,
       verifySignature,
-      protectedNames: config.DRAGOMAN_PROTECTED_NAMES.map(readProtectedName),
+      protectedNames,
       own: domain === null ? null : ownDomain(domain),
       onError: runtime.onError('check'),
     }),

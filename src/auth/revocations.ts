@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { localIssuer, type Revocation } from '../../schemas/identity.ts'
-import type { Credential, Principal } from '../../schemas/scope.ts'
+import type { Principal, UsedCredential } from '../../schemas/scope.ts'
 
 /** Stores revocations, for every process that shares the database. */
 interface RevocationStore {
@@ -85,7 +85,7 @@ export class Revocations implements AsyncDisposable {
     await this.#following
   }
 
-  #isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key, grant }: Credential): boolean {
+  #isRevoked(issuer: string, subject: string, { issued_at, jti, kid, key, grant }: UsedCredential): boolean {
     const revoked = this.#revoked
     const signer = kid === undefined ? issuer : localIssuer
     if (jti !== undefined && revoked.has(nameOf('jti', signer, jti))) return true

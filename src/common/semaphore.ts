@@ -2,7 +2,7 @@
  * A slot: at once if one is free, else as soon as one is, in order of the calls; rejects with the reason of the signal
  * when it aborts.
  */
-export type Acquire = (signal: AbortSignal) => Disposable | Promise<Disposable>
+type Acquire = (signal: AbortSignal) => Disposable | Promise<Disposable>
 
 /**
  * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring

@@ -5,6 +5,7 @@ import type { Change, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
+import type { Site } from '../../schemas/site.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
@@ -20,7 +21,6 @@ import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
 import { createOwnershipService, type Suspending } from './entry/ownership.ts'
 import { privateAddresses } from './entry/private-address.ts'
-import type { Site } from './entry/site.ts'
 import { createTransfers, type OfferQuery, type Recipient } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
@@ -94,7 +94,7 @@ export function createRegistry(options: RegistryOptions) {
   const render = createServerRenderer(store, views, site)
   const catalog = new ServerCatalog({
     servers: store.servers,
-    search: (...call) => queries.search(...call),
+    search: queries.search.bind(queries),
     render,
   })
   const history = new VersionHistory(store, queries, views)
@@ -131,13 +131,13 @@ export function createRegistry(options: RegistryOptions) {
 
   return {
     ...createCards({ queries, site, agents: options.agents, signer: options.signer }),
-    search: (...call: Parameters<SearchService['search']>) => queries.search(...call),
+    search: queries.search.bind(queries),
     noteUnmet: options.onUnmet ?? (() => {}),
-    searchBrief: (...call: Parameters<SearchService['searchBrief']>) => queries.searchBrief(...call),
+    searchBrief: queries.searchBrief.bind(queries),
     servers: {
-      list: (...call: Parameters<ServerCatalog['list']>) => catalog.list(...call),
-      versions: (...call: Parameters<ServerCatalog['versions']>) => catalog.versions(...call),
-      get: (...call: Parameters<ServerCatalog['get']>) => catalog.get(...call),
+      list: catalog.list.bind(catalog),
+      versions: catalog.versions.bind(catalog),
+      get: catalog.get.bind(catalog),
       validate: validateServer,
       async publish(document: AnyServer, caller: Principal): Promise<ListedServer> {
         const { revision, name, version } = await publishServer(document, caller)
@@ -150,7 +150,7 @@ export function createRegistry(options: RegistryOptions) {
         return { updatedCount: rows.length, servers: await render(rows.map((row) => ({ row }))) }
       },
     },
-    get: (...call: Parameters<SearchService['get']>) => queries.get(...call),
+    get: queries.get.bind(queries),
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
       return installConfigOf(
         await queries.get(agent, caller),
@@ -166,10 +166,10 @@ export function createRegistry(options: RegistryOptions) {
     },
     federate: createFederate({ ...options.federation, reader: store.read, site }),
     markCredentials: credentialMarks.mark,
-    suggest: (...call: Parameters<SearchService['suggest']>) => queries.suggest(...call),
-    completeName: (...call: Parameters<SearchService['completeName']>) => queries.completeName(...call),
-    versions: (...call: Parameters<VersionHistory['versions']>) => history.versions(...call),
-    diffVersions: (...call: Parameters<VersionHistory['diff']>) => history.diff(...call),
+    suggest: queries.suggest.bind(queries),
+    completeName: queries.completeName.bind(queries),
+    versions: history.versions.bind(history),
+    diffVersions: history.diff.bind(history),
     async livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory> {
       const { id, package_name } = await queries.stored(agent, caller)
       const today = Math.floor(options.clock() / dayMilliseconds)

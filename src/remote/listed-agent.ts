@@ -1,57 +1,19 @@
 import { z } from 'zod'
-import type { Action, Agent, Context } from '../../schemas/action.ts'
-import { endpointsOf } from '../../schemas/callable.ts'
+import type { Action, Agent } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { Content, RequestContent } from '../../schemas/content.ts'
 import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
+import { isRecord, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
-import { nearest } from '../../schemas/nearest.ts'
-import type { Principal } from '../../schemas/scope.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
-import type { InputRequired } from '../../schemas/task.ts'
-import { viaOf } from '../../schemas/via.ts'
-import type { Clock } from '../common/clock.ts'
-import { principalKey } from '../common/principal-key.ts'
-import { CallerNames } from './caller-names.ts'
-import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
+import { AgentCalls, type AgentCallsOptions } from './agent-calls.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
-import type { Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
-import type { ConnectedAgent, Remotes } from './remotes.ts'
-import {
-  isAccepted,
-  openWaiting,
-  type SignInPort,
-  sealWaiting,
-  type WaitingCall,
-  withSignIn,
-} from './sign-in.ts'
-import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
-export interface ListedAgentOptions {
-  readonly remotes: Pick<Remotes, 'of'>
-  /** Headers with the gateway's or the caller's credentials for one URL of an agent. */
-  readonly headers: (request: {
-    readonly entry: EntryDetail
-    readonly url: string
-    readonly principal: Principal | null
-  }) => Promise<Readonly<Record<string, string>>>
-  readonly signIn: SignInPort
-  readonly clock: Clock
-  /** Whether the package of an entry may run for the caller of one call. */
-  readonly permit: (entry: EntryDetail, context: Context) => Permit
-  /** Key of the HMAC of task references. */
-  readonly secret: () => Promise<Uint8Array>
+export interface ListedAgentOptions extends AgentCallsOptions {
   /** Milliseconds that one call may take in all. */
   readonly total_ms: number
-  /** Called with each call, its outcome and its duration in seconds. */
-  readonly observe: (agent: string, code: string, seconds: number) => void
 }
-
-/** Names of actions in the hint of a refusal. */
-const maxNames = 50
 
 const anything: Shape<unknown> = { json: {}, parse: (value) => value }
 
@@ -87,323 +49,91 @@ const continuation = input(Continuation)
 
 const Description = z.object({ capabilities: z.array(Capability) })
 
-interface ActionCall {
-  readonly action: string
-  readonly params: JsonObject
-  readonly read_only: boolean
-  readonly task?: RemoteTask
-}
-
-interface PreparedCall {
-  readonly connected: ConnectedAgent
-  readonly remote: RemoteCall
-}
-
 /** Listed agents as agents of the router. Throws Failure `not_callable` for an entry without a callable endpoint. */
 export function createListedAgents(options: ListedAgentOptions): (entry: EntryDetail) => Agent {
   const cache = new WeakMap<EntryDetail, Agent>()
   return (entry) => {
     const cached = cache.get(entry)
     if (cached) return cached
-    const agent = new ListedAgent(entry, options).toAgent()
+    const agent = listedAgent(new AgentCalls(entry, options), options.total_ms)
     cache.set(entry, agent)
     return agent
   }
 }
 
-/** One listed agent; its actions call the remote agent. */
-class ListedAgent {
-  readonly #entry: EntryDetail
-  readonly #options: ListedAgentOptions
-
-  constructor(entry: EntryDetail, options: ListedAgentOptions) {
-    this.#entry = entry
-    this.#options = options
-  }
-
-  toAgent(): Agent {
-    const { agent, endpoint } = this.#connected()
-    const { package_name, name, description, tags, capabilities, reading } = this.#entry
-    const stated = capabilities.map((capability) => this.#actionOf(capability))
-    const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
-    const added = [
-      this.#continueAction(),
-      ...(agent.describe ? [this.#describeAction()] : []),
-      ...(agent.request ? [this.#requestAction()] : []),
-      ...(agent.listen ? [this.#subscriptionAction()] : []),
-      ...(endpoint.protocol === 'a2a' ? [this.#actionOf(messageCapability)] : []),
-    ]
-    const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
-    // Any action name is passed on if the entry states none, or those that the registry read: a list that is read
-    // without a credential may be cut, and shorter than that of a caller.
-    const isOpen = capabilities.length === 0 || reading?.lists === true
-    const open = (action: string) => this.#actionOf({ name: action, description: '' })
-    return {
-      package_name,
-      name,
-      description,
-      tags,
-      third_party: true,
-      protocol: endpoint.protocol,
-      actions,
-      ...(isOpen && { open }),
-    }
-  }
-
-  #connected(): ConnectedAgent {
-    const connected = this.#options.remotes.of(this.#entry)
-    if (!connected) throw notCallable(this.#entry)
-    return connected
-  }
-
-  #actionOf(capability: Capability): Action {
-    const { name, id = name, title = name, description, input_schema = {}, read_only = false } = capability
-    return {
-      ...common,
-      deadline_ms: this.#options.total_ms,
-      name: id,
-      ...(id !== name && { aliases: [name] }),
-      title,
-      description,
-      input: inputOf(input_schema),
-      advertised: true,
-      run: (params, context) => this.#call({ action: id, params: params as JsonObject, read_only }, context),
-    }
-  }
-
-  #continueAction(): Action {
-    const action = listedActions.continuation
-    return {
-      ...common,
-      deadline_ms: this.#options.total_ms,
-      name: action,
-      title: 'Continue a task',
-      description: 'Answers the question of an agent, which then continues its task.',
-      input: continuation as Shape<unknown>,
-      advertised: false,
-      run: async (value, context) => {
-        const { task_id, input: params } = value as z.infer<typeof Continuation>
-        const holder = this.#holderOf(context)
-        const secret = await this.#options.secret()
-        const waiting = openWaiting(task_id, holder, secret)
-        if (waiting) {
-          if (isAccepted(params.inputResponses)) await this.#waitForSignIn(waiting.since, context)
-          return await this.#again(waiting, context)
-        }
-        const task = openTask(task_id, holder, secret)
-        return await this.#call({ action, params: params as JsonObject, read_only: false, task }, context)
-      },
-    }
-  }
-
-  #describeAction(): Action {
-    return {
-      ...common,
-      deadline_ms: this.#options.total_ms,
-      name: listedActions.description,
-      title: 'List capabilities',
-      description: 'The capabilities that the agent itself states.',
-      input: input(z.strictObject({})),
-      output: output(Description),
-      advertised: false,
-      run: async (_, context) => {
-        const { connected, remote } = await this.#prepare(context)
-        const { agent } = connected
-        if (!agent.describe) throw notCallable(this.#entry)
-        return { capabilities: await agent.describe(remote) }
-      },
-    }
-  }
-
-  #subscriptionAction(): Action {
-    return createSubscription(common, async (filter, context) => {
-      const { connected, remote } = await this.#prepare(context)
-      const { agent } = connected
-      if (!agent.listen) throw notCallable(this.#entry)
-      await agent.listen(filter, remote)
-    })
-  }
-
-  #requestAction(): Action {
-    return createRequestAction(common, {
-      entry: this.#entry,
-      secret: this.#options.secret,
-      callerOf,
-      send: async (method, params, context) => {
-        const { connected, remote } = await this.#prepare(context)
-        const { agent } = connected
-        if (!agent.request) throw notCallable(this.#entry)
-        const sendBy = agent.request.bind(agent)
-        const work = (sent: RemoteCall) => this.#observed(() => sendBy(method, params, sent))
-        return await this.#signedIn(toolCallIn(method, params), context, { connected, remote }, work)
-      },
-      signedIn: (since, context) => this.#waitForSignIn(since, context),
-    })
-  }
-
-  async #call(request: ActionCall, context: Context): Promise<Json> {
-    const { connected, remote } = await this.#prepare(context)
-    const names = connected.endpoint.protocol === 'a2a' ? await this.#namesFor(context) : undefined
-    const passed = (content: Content) => names?.translate(content) ?? content
-    const remoteCall: RemoteCall = {
-      ...remote,
-      ...(request.task && { task: request.task }),
-      ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
-      emit: (update, content) => remote.emit(update, content && passed(content)),
-    }
-    const work = (sent: RemoteCall) => this.#observed(() => send(connected, request, sent)).catch(refusedOr)
-    const answer = await this.#signedIn(request, context, { connected, remote: remoteCall }, work)
-    if ('refused' in answer) {
-      if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
-      throw await this.#withNames(answer.refused, request.action, connected, remote)
-    }
-    const { content } = answer
-    // A question passes as it is only in the protocol in which it can be answered.
-    const passes = 'output' in answer || content?.protocol === context.content?.protocol
-    if (content && passes) context.attach(passed(content))
-    const { package_name } = this.#entry
-    if ('output' in answer) {
-      const output = checkOutput(package_name, answer.output)
-      refuseForged(package_name, output)
-      return output
-    }
-    const required: InputRequired = {
-      status: answer.status ?? 'input_required',
-      agent: package_name,
-      task_id: sealTask(answer.task, this.#holderOf(context), await this.#options.secret()),
-      question: checkOutput(package_name, answer.question) as InputRequired['question'],
-    }
-    return required as Json
-  }
-
-  /** Does the work, and asks the caller to sign in where the agent wants that. */
-  async #signedIn<Answer extends object>(
-    call: ActionCall | undefined,
-    context: Context,
-    { connected, remote }: PreparedCall,
-    work: (remote: RemoteCall) => Promise<Answer | { readonly refused: Failure }>,
-  ): Promise<Answer | { readonly refused: Failure }> {
-    const { principal, content } = context
-    if (principal === null) return await work(remote)
-    const { signIn, secret, clock } = this.#options
-    const caller = { entry: this.#entry, endpoint: connected.endpoint, principal }
-    return await withSignIn(signIn, caller, remote, work, async () => {
-      if (!call) return undefined
-      const waiting = { ...call, since: clock(), ...(content?.protocol === 'a2a' && { content }) }
-      return sealWaiting(waiting, this.#holderOf(context), await secret())
-    })
-  }
-
-  async #waitForSignIn(since: number, { principal, signal }: Context): Promise<void> {
-    if (principal === null) return
-    const { endpoint } = this.#connected()
-    await this.#options.signIn.signedIn({ entry: this.#entry, endpoint, principal }, since, signal)
-  }
-
-  /** Makes a call again that waited for a sign-in. */
-  async #again({ since: _, content, ...call }: WaitingCall, context: Context): Promise<Json> {
-    return await this.#call(call, content ? { ...context, content } : context)
-  }
-
-  async #namesFor(context: Context): Promise<CallerNames> {
-    return new CallerNames(this.#holderOf(context), await this.#options.secret(), contextIn(context.content))
-  }
-
-  #holderOf(context: Pick<Context, 'principal'>): TaskHolder {
-    return { agent: this.#entry.id, caller: callerOf(context) }
-  }
-
-  /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */
-  async #prepare(context: Context): Promise<PreparedCall> {
-    const { package_name } = this.#entry
-    const { principal, via, signal } = context
-    if (via.includes(package_name)) {
-      throw new Failure('loop_detected', `The call has passed ${package_name} already.`, {
-        hint: `Its path: ${via.join(', ')}.`,
-      })
-    }
-    const connected = this.#connected()
-    const { endpoint, is_package } = connected
-    const { headers, permit } = this.#options
-    const credentials = is_package ? {} : await headers({ entry: this.#entry, url: endpoint.url, principal })
-    const remote: RemoteCall = {
-      signal,
-      headers: { ...credentials, via: viaOf([...via, package_name]) },
-      ...(is_package && { permit: permit(this.#entry, context) }),
-      caller: callerOf(context),
-      ...(context.content && { content: context.content }),
-      ...(context.notifyClient && { notifyClient: context.notifyClient }),
-      onActivity() {},
-      emit(update, content) {
-        checkPlain(package_name, update)
-        return context.emit(update, content)
-      },
-    }
-    return { connected, remote }
-  }
-
-  /** An agent's refusal of an unknown action, with the names that exist. */
-  async #withNames(
-    failure: Failure,
-    action: string,
-    { agent }: ConnectedAgent,
-    remote: RemoteCall,
-  ): Promise<Failure> {
-    if (failure.code !== 'unknown_action') return failure
-    const described = await agent.describe?.(remote).catch(() => undefined)
-    const names = (described ?? this.#entry.capabilities).map(({ name }) => name)
-    if (names.length === 0) return failure
-    const itsNames = `It has: ${names.slice(0, maxNames).join(', ')}.`
-    if (action === listedActions.message) return this.#takesNoText(itsNames, failure)
-    const close = nearest(action, names)
-    const { hint = itsNames } = failure.details
-    const details = { ...failure.details, hint, ...(close.length > 0 && { nearest: close }) }
-    return new Failure(failure.code, failure.message, details, failure.cause)
-  }
-
-  /** The refusal of a message that names no action, as one of A2A, by an agent that has nothing but actions. */
-  #takesNoText(itsNames: string, { code, cause }: Failure): Failure {
-    const how =
-      'A message of A2A names one by message.metadata.skillId, or by a data part {"action", "params"}.'
-    const hint = `${itsNames} ${how}`
-    const { package_name } = this.#entry
-    return new Failure(code, `A message to ${package_name} names one of its actions.`, { hint }, cause)
-  }
-
-  async #observed<Answer extends object>(
-    work: () => Promise<Answer | { readonly refused: Failure }>,
-  ): Promise<Answer | { readonly refused: Failure }> {
-    const started = performance.now()
-    const observe = (code: string) =>
-      this.#options.observe(this.#entry.package_name, code, (performance.now() - started) / 1000)
-    try {
-      const answer = await work()
-      observe('refused' in answer ? answer.refused.code : 'ok')
-      return answer
-    } catch (thrown) {
-      observe(Failure.from(thrown).code)
-      throw thrown
-    }
+/** Its actions are its capabilities, and those by which callers reach the rest of it. */
+function listedAgent(calls: AgentCalls, deadline_ms: number): Agent {
+  const { agent, endpoint } = calls.connected()
+  const { package_name, name, description, tags, capabilities, reading } = calls.entry
+  const stated = capabilities.map((capability) => actionOf(capability, calls, deadline_ms))
+  const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
+  const added = [
+    continueAction(calls, deadline_ms),
+    ...(agent.describe ? [describeAction(calls, deadline_ms)] : []),
+    ...(agent.request ? [createRequestAction(common, calls)] : []),
+    ...(agent.listen ? [createSubscription(common, calls)] : []),
+    ...(endpoint.protocol === 'a2a' ? [actionOf(messageCapability, calls, deadline_ms)] : []),
+  ]
+  const actions = [...stated, ...added.filter((action) => !statedNames.has(action.name))]
+  // Any action name is passed on if the entry states none, or those that the registry read: a list that is read
+  // without a credential may be cut, and shorter than that of a caller.
+  const isOpen = capabilities.length === 0 || reading?.lists === true
+  const open = (action: string) => actionOf({ name: action, description: '' }, calls, deadline_ms)
+  return {
+    package_name,
+    name,
+    description,
+    tags,
+    third_party: true,
+    protocol: endpoint.protocol,
+    actions,
+    ...(isOpen && { open }),
   }
 }
 
-/** The agent's own refusal of an action that it does not have. */
-function refusedOr(thrown: unknown): RemoteAnswer {
-  if (thrown instanceof Failure && thrown.code === 'unknown_action') return { refused: thrown }
-  throw thrown
+function actionOf(capability: Capability, calls: AgentCalls, deadline_ms: number): Action {
+  const { name, id = name, title = name, description, input_schema = {}, read_only = false } = capability
+  return {
+    ...common,
+    deadline_ms,
+    name: id,
+    ...(id !== name && { aliases: [name] }),
+    title,
+    description,
+    input: inputOf(input_schema),
+    advertised: true,
+    run: (params, context) => calls.call({ action: id, params: params as JsonObject, read_only }, context),
+  }
 }
 
-function notCallable(entry: EntryDetail): Failure {
-  const { package_name, manifest_url, endpoints, callable_reason } = entry
-  const message =
-    endpointsOf(entry).length === 0
-      ? `${package_name} states no endpoint at which it could be called.`
-      : `${package_name} speaks no protocol that this gateway supports.`
-  return new Failure('not_callable', message, {
-    hint: callable_reason,
-    manifest_url,
-    endpoints,
-  })
+function continueAction(calls: AgentCalls, deadline_ms: number): Action {
+  return {
+    ...common,
+    deadline_ms,
+    name: listedActions.continuation,
+    title: 'Continue a task',
+    description: 'Answers the question of an agent, which then continues its task.',
+    input: continuation as Shape<unknown>,
+    advertised: false,
+    async run(value, context) {
+      const { task_id, input: params } = value as z.infer<typeof Continuation>
+      return await calls.continue(task_id, params as JsonObject, context)
+    },
+  }
+}
+
+function describeAction(calls: AgentCalls, deadline_ms: number): Action {
+  return {
+    ...common,
+    deadline_ms,
+    name: listedActions.description,
+    title: 'List capabilities',
+    description: 'The capabilities that the agent itself states.',
+    input: input(z.strictObject({})),
+    output: output(Description),
+    advertised: false,
+    run: async (_, context) => ({ capabilities: await calls.describe(context) }),
+  }
 }
 
 /**
@@ -422,37 +152,4 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
       throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, { errors })
     },
   }
-}
-
-/** The call of a tool that can be made again; undefined for any other request, and for the answer to a question. */
-function toolCallIn(method: string, { name, arguments: params = {}, requestState }: JsonObject) {
-  if (method !== 'tools/call' || requestState !== undefined || !isRecord(params)) return undefined
-  return { action: String(name), params: params as JsonObject, read_only: false }
-}
-
-/** The conversation that a caller of A2A names. */
-function contextIn(content: RequestContent | undefined): string | undefined {
-  const contextId = content?.protocol === 'a2a' ? content.message.contextId : undefined
-  return typeof contextId === 'string' && contextId !== '' ? contextId : undefined
-}
-
-/** Retries once if the action is read-only and the agent did not answer at all. */
-async function send(
-  { agent }: ConnectedAgent,
-  { action, params, read_only }: ActionCall,
-  remote: RemoteCall,
-): Promise<RemoteAnswer> {
-  try {
-    return await agent.call(action, params, remote)
-  } catch (thrown) {
-    const isBroken = thrown instanceof Failure && thrown.code === 'upstream_failed'
-    const isRefused = isBroken && thrown.details.retry_after_s !== undefined
-    if (!read_only || !isBroken || isRefused || remote.signal.aborted) throw thrown
-    return await agent.call(action, params, remote)
-  }
-}
-
-/** Key of the caller for the connections to the agent; it is never sent. */
-function callerOf({ principal }: Pick<Context, 'principal'>): string {
-  return principal === null ? 'anonymous' : principalKey(principal)
 }

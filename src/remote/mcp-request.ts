@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { Action, Context } from '../../schemas/action.ts'
-import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import type { InputRequired } from '../../schemas/task.ts'
 import { canAnswer } from '../common/mcp/questions.ts'
+import type { AgentCalls } from './agent-calls.ts'
 import { checkOutput, refuseForged } from './check-output.ts'
 import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
-import type { McpAnswer, RemoteCall } from './remote-agent.ts'
 import { isAccepted, openWaiting } from './sign-in.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
@@ -38,22 +37,12 @@ const Reply = z.union([
   z.object({ error: z.object({ code: z.int(), message: z.string(), data: z.json().optional() }) }),
 ])
 
-interface RequestPorts {
-  readonly entry: EntryDetail
-  readonly secret: () => Promise<Uint8Array>
-  /** Sends a request to the server on behalf of the caller. Throws Failure `sign_in_required`. */
-  readonly send: (method: string, params: JsonObject, context: Context) => Promise<McpAnswer>
-  /** Resolves when the caller has signed in after a time (milliseconds since the epoch), or after a while. */
-  readonly signedIn: (since: number, context: Context) => Promise<void>
-  readonly callerOf: (context: Context) => RemoteCall['caller']
-}
-
 /** The action of a listed MCP server that passes one request on and its answer back, both as they are. */
 export function createRequestAction(
   common: Pick<Action, 'part' | 'access' | 'effect' | 'deadline_ms'>,
-  { entry, secret, send, signedIn, callerOf }: RequestPorts,
+  calls: AgentCalls,
 ): Action {
-  const { package_name } = entry
+  const { package_name } = calls.entry
   return {
     ...common,
     name: listedActions.request,
@@ -64,13 +53,13 @@ export function createRequestAction(
     advertised: false,
     async run(value, context) {
       const { method, params } = value as { method: string; params: JsonObject }
-      const holder: TaskHolder = { agent: entry.id, caller: callerOf(context) }
-      const key = await secret()
+      const holder = calls.holderOf(context)
+      const key = await calls.secret()
       const { requestState: state, inputResponses, ...bare } = params
       const waiting = typeof state === 'string' ? openWaiting(state, holder, key) : undefined
-      if (waiting && isAccepted(inputResponses)) await signedIn(waiting.since, context)
+      if (waiting && isAccepted(inputResponses)) await calls.waitForSignIn(waiting.since, context)
       const sent = waiting ? bare : withState(params, (text) => opened(text, holder, key))
-      const answer = await send(method, sent, context)
+      const answer = await calls.request(method, sent, context)
       if ('refused' in answer) throw answer.refused
       const checked = checkOutput(package_name, answer as Json) as JsonObject
       if (!('result' in answer)) return checked
@@ -93,7 +82,7 @@ const Filter = z.strictObject({
 /** The action of a listed MCP server that tells an MCP client of changes, until either of them ends it. */
 export function createSubscription(
   common: Pick<Action, 'output' | 'part' | 'access' | 'effect'>,
-  listen: (filter: JsonObject, context: Context) => Promise<void>,
+  calls: AgentCalls,
 ): Action {
   return {
     ...common,
@@ -105,7 +94,7 @@ export function createSubscription(
     deadline_ms: 'none',
     async run(value, context) {
       if (!context.notifyClient) throw new Failure('not_callable', 'Only clients of MCP are told of changes.')
-      await listen((value as { notifications: JsonObject }).notifications, context)
+      await calls.listen((value as { notifications: JsonObject }).notifications, context)
       return {}
     },
   }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Notify, Update } from '../../schemas/action.ts'
 import type { Content, RequestContent } from '../../schemas/content.ts'
-import type { Capability, Endpoint } from '../../schemas/entry-parts.ts'
+import type { Capability, Endpoint, ServerStatement } from '../../schemas/entry-parts.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { InputRequired } from '../../schemas/task.ts'
@@ -47,7 +47,7 @@ export interface Launch {
   readonly key: string
   start(signal: AbortSignal): Promise<ServerProcess>
   /** Called with what a started process states, if nobody has read it yet. */
-  readonly onDescribed?: ((statement: SelfDescription) => void) | undefined
+  readonly onDescribed?: ((statement: ServerStatement) => void) | undefined
 }
 
 /** A process that speaks MCP over its standard streams. Disposing it ends it and all that it started. */
@@ -105,7 +105,7 @@ export interface RemoteAgent extends AsyncDisposable {
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
   /** What the server states about itself to everybody, cut at bounds; for MCP servers. */
-  read?(call: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<SelfDescription>
+  read?(call: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<ServerStatement>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
   request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
   /**
@@ -117,18 +117,6 @@ export interface RemoteAgent extends AsyncDisposable {
 
 /** The answer, or a refusal that does not count against the agent. */
 export type McpAnswer = McpReply | { readonly refused: Failure }
-
-/** What an MCP server states about itself. All texts are untrusted and bounded. */
-export interface SelfDescription {
-  readonly name?: string
-  readonly title?: string
-  readonly version?: string
-  readonly description?: string
-  readonly instructions?: string
-  readonly capabilities: readonly Capability[]
-  /** True if the server lists more tools than are read. */
-  readonly is_cut: boolean
-}
 
 /** The facts about a listed agent that an adapter uses. */
 export interface RemoteFacts {

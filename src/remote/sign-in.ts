@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { EntryDetail } from '../../schemas/card.ts'
 import type { RequestContent } from '../../schemas/content.ts'
+import type { SignInPlace } from '../../schemas/credential.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../schemas/json.ts'
@@ -14,15 +15,6 @@ interface CallerAtAgent {
   readonly entry: EntryDetail
   readonly endpoint: Endpoint
   readonly principal: Principal
-}
-
-/** An address of this gateway at which a caller signs in to an agent. */
-interface SignInPlace {
-  readonly sign_in_url: string
-  readonly issuer: string
-  readonly scopes: readonly string[]
-  /** Milliseconds since the epoch. */
-  readonly expires_at: number
 }
 
 /** Sign-ins of callers to agents. */
@@ -94,7 +86,7 @@ const WaitingCall = z.object({
   content: z.record(z.string(), z.json()).exactOptional(),
 })
 
-export interface WaitingCall {
+interface WaitingCall {
   readonly action: string
   readonly params: JsonObject
   readonly read_only: boolean

@@ -1,14 +1,25 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
-import type { Ecosystem, Registry } from './packages/ecosystem.ts'
+import type { Ecosystem, RegistryAccess } from './packages/ecosystem.ts'
 import { openWorkspace, runJob, type Workspace } from './packages/jobs.ts'
 import { createMcpb } from './packages/mcpb.ts'
 import { npm } from './packages/npm.ts'
 import { createOci } from './packages/oci.ts'
 import { pypi } from './packages/pypi.ts'
 import { openPackageStore } from './packages/store.ts'
-import type { PackageSource, RunLimits, Runner, RunnerOptions } from './runner.ts'
+import type {
+  InstalledPackage,
+  InstallOptions,
+  PackageProcess,
+  PackageSource,
+  ResolvedPackage,
+  RunLimits,
+  Runner,
+  RunnerOptions,
+  RunRequest,
+  SandboxReport,
+} from './runner.ts'
 import { findImages, findSandbox } from './sandbox/find-sandbox.ts'
 import type { Images } from './sandbox/images.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -29,133 +40,162 @@ const maxCache = 1024 ** 3
 
 /** Opens a runner; it looks for a sandbox at the first use. */
 export function createRunner(options: RunnerOptions): Runner {
-  const store = openPackageStore(options.folder)
+  return new PackageRunner(options)
+}
+
+class PackageRunner implements Runner {
+  readonly #options: RunnerOptions
+  readonly #store: ReturnType<typeof openPackageStore>
+  readonly #ecosystems: Readonly<Record<PackageSource['registry_type'], Ecosystem>>
   /** With the names of their HOMEs. */
-  const running = new Map<AsyncDisposable, string>()
-  const cache = join(options.folder, 'cache')
-  let found: Promise<Sandbox> | undefined
-  let foundImages: Promise<Images> | undefined
-  let cleaned: Promise<void> | undefined
+  readonly #running = new Map<AsyncDisposable, string>()
+  #found: Promise<Sandbox> | undefined
+  #foundImages: Promise<Images> | undefined
+  #cleaned: Promise<void> | undefined
 
-  function anySandbox(): Promise<Sandbox> {
-    found ??= findSandbox(options)
-    return found
+  constructor(options: RunnerOptions) {
+    const { folder, registries, download } = options
+    this.#options = options
+    this.#store = openPackageStore(folder)
+    this.#ecosystems = {
+      npm,
+      pypi,
+      oci: createOci({ hosts: registries.images, images: () => this.#images() }),
+      mcpb: createMcpb({ origins: registries.bundles, download }),
+    }
   }
 
-  function images(): Promise<Images> {
-    foundImages ??= findImages(options)
-    return foundImages
+  async sandbox(type?: PackageSource['registry_type']): Promise<SandboxReport> {
+    return (await (type === 'oci' ? this.#images() : this.#sandbox())).report
   }
 
-  const ecosystems: Readonly<Record<PackageSource['registry_type'], Ecosystem>> = {
-    npm,
-    pypi,
-    oci: createOci({ hosts: options.registries.images, images }),
-    mcpb: createMcpb({ origins: options.registries.bundles, download: options.download }),
+  resolve(source: PackageSource, signal: AbortSignal): Promise<ResolvedPackage> {
+    return asFailure(() =>
+      this.#inWorkspace(false, async (work) =>
+        this.#ecosystems[source.registry_type].resolve(
+          source,
+          await this.#registryOf(source, work, signal),
+          work,
+        ),
+      ),
+    )
   }
-  const ecosystemOf = ({ registry_type }: PackageSource) => ecosystems[registry_type]
 
-  async function usableSandbox(): Promise<Sandbox> {
-    const sandbox = await anySandbox()
+  install(
+    resolved: ResolvedPackage,
+    { scripts, lock }: InstallOptions,
+    signal: AbortSignal,
+    progress: (text: string) => void = () => {},
+  ): Promise<InstalledPackage> {
+    return asFailure(() =>
+      this.#inWorkspace(scripts, async (work) => {
+        const registry = await this.#registryOf(resolved.source, work, signal)
+        const { program: _, ...installed } = await this.#store.install(
+          this.#ecosystems[resolved.source.registry_type],
+          resolved,
+          { scripts, ...(lock !== undefined && { lock }) },
+          { registry, work, scripts },
+          progress,
+        )
+        return installed
+      }),
+    )
+  }
+
+  start(request: RunRequest, signal: AbortSignal): Promise<PackageProcess> {
+    return asFailure(async () => {
+      signal.throwIfAborted()
+      checkRequest(request)
+      const { lock, scripts, home, resolved } = request
+      const name = nameOf(resolved.source)
+      const program = await this.#installed(request, name)
+      const sandbox = await this.#usableSandbox()
+      if (sandbox.report.kind === 'none' && program.image === undefined) {
+        const detail = `${name} starts without a sandbox. ${sandbox.report.not_limited.join(' ')}`
+        this.#options.onEvent({ type: 'unsandboxed', package: name, detail })
+      }
+      const opened = { sandbox, images: () => this.#images() }
+      const folder = this.#store.folderOf(lock, scripts)
+      const started = await startPackage(opened, this.#options, request, { name, folder, program })
+      this.#running.set(started, home)
+      void started.exited.then(() => this.#running.delete(started))
+      return started
+    })
+  }
+
+  forgetHome(home: string): Promise<void> {
+    return asFailure(async () => {
+      // The volumes of an image are beside its HOME.
+      const isOf = (name: string) => name.startsWith(home) && /^(?:$|[-.])/.test(name.slice(home.length))
+      const ending = [...this.#running].filter(([, name]) => isOf(name))
+      await Promise.all(ending.map(([started]) => started[Symbol.asyncDispose]()))
+      const folder = homesIn(this.#options.folder)
+      const names = await readdir(folder).catch(() => [])
+      await Promise.all(
+        names.filter(isOf).map((name) => rm(join(folder, name), { recursive: true, force: true })),
+      )
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((started) => started[Symbol.asyncDispose]()))
+  }
+
+  /** The program of the installation that was approved. */
+  async #installed({ lock, scripts, resolved }: RunRequest, name: string) {
+    const installed = await this.#store.find(lock, scripts)
+    if (!installed) {
+      throw new Failure('wrong_state', `${name} is not installed.`, { hint: 'Install it, then start it.' })
+    }
+    if (installed.resolved.integrity === resolved.integrity) return installed.program
+    throw new Failure(
+      'precondition_failed',
+      `${name} is installed with another integrity than the approved one.`,
+    )
+  }
+
+  #sandbox(): Promise<Sandbox> {
+    this.#found ??= findSandbox(this.#options)
+    return this.#found
+  }
+
+  #images(): Promise<Images> {
+    this.#foundImages ??= findImages(this.#options)
+    return this.#foundImages
+  }
+
+  async #usableSandbox(): Promise<Sandbox> {
+    const sandbox = await this.#sandbox()
     if (sandbox.report.problem !== null) throw new Failure('not_configured', sandbox.report.problem)
     return sandbox
   }
 
-  async function registryOf(source: PackageSource, work: Workspace, signal: AbortSignal): Promise<Registry> {
-    const sandbox = await usableSandbox()
+  async #registryOf(source: PackageSource, work: Workspace, signal: AbortSignal): Promise<RegistryAccess> {
+    const { registries, path, certificates } = this.#options
+    const sandbox = await this.#usableSandbox()
     const type = source.registry_type
-    const base = type === 'npm' || type === 'pypi' ? options.registries[type].replace(/\/+$/, '') : undefined
+    const base = type === 'npm' || type === 'pypi' ? registries[type].replace(/\/+$/, '') : undefined
     const hosts = base === undefined ? [] : hostsOf(base)
     return {
       base: base ?? '',
-      path: options.path,
+      path,
       signal,
       run: (program, args, env = {}) =>
-        runJob(sandbox, { program, args, env, work, hosts, certificates: options.certificates }, signal),
+        runJob(sandbox, { program, args, env, work, hosts, certificates }, signal),
     }
   }
 
-  async function inWorkspace<T>(scripts: boolean, run: (work: Workspace) => Promise<T>): Promise<T> {
-    cleaned ??= removeLarge(cache).catch((fault) => {
+  async #inWorkspace<T>(scripts: boolean, run: (work: Workspace) => Promise<T>): Promise<T> {
+    const { folder } = this.#options
+    const cache = join(folder, 'cache')
+    this.#cleaned ??= removeLarge(cache).catch((fault) => {
       // The next installation tries again.
-      cleaned = undefined
+      this.#cleaned = undefined
       throw fault
     })
-    await cleaned
-    await using work = await openWorkspace(options.folder, scripts ? undefined : cache)
+    await this.#cleaned
+    await using work = await openWorkspace(folder, scripts ? undefined : cache)
     return await run(work)
-  }
-
-  return {
-    sandbox: async (type) => (await (type === 'oci' ? images() : anySandbox())).report,
-    resolve: (source, signal) =>
-      asFailure(() =>
-        inWorkspace(false, async (work) =>
-          ecosystemOf(source).resolve(source, await registryOf(source, work, signal), work),
-        ),
-      ),
-    install: (resolved, { scripts, lock }, signal, progress = () => {}) =>
-      asFailure(() =>
-        inWorkspace(scripts, async (work) => {
-          const registry = await registryOf(resolved.source, work, signal)
-          const installation = { registry, work, scripts }
-          const ecosystem = ecosystemOf(resolved.source)
-          const { program: _, ...installed } = await store.install(
-            ecosystem,
-            resolved,
-            { scripts, ...(lock !== undefined && { lock }) },
-            installation,
-            progress,
-          )
-          return installed
-        }),
-      ),
-    start: (request, signal) =>
-      asFailure(async () => {
-        signal.throwIfAborted()
-        checkRequest(request)
-        const name = nameOf(request.resolved.source)
-        const installed = await store.find(request.lock, request.scripts)
-        if (!installed) {
-          throw new Failure('wrong_state', `${name} is not installed.`, {
-            hint: 'Install it, then start it.',
-          })
-        }
-        if (installed.resolved.integrity !== request.resolved.integrity) {
-          throw new Failure(
-            'precondition_failed',
-            `${name} is installed with another integrity than the approved one.`,
-          )
-        }
-        const sandbox = await usableSandbox()
-        if (sandbox.report.kind === 'none' && installed.program.image === undefined) {
-          const detail = `${name} starts without a sandbox. ${sandbox.report.not_limited.join(' ')}`
-          options.onEvent({ type: 'unsandboxed', package: name, detail })
-        }
-        const started = await startPackage({ sandbox, images }, options, request, {
-          name,
-          folder: store.folderOf(request.lock, request.scripts),
-          program: installed.program,
-        })
-        running.set(started, request.home)
-        void started.exited.then(() => running.delete(started))
-        return started
-      }),
-    forgetHome: (home) =>
-      asFailure(async () => {
-        // The volumes of an image are beside its HOME.
-        const isOf = (name: string) => name.startsWith(home) && /^(?:$|[-.])/.test(name.slice(home.length))
-        const ending = [...running].filter(([, name]) => isOf(name))
-        await Promise.all(ending.map(([started]) => started[Symbol.asyncDispose]()))
-        const folder = homesIn(options.folder)
-        const names = await readdir(folder).catch(() => [])
-        await Promise.all(
-          names.filter(isOf).map((name) => rm(join(folder, name), { recursive: true, force: true })),
-        )
-      }),
-    async [Symbol.asyncDispose]() {
-      await Promise.all([...running.keys()].map((started) => started[Symbol.asyncDispose]()))
-    },
   }
 }
 

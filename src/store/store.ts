@@ -1,12 +1,23 @@
 import { z } from 'zod'
 import type { ApprovalStore } from '../../schemas/approval.ts'
-import { Access } from '../../schemas/callable.ts'
+import { AccessReport } from '../../schemas/callable.ts'
 import type { CredentialStore } from '../../schemas/credential.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
 import { storedShape } from '../../schemas/entry-fields.ts'
 import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { IdempotencyStore } from '../../schemas/idempotency.ts'
+import type { Revocation } from '../../schemas/identity.ts'
+import type { LivenessStore } from '../../schemas/liveness.ts'
 import type { MirroredItem, MirrorStore, StoredMirror } from '../../schemas/mirror.ts'
 import { Origin } from '../../schemas/origin.ts'
+import type { PersonalTable } from '../../schemas/personal-data.ts'
+import type { SessionStore } from '../../schemas/playground.ts'
+import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
+import { Scope } from '../../schemas/scope.ts'
+import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
+import type { SignInStore } from '../../schemas/sign-in.ts'
+import type { TaskStore } from '../../schemas/task.ts'
 import {
   type Actor,
   type AuditEvent,
@@ -17,6 +28,7 @@ import {
   Suspension,
   VerificationReport,
 } from '../../schemas/trust.ts'
+import type { WebhookStore } from '../../schemas/webhook.ts'
 import type { DumpRestore } from './dump-restore.ts'
 
 /** A stored proof, with the data that its next check needs. */
@@ -28,19 +40,6 @@ const StoredProof = VerificationReport.extend({
   signature: z.string().optional(),
 })
 export type StoredProof = z.infer<typeof StoredProof>
-
-import { Failure } from '../../schemas/failure.ts'
-import type { IdempotencyStore } from '../../schemas/idempotency.ts'
-import type { Revocation } from '../../schemas/identity.ts'
-import type { LivenessStore } from '../../schemas/liveness.ts'
-import type { PersonalTable } from '../../schemas/personal-data.ts'
-import type { SessionStore } from '../../schemas/playground.ts'
-import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
-import { Scope } from '../../schemas/scope.ts'
-import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
-import type { SignInStore } from '../../schemas/sign-in.ts'
-import type { TaskStore } from '../../schemas/task.ts'
-import type { WebhookStore } from '../../schemas/webhook.ts'
 
 /** An entry as the database holds it. Our own URLs are null or relative, and are rendered when the entry is read. */
 export const StoredEntry = z.object({
@@ -70,7 +69,7 @@ export const StoredEntry = z.object({
   /** What the registry read from the agent itself. */
   reading: ReadingReport.nullable().default(null),
   /** What the agent answered to callers without a credential; null: it was not asked. */
-  access: Access.nullable().default(null),
+  access: AccessReport.nullable().default(null),
   proof: StoredProof.nullable().default(null),
   suspended: Suspension.nullable().default(null),
   deprecated: Deprecation.nullable().default(null),

@@ -85,8 +85,7 @@ test.each([
 )
 
 test('every action of the registry that writes is limited as more than a read', () => {
-  const port = {} as never
-  const { actions } = createRegistryAgent(port, port, port, port, port, port, port, port, port, port)
+  const { actions } = createRegistryAgent({ registry: {} } as never)
   const writes = actions.filter(({ effect }) => effect === 'write').map(({ name }) => name)
   const { ask } = limiter()
   const signedIn = { ...caller, principal: principal('ada') }

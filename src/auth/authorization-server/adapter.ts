@@ -1,6 +1,6 @@
 import { type Adapter, errors, type Payload } from 'oidc-provider'
 import { unusedClientMilliseconds } from './lifetimes.ts'
-import type { Found, Records } from './records.ts'
+import type { FoundDocument, Records } from './records.ts'
 
 interface AdapterOptions {
   readonly records: Records
@@ -38,7 +38,7 @@ export function createAdapter(kind: string, { records, clock, endTokens }: Adapt
   }
 }
 
-function payloadOf(found: Found<Payload> | undefined): Payload | undefined {
+function payloadOf(found: FoundDocument<Payload> | undefined): Payload | undefined {
   if (!found) return undefined
   const { document, consumed_at } = found
   return { ...document, ...(consumed_at !== null && { consumed: Math.floor(consumed_at / 1000) }) }

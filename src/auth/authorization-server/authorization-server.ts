@@ -9,11 +9,11 @@ import { isLoopbackUrl } from '../../common/loopback.ts'
 import type { Login, Person } from '../logins/login.ts'
 import { resourceNamed } from '../resources.ts'
 import type { Accounts } from './accounts.ts'
-import { createBrowsers } from './browser.ts'
+import { type Browsers, createBrowsers } from './browser.ts'
 import { unusedClientMilliseconds } from './lifetimes.ts'
 import { offeredScopes } from './offered-scopes.ts'
 import type { ProtocolPages } from './pages.ts'
-import { createPendingLogins } from './pending-logins.ts'
+import { createPendingLogins, type PendingLogins } from './pending-logins.ts'
 import type { Records } from './records.ts'
 
 interface AuthorizationServerOptions {
@@ -47,8 +47,6 @@ type Waiting =
   | { readonly kind: 'login'; readonly client: string; readonly since: number }
   | { readonly kind: 'consent'; readonly request: ConsentRequest }
 
-export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>
-
 /** Longer than the longest grant. */
 const usedClientMilliseconds = 120 * 86_400_000
 const maxClients = 20_000
@@ -56,35 +54,137 @@ const maxClients = 20_000
 const newClientMilliseconds = 1_800_000
 
 /** The authorization server for people, as OAuth 2.1 defines it, and the sessions of their browsers. */
-export function createAuthorizationServer(options: AuthorizationServerOptions) {
-  const { issuer, signingKey, records, clock } = options
-  const accounts = knownAccounts(options)
-  const typedCodes = new WeakMap<object, string>()
-  let engine: { readonly name: string; readonly provider: Promise<Provider> } | undefined
+export class AuthorizationServer {
+  readonly issuer: () => string
+  readonly isSecure = () => this.issuer().startsWith('https:')
+  readonly clock: () => number
+  readonly logins: readonly Login[]
+  readonly browsers: Browsers
+  readonly pendingLogins: PendingLogins
+  readonly #options: AuthorizationServerOptions
+  readonly #accounts: Accounts
+  readonly #typedCodes = new WeakMap<object, string>()
+  #engine: { readonly name: string; readonly provider: Promise<Provider> } | undefined
 
-  /** The library is loaded at first use, and again after a change of the key or the base URL. */
-  async function provider(): Promise<Provider> {
-    const key = await signingKey()
-    const name = `${key.kid} ${issuer()}`
-    if (engine?.name !== name) {
-      const created = import('./engine.ts').then(({ createEngine }) =>
-        createEngine({ ...options, accounts, issuer: issuer(), key, typedCodes }),
-      )
-      engine = { name, provider: created }
-    }
-    return await engine.provider
+  constructor(options: AuthorizationServerOptions) {
+    this.#options = options
+    this.#accounts = knownAccounts(options)
+    this.issuer = options.issuer
+    this.clock = options.clock
+    this.logins = options.logins
+    const provider = () => this.#provider()
+    this.browsers = createBrowsers({ provider, accounts: this.#accounts, isSecure: this.isSecure })
+    this.pendingLogins = createPendingLogins(options)
   }
 
-  const isSecure = () => issuer().startsWith('https:')
+  /** Answers a request to an endpoint of the protocol. The body was read before. */
+  async answer(request: IncomingMessage, response: ServerResponse, body?: string): Promise<void> {
+    const { pathname, searchParams } = new URL(request.url ?? '', this.issuer())
+    const code = searchParams.get('user_code')
+    if (code !== null) {
+      // The library would submit the form by a script.
+      this.#typedCodes.set(request, code)
+      request.url = pathname
+    }
+    const readable = body === undefined ? request : withBody(request, body)
+    prepare(readable, this.issuer())
+    const callback = (await this.#provider()).callback()
+    await new Promise<void>((resolve) => {
+      response.once('close', resolve)
+      response.once('finish', resolve)
+      callback(readable, response)
+    })
+  }
 
-  async function interactionOf(
+  /** What the request of this browser waits for; undefined if there is none, or it is of another browser. */
+  async waiting(
+    request: IncomingMessage,
+    response: ServerResponse,
+    uid: string,
+  ): Promise<Waiting | undefined> {
+    const interaction = await this.#interactionOf(request, response, uid)
+    if (!interaction) return undefined
+    const { name } = await this.#clientOf(interaction)
+    if (interaction.prompt.name === 'login') return { kind: 'login', client: name, since: interaction.iat }
+    const missing = interaction.prompt.details.missingResourceScopes ?? {}
+    const { scope = '', redirect_uri } = interaction.params
+    const resources = resourcesOf(interaction).flatMap(
+      (address) => resourceNamed(address, this.issuer()) ?? [],
+    )
+    const scopes = offeredIn([scope, ...Object.values(missing).flat()].join(' '))
+    return {
+      kind: 'consent',
+      request: { client: name, ...destinationOf(redirect_uri), resources: [...new Set(resources)], scopes },
+    }
+  }
+
+  /**
+   * Continues a request after the sign-in of its user, which stays as old as it is; returns the address to go on at.
+   */
+  async signedIn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    person: Person,
+    signedInAt: number,
+  ): Promise<string> {
+    const accountId = await this.#accounts.put(person)
+    return await this.#end(request, response, { login: { accountId, ts: signedInAt } })
+  }
+
+  /** Grants what the request asks for. Throws if the request is not of this browser. */
+  async allow(request: IncomingMessage, response: ServerResponse, uid: string): Promise<string | undefined> {
+    const interaction = await this.#interactionOf(request, response, uid)
+    const accountId = interaction?.session?.accountId
+    if (!interaction || accountId === undefined || interaction.prompt.name !== 'consent') return undefined
+    const { id } = await this.#clientOf(interaction)
+    const grant = new (await this.#provider()).Grant({ accountId, clientId: id })
+    const scope = offeredIn(interaction.params.scope ?? '').join(' ')
+    grant.addOIDCScope(scope)
+    for (const address of resourcesOf(interaction)) grant.addResourceScope(address, scope)
+    await this.#options.records.extend('Client', id, this.clock() + usedClientMilliseconds)
+    return await this.#end(request, response, { consent: { grantId: await grant.save() } })
+  }
+
+  async deny(request: IncomingMessage, response: ServerResponse, uid: string): Promise<string | undefined> {
+    if (!(await this.#interactionOf(request, response, uid))) return undefined
+    return await this.#end(request, response, {
+      error: 'access_denied',
+      error_description: 'The user refused.',
+    })
+  }
+
+  /** False while there are too many registered clients that are in use or new. */
+  async hasRoom(): Promise<boolean> {
+    const { records } = this.#options
+    if ((await records.count('Client')) < maxClients) return true
+    await records.removeExpiring('Client', this.clock() + unusedClientMilliseconds - newClientMilliseconds)
+    return (await records.count('Client')) < maxClients
+  }
+
+  /** The library is loaded at first use, and again after a change of the key or the base URL. */
+  async #provider(): Promise<Provider> {
+    const issuer = this.issuer()
+    const key = await this.#options.signingKey()
+    const name = `${key.kid} ${issuer}`
+    if (this.#engine?.name !== name) {
+      const accounts = this.#accounts
+      const typedCodes = this.#typedCodes
+      const provider = import('./engine.ts').then(({ createEngine }) =>
+        createEngine({ ...this.#options, accounts, issuer, key, typedCodes }),
+      )
+      this.#engine = { name, provider }
+    }
+    return await this.#engine.provider
+  }
+
+  async #interactionOf(
     request: IncomingMessage,
     response: ServerResponse,
     uid: string,
   ): Promise<Interaction | undefined> {
-    prepare(request, issuer())
+    prepare(request, this.issuer())
     try {
-      const interaction = await (await provider()).interactionDetails(request, response)
+      const interaction = await (await this.#provider()).interactionDetails(request, response)
       return interaction.uid === uid ? interaction : undefined
     } catch (fault) {
       if (fault instanceof Error && fault.name === 'SessionNotFound') return undefined
@@ -92,109 +192,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     }
   }
 
-  async function clientOf({ params }: Interaction): Promise<{ name: string; id: string }> {
+  async #clientOf({ params }: Interaction): Promise<{ name: string; id: string }> {
     const id = params.client_id ?? ''
-    const client = await (await provider()).Client.find(id)
+    const client = await (await this.#provider()).Client.find(id)
     return { id, name: client?.clientName ?? id }
   }
 
-  async function end(request: IncomingMessage, response: ServerResponse, result: object): Promise<string> {
-    prepare(request, issuer())
-    return await (await provider()).interactionResult(request, response, result)
-  }
-
-  return {
-    issuer,
-    isSecure,
-    clock,
-    browsers: createBrowsers({ provider, accounts, isSecure }),
-    pendingLogins: createPendingLogins(options),
-    logins: options.logins,
-
-    /** Answers a request to an endpoint of the protocol. The body was read before. */
-    async answer(request: IncomingMessage, response: ServerResponse, body?: string): Promise<void> {
-      const { pathname, searchParams } = new URL(request.url ?? '', issuer())
-      const code = searchParams.get('user_code')
-      if (code !== null) {
-        // The library would submit the form by a script.
-        typedCodes.set(request, code)
-        request.url = pathname
-      }
-      const readable = body === undefined ? request : withBody(request, body)
-      prepare(readable, issuer())
-      const callback = (await provider()).callback()
-      await new Promise<void>((resolve) => {
-        response.once('close', resolve)
-        response.once('finish', resolve)
-        callback(readable, response)
-      })
-    },
-
-    /** What the request of this browser waits for; undefined if there is none, or it is of another browser. */
-    async waiting(
-      request: IncomingMessage,
-      response: ServerResponse,
-      uid: string,
-    ): Promise<Waiting | undefined> {
-      const interaction = await interactionOf(request, response, uid)
-      if (!interaction) return undefined
-      const { name } = await clientOf(interaction)
-      if (interaction.prompt.name === 'login') return { kind: 'login', client: name, since: interaction.iat }
-      const missing = interaction.prompt.details.missingResourceScopes ?? {}
-      const { scope = '', redirect_uri } = interaction.params
-      const resources = resourcesOf(interaction).flatMap((address) => resourceNamed(address, issuer()) ?? [])
-      const scopes = offeredIn([scope, ...Object.values(missing).flat()].join(' '))
-      return {
-        kind: 'consent',
-        request: { client: name, ...destinationOf(redirect_uri), resources: [...new Set(resources)], scopes },
-      }
-    },
-
-    /**
-     * Continues a request after the sign-in of its user, which stays as old as it is; returns the address to go on at.
-     */
-    async signedIn(
-      request: IncomingMessage,
-      response: ServerResponse,
-      person: Person,
-      signedInAt: number,
-    ): Promise<string> {
-      const accountId = await accounts.put(person)
-      return await end(request, response, { login: { accountId, ts: signedInAt } })
-    },
-
-    /** Grants what the request asks for. Throws if the request is not of this browser. */
-    async allow(
-      request: IncomingMessage,
-      response: ServerResponse,
-      uid: string,
-    ): Promise<string | undefined> {
-      const interaction = await interactionOf(request, response, uid)
-      const accountId = interaction?.session?.accountId
-      if (!interaction || accountId === undefined || interaction.prompt.name !== 'consent') return undefined
-      const { id } = await clientOf(interaction)
-      const grant = new (await provider()).Grant({ accountId, clientId: id })
-      const scope = offeredIn(interaction.params.scope ?? '').join(' ')
-      grant.addOIDCScope(scope)
-      for (const address of resourcesOf(interaction)) grant.addResourceScope(address, scope)
-      await records.extend('Client', id, clock() + usedClientMilliseconds)
-      return await end(request, response, { consent: { grantId: await grant.save() } })
-    },
-
-    async deny(request: IncomingMessage, response: ServerResponse, uid: string): Promise<string | undefined> {
-      if (!(await interactionOf(request, response, uid))) return undefined
-      return await end(request, response, {
-        error: 'access_denied',
-        error_description: 'The user refused.',
-      })
-    },
-
-    /** False while there are too many registered clients that are in use or new. */
-    async hasRoom(): Promise<boolean> {
-      if ((await records.count('Client')) < maxClients) return true
-      await records.removeExpiring('Client', clock() + unusedClientMilliseconds - newClientMilliseconds)
-      return (await records.count('Client')) < maxClients
-    },
+  async #end(request: IncomingMessage, response: ServerResponse, result: object): Promise<string> {
+    prepare(request, this.issuer())
+    return await (await this.#provider()).interactionResult(request, response, result)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.ts'
 import { cookieNames, lifetimes } from './lifetimes.ts'
 
 /** The browser of a request: signed in as a person, with a session that has ended, or neither. */
-export interface Browser {
+interface Browser {
   readonly person: Person | null
   /** The cookie names a session that is over. */
   readonly expired: boolean
@@ -21,6 +21,8 @@ interface BrowsersOptions {
   readonly accounts: Accounts
   readonly isSecure: () => boolean
 }
+
+export type Browsers = ReturnType<typeof createBrowsers>
 
 /** Sessions of browsers. Their cookie counts at the pages and the authorization endpoints alone. */
 export function createBrowsers({ provider, accounts, isSecure }: BrowsersOptions) {

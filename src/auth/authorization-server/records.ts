@@ -3,7 +3,7 @@ import type { SignInStore } from '../../../schemas/sign-in.ts'
 import type { Vault } from '../vault.ts'
 
 /** A stored document, with the times of its row in milliseconds since the epoch. */
-export interface Found<Document> {
+export interface FoundDocument<Document> {
   readonly document: Document
   readonly consumed_at: number | null
 }
@@ -20,8 +20,8 @@ interface Place {
 /** Documents of several kinds, by secret names: the database holds hashes of the names and sealed documents. */
 export interface Records {
   put(kind: string, name: string, document: object, place: Place): Promise<void>
-  find<Document>(kind: string, name: string): Promise<Found<Document> | undefined>
-  findByAlias<Document>(kind: string, alias: string): Promise<Found<Document> | undefined>
+  find<Document>(kind: string, name: string): Promise<FoundDocument<Document> | undefined>
+  findByAlias<Document>(kind: string, alias: string): Promise<FoundDocument<Document> | undefined>
   /** The document, for the first caller only. */
   take<Document>(kind: string, name: string): Promise<Document | undefined>
   /** False if the document was used before. */
@@ -37,7 +37,9 @@ export interface Records {
 const plain = new Set(['Account', 'Client', 'Grant'])
 
 export function createRecords(store: SignInStore, vault: Vault, clock: () => number): Records {
-  function read<Document>(row: Awaited<ReturnType<SignInStore['find']>>): Found<Document> | undefined {
+  function read<Document>(
+    row: Awaited<ReturnType<SignInStore['find']>>,
+  ): FoundDocument<Document> | undefined {
     if (!row) return undefined
     const text = plain.has(row.kind) ? row.document : vault.open(row.document, row.id)
     // Sealed with another secret key: as good as absent.
@@ -45,7 +47,7 @@ export function createRecords(store: SignInStore, vault: Vault, clock: () => num
     return { document: JSON.parse(text) as Document, consumed_at: row.consumed_at }
   }
 
-  async function find<Document>(kind: string, name: string): Promise<Found<Document> | undefined> {
+  async function find<Document>(kind: string, name: string): Promise<FoundDocument<Document> | undefined> {
     return read<Document>(await store.find(recordId(kind, name), clock()))
   }
 

@@ -22,7 +22,7 @@ export interface Challenged {
 }
 
 /** Where a caller signs in to an agent, and for what. */
-interface Requirement {
+export interface Requirement {
   readonly server: ServerMetadata
   /** The resource of the tokens (RFC 8707); absent where the agent names none. */
   readonly resource?: string

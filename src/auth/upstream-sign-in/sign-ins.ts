@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AuthorizationResponseError, calculatePKCECodeChallenge } from 'oauth4webapi'
+import type { SignInPlace } from '../../../schemas/credential.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
@@ -11,20 +12,18 @@ import type { Credentials } from '../upstream-credentials.ts'
 import { type Clients, callbackOf, connectPath, issuerKey } from './clients.ts'
 import { type Authorization, type Grants, isUnknownClient } from './grants.ts'
 import { reasonOf } from './metadata.ts'
-import { type Challenged, type FindRequirement, parseChallenge, scopesIn, unusable } from './requirement.ts'
+import {
+  type Challenged,
+  type FindRequirement,
+  parseChallenge,
+  type Requirement,
+  scopesIn,
+  unusable,
+} from './requirement.ts'
 
 /** An agent that asks its caller for a sign-in. */
 interface AskingAgent extends Challenged {
   readonly entry_id: string
-}
-
-/** An address of this gateway at which a caller signs in to an agent. */
-interface SignInRequest {
-  readonly sign_in_url: string
-  readonly issuer: string
-  readonly scopes: readonly string[]
-  /** Milliseconds since the epoch. */
-  readonly expires_at: number
 }
 
 interface Pending extends Pick<Authorization, 'server' | 'client' | 'resource' | 'scopes'> {
@@ -50,26 +49,6 @@ interface SignInView {
   readonly caller: string
 }
 
-/** Sign-ins of callers to listed agents, by the authorization code flow in their browser. */
-export interface SignIns {
-  /**
-   * Where the caller signs in to an agent; undefined if the agent asks for no sign-in, or for nothing that a sign-in
-   * could add. Rejects with a Failure for a sign-in that cannot be used.
-   */
-  ask(agent: AskingAgent, caller: Principal): Promise<SignInRequest | undefined>
-  /** Throws Failure `not_found`, and `forbidden` for another person than the caller. */
-  show(code: string, person: Person | null): Promise<SignInView>
-  /** Uses the code: the address of the authorization server, and the secret for the cookie of the browser. */
-  begin(code: string, person: Person | null): Promise<{ readonly url: string; readonly secret: string }>
-  /** Stores the tokens; returns the name of the agent. Throws Failure for an answer that is not that of this browser. */
-  finish(
-    issuerKey: string,
-    returned: URL,
-    browser: { readonly secret: string | undefined; readonly person: Person | null },
-    signal: AbortSignal,
-  ): Promise<string>
-}
-
 interface SignInsOptions {
   readonly findRequirement: FindRequirement
   readonly clients: Clients
@@ -88,34 +67,105 @@ const leftMilliseconds = 120_000
 const registrationMilliseconds = 15_000
 const offline = 'offline_access'
 
-export function createSignIns(options: SignInsOptions): SignIns {
-  const { findRequirement, clients, grants, records, accounts, credentials, base_url, clock, random } =
-    options
-  const asking = new Map<string, Promise<SignInRequest | undefined>>()
-  const secret = () => Buffer.from(random(32)).toString('base64url')
+/** Sign-ins of callers to listed agents, by the authorization code flow in their browser. */
+export class SignIns {
+  readonly #options: SignInsOptions
+  /** One request for all calls of a caller that ask at one time. */
+  readonly #asking = new Map<string, Promise<SignInPlace | undefined>>()
 
-  async function pendingOf(code: string, person: Person | null): Promise<Pending> {
-    const pending = (await records.find<Pending>('UpstreamSignIn', code))?.document
-    if (!pending) throw nothingWaits()
-    await assertCaller(pending, person)
-    return pending
+  constructor(options: SignInsOptions) {
+    this.#options = options
   }
 
-  /** A caller who has an account signs in with it; for any other the address itself is the proof. */
-  async function assertCaller({ owner, caller }: Pending, person: Person | null): Promise<void> {
-    if (person !== null && principalKey(person) === owner) return
-    const account = await accounts.find(owner)
-    if (person === null && account === undefined) return
-    const message =
-      person === null
-        ? 'Sign in to this gateway first: this address is for a person who has an account here.'
-        : `This address is for ${account?.name ?? caller.subject}, and this browser is signed in as ${person.name}.`
-    throw new Failure('forbidden', message, {
-      hint: `Sign in at ${base_url()}/sign-in, then open this address again.`,
+  /**
+   * Where the caller signs in to an agent; undefined if the agent asks for no sign-in, or for nothing that a sign-in
+   * could add. Rejects with a Failure for a sign-in that cannot be used.
+   */
+  async ask(agent: AskingAgent, caller: Principal): Promise<SignInPlace | undefined> {
+    const key = JSON.stringify([principalKey(caller), agent.entry_id, agent.challenge])
+    const current =
+      this.#asking.get(key) ??
+      this.#request(agent, caller)
+        .catch((fault) => {
+          throw fault instanceof Failure ? fault : unusable(agent.package_name, fault)
+        })
+        .finally(() => this.#asking.delete(key))
+    this.#asking.set(key, current)
+    return await current
+  }
+
+  /** Throws Failure `not_found`, and `forbidden` for another person than the caller. */
+  async show(code: string, person: Person | null): Promise<SignInView> {
+    const { package_name, url, server, scopes, caller } = await this.#pending(code, person)
+    return { package_name, host: new URL(url).host, issuer: server.issuer, scopes, caller: caller.subject }
+  }
+
+  /** Uses the code: the address of the authorization server, and the secret for the cookie of the browser. */
+  async begin(
+    code: string,
+    person: Person | null,
+  ): Promise<{ readonly url: string; readonly secret: string }> {
+    const { records, base_url, clock } = this.#options
+    await this.#pending(code, person)
+    const pending = await this.#use<Pending>('UpstreamSignIn', code)
+    const browser = this.#secret()
+    const begun: Begun = {
+      ...pending,
+      state: this.#secret(),
+      verifier: this.#secret(),
+      redirect_uri: callbackOf(base_url(), pending.server.issuer),
+      browser: digest(browser),
+    }
+    const expires_at = clock() + signInMilliseconds
+    await records.put('UpstreamCallback', begun.state, begun, { expires_at, owner: begun.owner })
+    return { url: await authorizationUrl(begun), secret: browser }
+  }
+
+  /** Stores the tokens; returns the name of the agent. Throws Failure for an answer that is not that of this browser. */
+  async finish(
+    issuerKey: string,
+    returned: URL,
+    browser: { readonly secret: string | undefined; readonly person: Person | null },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { records, grants, clients, credentials } = this.#options
+    const state = returned.searchParams.get('state') ?? ''
+    const found = (await records.find<Begun>('UpstreamCallback', state))?.document
+    if (!found || !isBegunBy(browser.secret, issuerKey, found)) {
+      throw new Failure('forbidden', 'This browser has not begun this sign-in, or it took too long.', {
+        hint: 'Repeat the call that asked for the sign-in.',
+      })
+    }
+    await this.#assertCaller(found, browser.person)
+    const begun = await this.#use<Begun>('UpstreamCallback', state)
+    const { owner, entry_id, package_name, url } = begun
+    const tokens = await grants.redeem(begun, returned, signal).catch(async (fault) => {
+      if (isUnknownClient(fault)) await clients.forget(begun.server)
+      throw refused(begun, fault)
     })
+    await credentials.putSignIn({ owner, entry_id, url }, tokens)
+    return package_name
   }
 
-  async function requirementOf(agent: AskingAgent, owner: string) {
+  /** The stored sign-in that the agent still asks for, or a new one in its place. */
+  async #request(agent: AskingAgent, caller: Principal): Promise<SignInPlace | undefined> {
+    const { records, clock } = this.#options
+    const owner = principalKey(caller)
+    const requirement = await this.#requirementOf(agent, owner)
+    if (!requirement) return undefined
+    const alias = JSON.stringify([owner, agent.entry_id])
+    const before = (await records.findByAlias<Pending>('UpstreamSignIn', alias))?.document
+    const isLeft = before !== undefined && before.expires_at - clock() > leftMilliseconds
+    if (isLeft && isFor(before, agent.url, requirement)) return this.#shown(before)
+    if (before) await records.remove('UpstreamSignIn', before.code)
+    const pending = await this.#newPending(agent, caller, requirement)
+    const { expires_at } = pending
+    await records.put('UpstreamSignIn', pending.code, pending, { expires_at, alias, owner })
+    return this.#shown(pending)
+  }
+
+  async #requirementOf(agent: AskingAgent, owner: string): Promise<Requirement | undefined> {
+    const { findRequirement, clients, credentials } = this.#options
     const found = await findRequirement(agent)
     if (!found) return undefined
     const { server } = found
@@ -133,30 +183,19 @@ export function createSignIns(options: SignInsOptions): SignIns {
     return { ...found, scopes }
   }
 
-  async function ask(agent: AskingAgent, caller: Principal): Promise<SignInRequest | undefined> {
-    const owner = principalKey(caller)
-    const { entry_id, package_name, url } = agent
-    const requirement = await requirementOf(agent, owner)
-    if (!requirement) return undefined
-    const { server, resource, scopes } = requirement
-    const alias = JSON.stringify([owner, entry_id])
-    const before = (await records.findByAlias<Pending>('UpstreamSignIn', alias))?.document
-    const isSame =
-      before?.url === url &&
-      before.server.issuer === server.issuer &&
-      before.resource === resource &&
-      before.scopes.join(' ') === scopes.join(' ')
-    if (before && isSame && before.expires_at - clock() > leftMilliseconds) return requestOf(before)
-    if (before) await records.remove('UpstreamSignIn', before.code)
+  async #newPending(
+    { entry_id, package_name, url }: AskingAgent,
+    caller: Principal,
+    { server, resource, scopes }: Requirement,
+  ): Promise<Pending> {
+    const { clients, clock } = this.#options
     const client = await clients.of(server, AbortSignal.timeout(registrationMilliseconds)).catch((fault) => {
       throw unusable(package_name, fault)
     })
-    const { issuer, subject } = caller
-    const expires_at = clock() + signInMilliseconds
-    const pending: Pending = {
-      code: secret(),
-      owner,
-      caller: { issuer, subject },
+    return {
+      code: this.#secret(),
+      owner: principalKey(caller),
+      caller: { issuer: caller.issuer, subject: caller.subject },
       entry_id,
       package_name,
       url,
@@ -164,97 +203,81 @@ export function createSignIns(options: SignInsOptions): SignIns {
       client,
       ...(resource !== undefined && { resource }),
       scopes,
-      expires_at,
+      expires_at: clock() + signInMilliseconds,
     }
-    await records.put('UpstreamSignIn', pending.code, pending, { expires_at, alias, owner })
-    return requestOf(pending)
   }
 
-  const requestOf = ({ code, server, scopes, expires_at }: Pending): SignInRequest => ({
-    sign_in_url: `${base_url()}${connectPath}/${code}`,
-    issuer: server.issuer,
-    scopes,
-    expires_at,
-  })
-
-  return {
-    async ask(agent, caller) {
-      const key = JSON.stringify([principalKey(caller), agent.entry_id, agent.challenge])
-      const current =
-        asking.get(key) ??
-        ask(agent, caller)
-          .catch((fault) => {
-            throw fault instanceof Failure ? fault : unusable(agent.package_name, fault)
-          })
-          .finally(() => asking.delete(key))
-      asking.set(key, current)
-      return await current
-    },
-
-    async show(code, person) {
-      const { package_name, url, server, scopes, caller } = await pendingOf(code, person)
-      return { package_name, host: new URL(url).host, issuer: server.issuer, scopes, caller: caller.subject }
-    },
-
-    async begin(code, person) {
-      await pendingOf(code, person)
-      const pending = await records.take<Pending>('UpstreamSignIn', code)
-      if (!pending) throw nothingWaits()
-      await records.remove('UpstreamSignIn', code)
-      const { server, client, resource, scopes, owner } = pending
-      const browser = secret()
-      const begun: Begun = {
-        ...pending,
-        state: secret(),
-        verifier: secret(),
-        redirect_uri: callbackOf(base_url(), server.issuer),
-        browser: digest(browser),
-      }
-      const expires_at = clock() + signInMilliseconds
-      await records.put('UpstreamCallback', begun.state, begun, { expires_at, owner })
-      const url = new URL(server.authorization_endpoint)
-      const parameters = {
-        response_type: 'code',
-        client_id: client.client_id,
-        redirect_uri: begun.redirect_uri,
-        state: begun.state,
-        code_challenge: await calculatePKCECodeChallenge(begun.verifier),
-        code_challenge_method: 'S256',
-        ...(scopes.length > 0 && { scope: scopes.join(' ') }),
-        ...(resource !== undefined && { resource }),
-        // OpenID Connect Core 1.0, section 11: without the prompt a server may leave out the refresh token.
-        ...(scopes.includes(offline) && { prompt: 'consent' }),
-      }
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
-      return { url: url.href, secret: browser }
-    },
-
-    async finish(key, returned, browser, signal) {
-      const state = returned.searchParams.get('state') ?? ''
-      const found = (await records.find<Begun>('UpstreamCallback', state))?.document
-      const isOwn =
-        found !== undefined &&
-        browser.secret !== undefined &&
-        isSameSecret(digest(browser.secret), found.browser) &&
-        issuerKey(found.server.issuer) === key
-      if (!isOwn) {
-        throw new Failure('forbidden', 'This browser has not begun this sign-in, or it took too long.', {
-          hint: 'Repeat the call that asked for the sign-in.',
-        })
-      }
-      await assertCaller(found, browser.person)
-      const begun = await records.take<Begun>('UpstreamCallback', state)
-      if (!begun) throw nothingWaits()
-      await records.remove('UpstreamCallback', state)
-      const { owner, entry_id, package_name, url } = begun
-      const tokens = await grants.redeem(begun, returned, signal).catch(async (fault) => {
-        if (isUnknownClient(fault)) await clients.forget(begun.server)
-        throw refused(begun, fault)
-      })
-      await credentials.putSignIn({ owner, entry_id, url }, tokens)
-      return package_name
-    },
+  #shown({ code, server, scopes, expires_at }: Pending): SignInPlace {
+    const sign_in_url = `${this.#options.base_url()}${connectPath}/${code}`
+    return { sign_in_url, issuer: server.issuer, scopes, expires_at }
   }
+
+  async #pending(code: string, person: Person | null): Promise<Pending> {
+    const pending = (await this.#options.records.find<Pending>('UpstreamSignIn', code))?.document
+    if (!pending) throw nothingWaits()
+    await this.#assertCaller(pending, person)
+    return pending
+  }
+
+  /** A document for the first caller only, who ends it. */
+  async #use<Document>(kind: string, name: string): Promise<Document> {
+    const { records } = this.#options
+    const document = await records.take<Document>(kind, name)
+    if (!document) throw nothingWaits()
+    await records.remove(kind, name)
+    return document
+  }
+
+  /** A caller who has an account signs in with it; for any other the address itself is the proof. */
+  async #assertCaller({ owner, caller }: Pending, person: Person | null): Promise<void> {
+    if (person !== null && principalKey(person) === owner) return
+    const account = await this.#options.accounts.find(owner)
+    if (person === null && account === undefined) return
+    const message =
+      person === null
+        ? 'Sign in to this gateway first: this address is for a person who has an account here.'
+        : `This address is for ${account?.name ?? caller.subject}, and this browser is signed in as ${person.name}.`
+    throw new Failure('forbidden', message, {
+      hint: `Sign in at ${this.#options.base_url()}/sign-in, then open this address again.`,
+    })
+  }
+
+  #secret(): string {
+    return Buffer.from(this.#options.random(32)).toString('base64url')
+  }
+}
+
+/** True if a stored sign-in is the one that the agent asks for now. */
+function isFor(pending: Pending, url: string, { server, resource, scopes }: Requirement): boolean {
+  return (
+    pending.url === url &&
+    pending.server.issuer === server.issuer &&
+    pending.resource === resource &&
+    pending.scopes.join(' ') === scopes.join(' ')
+  )
+}
+
+function isBegunBy(secret: string | undefined, key: string, { browser, server }: Begun): boolean {
+  return secret !== undefined && isSameSecret(digest(secret), browser) && issuerKey(server.issuer) === key
+}
+
+async function authorizationUrl(begun: Begun): Promise<string> {
+  const { server, client, resource, scopes, redirect_uri, state, verifier } = begun
+  const url = new URL(server.authorization_endpoint)
+  const parameters = {
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri,
+    state,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(resource !== undefined && { resource }),
+    // OpenID Connect Core 1.0, section 11: without the prompt a server may leave out the refresh token.
+    ...(scopes.includes(offline) && { prompt: 'consent' }),
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
 }
 
 function digest(secret: string): string {

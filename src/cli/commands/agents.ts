@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { filters } from '../../../schemas/entry-fields.ts'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Finding, reading and calling agents. */
-export function addAgents(program: Command, json: Json): void {
+export function addAgents(program: Command, json: WantsJson): void {
   const search = program
     .command('search')
     .argument('[words...]', 'what the agent should do; without it, all agents')

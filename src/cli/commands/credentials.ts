@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Access tokens and API keys. */
-export function addCredentials(program: Command, json: Json): void {
+export function addCredentials(program: Command, json: WantsJson): void {
   const token = program.command('token').description('access tokens')
 
   token
@@ -53,7 +53,7 @@ export function addCredentials(program: Command, json: Json): void {
 }
 
 /** The credentials of the caller for agents. */
-export function addAgentCredentials(program: Command, json: Json): void {
+export function addAgentCredentials(program: Command, json: WantsJson): void {
   const credentials = program
     .command('credentials')
     .description('your credentials for agents, and sign-ins to them')
@@ -77,7 +77,7 @@ export function addAgentCredentials(program: Command, json: Json): void {
 }
 
 /** What owners use, and their limits. */
-export function addQuotas(program: Command, json: Json): void {
+export function addQuotas(program: Command, json: WantsJson): void {
   const selecting = (command: Command) =>
     command
       .option('--sub <name>', 'subject of the owner')
@@ -99,7 +99,7 @@ export function addQuotas(program: Command, json: Json): void {
 }
 
 /** Signing keys. */
-export function addKeys(program: Command, json: Json): void {
+export function addKeys(program: Command, json: WantsJson): void {
   const keys = program.command('keys').description('signing keys of the data folder')
 
   keys

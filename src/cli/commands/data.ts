@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Whole lists and registries. */
-export function addData(program: Command, json: Json): void {
+export function addData(program: Command, json: WantsJson): void {
   program
     .command('import')
     .argument(
@@ -23,7 +23,7 @@ export function addData(program: Command, json: Json): void {
 }
 
 /** The index that a search engine holds. */
-export function addIndex(program: Command, json: Json): void {
+export function addIndex(program: Command, json: WantsJson): void {
   program
     .command('index')
     .description('the search index, where a search engine holds it')
@@ -35,7 +35,7 @@ export function addIndex(program: Command, json: Json): void {
 }
 
 /** Parts that most gateways do not need. */
-export function addExtras(program: Command, json: Json): void {
+export function addExtras(program: Command, json: WantsJson): void {
   const extras = program
     .command('extras')
     .description('optional parts that are not installed with the gateway')
@@ -53,7 +53,7 @@ export function addExtras(program: Command, json: Json): void {
 }
 
 /** Other registries and lists whose agents are listed here. */
-export function addMirrors(program: Command, json: Json): void {
+export function addMirrors(program: Command, json: WantsJson): void {
   const mirror = program.command('mirror').description('other registries whose agents are listed here')
 
   mirror

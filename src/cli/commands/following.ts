@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Following agents: their liveness, their changes, and webhooks for these. */
-export function addFollowing(program: Command, json: Json): void {
+export function addFollowing(program: Command, json: WantsJson): void {
   program
     .command('check')
     .argument('<agent>', 'package name, A2A address or id')
@@ -24,7 +24,7 @@ export function addFollowing(program: Command, json: Json): void {
   addWebhooks(program, json)
 }
 
-function addWebhooks(program: Command, json: Json): void {
+function addWebhooks(program: Command, json: WantsJson): void {
   const load = () => import('../webhooks.ts')
   const webhooks = program.command('webhooks').description('signed posts of changes to your address')
   const kinds = ['--kind <kind...>', 'listed, unlisted, deleted or liveness; all when left out'] as const

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { hostIds } from '../../../schemas/install.ts'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** The command that gives agents to the hosts of this machine. */
-export function addInstalling(program: Command, json: Json): void {
+export function addInstalling(program: Command, json: WantsJson): void {
   program
     .command('install')
     .argument('[agent]', 'package name, A2A address or id; this gateway itself when left out')

@@ -1,2 +1,2 @@
 /** Whether the caller asked for JSON, known once the command line is parsed. */
-export type Json = () => boolean
+export type WantsJson = () => boolean

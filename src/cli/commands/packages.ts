@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Which packages the gateway may run. */
-export function addPackages(program: Command, json: Json): void {
+export function addPackages(program: Command, json: WantsJson): void {
   const load = () => import('../allow.ts')
   const collect = (value: string, all: string[] = []) => [...all, value]
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 const agent = ['<agent>', 'package name, A2A address or id'] as const
 const revision = ['--revision <number>', 'only if the agent is still at this revision'] as const
@@ -7,7 +7,7 @@ const file =
   'JSON: manifest_url, or name, description and capabilities, endpoints or packages, or a server.json; - for standard input'
 
 /** The life of an agent: from its file to its end. */
-export function addPublishing(program: Command, json: Json): void {
+export function addPublishing(program: Command, json: WantsJson): void {
   program
     .command('init')
     .argument('[file]', 'file to write; - for standard output', 'agent.json')
@@ -76,7 +76,7 @@ export function addPublishing(program: Command, json: Json): void {
   addVersions(program, json)
 }
 
-function addVersions(program: Command, json: Json): void {
+function addVersions(program: Command, json: WantsJson): void {
   const load = () => import('../versions.ts')
   program
     .command('versions')

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** Signing in at a gateway, and out. */
-export function addSignIn(program: Command, json: Json): void {
+export function addSignIn(program: Command, json: WantsJson): void {
   program
     .command('login')
     .argument('[url]', 'the gateway; without it, a link for the browser to the gateway on this machine')

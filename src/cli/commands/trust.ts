@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Json } from './json.ts'
+import type { WantsJson } from './json.ts'
 
 /** The commands for validation, verification, ownership, moderation and the audit log. */
-export function addTrustCommands(program: Command, json: Json): void {
+export function addTrustCommands(program: Command, json: WantsJson): void {
   const load = () => import('../trust.ts')
 
   program

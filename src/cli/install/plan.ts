@@ -10,7 +10,7 @@ import { command } from '../../app/assets.ts'
 import { type Config, locationOf } from '../../app/config.ts'
 import { type Host, hosts } from '../../registry/install/hosts.ts'
 import { hostInstall, installConfigOf } from '../../registry/install/install-config.ts'
-import type { Launch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
+import type { HostLaunch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
 import { serverNameOf } from '../../registry/install/server-name.ts'
 import { gatewayLaunch, type Surroundings } from '../../registry/install/targets.ts'
 import { Needs } from '../../registry/install/template.ts'
@@ -155,7 +155,7 @@ function ownPlan({ host: id, name = ownName, target, manage = false }: Choice, c
   }
 }
 
-function ownLaunch(host: Host, config: Config, needs: Needs, manage: boolean): Launch {
+function ownLaunch(host: Host, config: Config, needs: Needs, manage: boolean): HostLaunch {
   const { DRAGOMAN_URL: url } = config
   if (url !== undefined) {
     const launch = gatewayLaunch(`${url}/mcp`, needs)

@@ -18,7 +18,7 @@ import {
   type TokenEndpointResponse,
 } from 'oauth4webapi'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Session } from '../../app/signed-in.ts'
+import type { SignedInSession } from '../../app/signed-in.ts'
 import { commandLineClient } from '../../auth/authorization-server/clients.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 
@@ -88,7 +88,7 @@ export async function awaitDecision(
   issuer: Issuer,
   { device_code, interval = interval_s }: DeviceAuthorizationResponse,
   wait: (milliseconds: number) => Promise<unknown>,
-): Promise<Session> {
+): Promise<SignedInSession> {
   const { server, resource } = issuer
   let pause_s = interval
   while (true) {
@@ -118,7 +118,7 @@ function ended({ error }: ResponseBodyError): Failure {
 }
 
 /** A new session for an old one. Throws Failure `unauthenticated` if it has ended. */
-export async function refresh(session: Session): Promise<Session> {
+export async function refresh(session: SignedInSession): Promise<SignedInSession> {
   const { issuer, resource, refresh_token } = session
   if (refresh_token === undefined) throw over()
   const server = await findServer(issuer)
@@ -136,14 +136,14 @@ export async function refresh(session: Session): Promise<Session> {
 }
 
 /** Ends a session at the gateway (RFC 7009). */
-export async function revoke({ issuer, access_token, refresh_token }: Session): Promise<void> {
+export async function revoke({ issuer, access_token, refresh_token }: SignedInSession): Promise<void> {
   const server = await findServer(issuer)
   for (const token of [refresh_token, access_token]) {
     if (token !== undefined) await revocationRequest(server, client, None(), token, options())
   }
 }
 
-function sessionOf({ server, resource }: Issuer, tokens: TokenEndpointResponse): Session {
+function sessionOf({ server, resource }: Issuer, tokens: TokenEndpointResponse): SignedInSession {
   const { access_token, expires_in = 3600, refresh_token } = tokens
   return {
     issuer: server.issuer,

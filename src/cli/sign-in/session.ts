@@ -1,5 +1,5 @@
 import { readUserFolders } from '../../app/config.ts'
-import { changeSignedIn, readSignedIn, type Session, signedInPath } from '../../app/signed-in.ts'
+import { changeSignedIn, readSignedIn, type SignedInSession, signedInPath } from '../../app/signed-in.ts'
 
 /** A token that has less left may end during a call, in milliseconds. */
 const leastLeft = 60_000
@@ -23,6 +23,6 @@ export async function accessToken(gateway: string): Promise<string | undefined> 
   })
 }
 
-function isFresh({ expires_at }: Session): boolean {
+function isFresh({ expires_at }: SignedInSession): boolean {
   return expires_at - Date.now() > leastLeft
 }

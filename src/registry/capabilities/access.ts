@@ -1,11 +1,11 @@
-import type { Access } from '../../../schemas/callable.ts'
+import type { AccessReport } from '../../../schemas/callable.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { StoredEntry } from '../../store/store.ts'
 
-type Kind = Access['kind']
+type Kind = AccessReport['kind']
 
 /** Errors about a request, by which an agent shows that it read the request of a caller without a credential. */
 const aboutRequest = new Set(['invalid_request', 'not_found', 'unknown_action', 'wrong_state', 'conflict'])

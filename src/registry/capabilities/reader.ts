@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Access } from '../../../schemas/callable.ts'
+import type { AccessReport } from '../../../schemas/callable.ts'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { AuditAction, Store, StoredEntry } from '../../store/store.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
 import { hasSignIn, kindOf, namesMetadata } from './access.ts'
 import { readEndpoint, withoutReading, withReading, withRun } from './reading.ts'
-import type { ReadServer, ServerStatement } from './server-statement.ts'
+import type { ReadServer } from './server-statement.ts'
 
 /** The answer of a server: its statement, or why it gave none; and what that says about access. */
 export interface Reading {
   readonly answer: ServerStatement | Failure
-  readonly kind: Access['kind'] | undefined
+  readonly kind: AccessReport['kind'] | undefined
 }
 
 interface CapabilityReaderOptions {
@@ -101,7 +102,7 @@ export function afterReading(entry: StoredEntry, { answer, kind }: Reading, at: 
 }
 
 /** A challenge without metadata is no news where a sign-in is known. */
-function isOther({ access }: StoredEntry, kind: Access['kind']): boolean {
+function isOther({ access }: StoredEntry, kind: AccessReport['kind']): boolean {
   if (access?.kind === 'needs_sign_in' && kind === 'needs_key') return false
   return access?.kind !== kind
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { calledEndpoint } from '../../../schemas/callable.ts'
 import { counted } from '../../../schemas/counted.ts'
-import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
+import type { Capability, Endpoint, ServerStatement } from '../../../schemas/entry-parts.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { hidesAny, hidesCharacters, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding, ReadingReport } from '../../../schemas/trust.ts'
@@ -9,7 +9,7 @@ import type { StoredEntry } from '../../store/store.ts'
 import { error, info, warning } from '../cards/card-findings.ts'
 import { maxCapabilities } from '../cards/manifest.ts'
 import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
-import { introduction, type ServerStatement } from './server-statement.ts'
+import { introduction } from './server-statement.ts'
 
 /** The endpoint whose tools are the capabilities of an entry. */
 export function readEndpoint(entry: StoredEntry): Endpoint | undefined {

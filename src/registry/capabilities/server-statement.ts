@@ -1,16 +1,4 @@
-import type { Capability, Endpoint } from '../../../schemas/entry-parts.ts'
-
-/** What an MCP server states about itself to everybody. All texts are untrusted. */
-export interface ServerStatement {
-  readonly name?: string
-  readonly title?: string
-  readonly version?: string
-  readonly description?: string
-  readonly instructions?: string
-  readonly capabilities: readonly Capability[]
-  /** True if the server lists more tools than are read. */
-  readonly is_cut: boolean
-}
+import type { Endpoint, ServerStatement } from '../../../schemas/entry-parts.ts'
 
 /** Reads what the server at an endpoint states. Throws Failure. */
 export type ReadServer = (endpoint: Endpoint, signal: AbortSignal) => Promise<ServerStatement>

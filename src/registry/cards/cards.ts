@@ -1,22 +1,26 @@
 import type { Access, Agent } from '../../../schemas/action.ts'
+import type { StandardShape } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { holds, type Principal } from '../../../schemas/scope.ts'
+import type { Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { capabilityOf } from '../entry/hosted.ts'
-import type { Site } from '../entry/site.ts'
 import type { SearchService } from '../queries/search-service.ts'
 import { type CardSigner, signCard } from '../verification/card-signature.ts'
-import { renderStandardCard, type StandardShape } from './standard-card.ts'
+import { renderStandardCard } from './standard-card.ts'
 
 type Card = Readonly<Record<string, unknown>>
 
 /** `interface`: in the registry's own form. */
-type CardShape = StandardShape | 'interface'
-
 /** Cards in the requested form: the publisher's own, the registry's own form, or the standard one, signed. */
 interface Cards {
   /** `through`: the standard card for calls through this gateway, instead of the publisher's own card. */
-  card(agent: string, shape: CardShape, caller: Principal | null, through: boolean): Promise<Card>
+  card(
+    agent: string,
+    shape: StandardShape | 'interface',
+    caller: Principal | null,
+    through: boolean,
+  ): Promise<Card>
   /** The standard card of a hosted agent, with every action that this caller may call. Throws Failure `not_found`. */
   extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
 }

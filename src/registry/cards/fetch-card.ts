@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch, FetchResponse } from '../../net/fetch/fetch.ts'
-import { introduce, type ReadServer, type ServerStatement } from '../capabilities/server-statement.ts'
+import { introduce, type ReadServer } from '../capabilities/server-statement.ts'
 
 /** A card as fetched from a URL. */
 export interface FetchedCard {

@@ -2,8 +2,8 @@ import type { Card } from '../../../schemas/card.ts'
 import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { addressOf } from '../../../schemas/names.ts'
+import { registryPackage, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { registryPackage, type Site } from '../entry/site.ts'
 
 /** The fields of an entry that its card shows. */
 export type CardSource = Pick<StoredEntry, PublishedField | 'card' | 'hosted' | 'source_url' | 'deprecated'>

@@ -1,10 +1,8 @@
+import type { StandardShape } from '../../../schemas/card.ts'
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
+import { registryPackage, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
-import { registryPackage, type Site } from '../entry/site.ts'
 import { maxTags } from './manifest.ts'
-
-/** For clients that state version 1.0, or for clients that state none and may speak 0.3. */
-export type StandardShape = '1.0' | 'any'
 
 /**
  * The A2A 1.0 card of an agent that is called through this gateway (section 4.4.1), optionally with the fields that a

@@ -1,18 +1,18 @@
 import type { Found } from '../../../schemas/card.ts'
 import { type ListedServer, officialKey, ownKey, type ServerVersion } from '../../../schemas/server.ts'
+import type { Site } from '../../../schemas/site.ts'
 import { shortTime } from '../../common/sortable-time.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Store, StoredEntry } from '../../store/store.ts'
-import type { Site } from '../entry/site.ts'
 import type { Views } from '../entry/view.ts'
 import { documentOf, schemaUrl } from './server-json.ts'
 
 /** A version to show, and how well it fits a search. */
-export interface Hit extends Partial<Pick<Found, 'score' | 'match'>> {
+export interface ServerHit extends Partial<Pick<Found, 'score' | 'match'>> {
   readonly row: ServerVersion
 }
 
-export type RenderServers = (hits: readonly Hit[]) => Promise<ListedServer[]>
+export type RenderServers = (hits: readonly ServerHit[]) => Promise<ListedServer[]>
 
 /** Shows versions as the API of the MCP registry does, with what this registry found out of each agent. */
 export function createServerRenderer(
@@ -26,7 +26,7 @@ export function createServerRenderer(
     return await Promise.all(hits.map((hit) => render(hit, byId.get(hit.row.entry_id))))
   }
 
-  async function render(hit: Hit, entry: StoredEntry | undefined): Promise<ListedServer> {
+  async function render(hit: ServerHit, entry: StoredEntry | undefined): Promise<ListedServer> {
     const { row } = hit
     const document = entry && isShown(row, entry) ? await documentAt(row, entry) : undefined
     // What its owner or an admin hid has no text any more; a mirror still learns that it is gone.
@@ -59,7 +59,7 @@ export function createServerRenderer(
     return found && { ...entry, ...found.content }
   }
 
-  function ownFacts({ row, score, match }: Hit, entry: StoredEntry): Record<string, unknown> {
+  function ownFacts({ row, score, match }: ServerHit, entry: StoredEntry): Record<string, unknown> {
     const view = views.entry(entry, null)
     return {
       package_name: view.package_name,

@@ -12,7 +12,7 @@ import {
 import { decodeCursor, encodeCursor } from '../../common/cursor.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { SearchService } from '../queries/search-service.ts'
-import type { Hit, RenderServers } from './render-server.ts'
+import type { RenderServers, ServerHit } from './render-server.ts'
 
 interface ServerCatalogOptions {
   readonly servers: ServerStore
@@ -78,7 +78,7 @@ export class ServerCatalog {
     after: string | undefined,
     signal: AbortSignal,
   ): Promise<ServerPage> {
-    const found: Hit[] = []
+    const found: ServerHit[] = []
     let cursor = after
     for (let round = 0; round < maxRounds && found.length < limit; round++) {
       const input = {

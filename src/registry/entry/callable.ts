@@ -1,5 +1,5 @@
 import {
-  type Access,
+  type AccessReport,
   type Callable,
   calledEndpoint,
   endpointsOf,
@@ -23,7 +23,7 @@ type Facts = Pick<
 
 const silent = new Set<LivenessStatus>(['dead', 'stale'])
 
-const reasons: Readonly<Record<Access['kind'], string>> = {
+const reasons: Readonly<Record<AccessReport['kind'], string>> = {
   open: 'It answered without a credential.',
   needs_key: 'It asks for a credential: store a key for it with set_credential.',
   needs_sign_in: 'It asks for a sign-in (OAuth): a call answers with the address at which you sign in.',
@@ -73,7 +73,7 @@ function requiredHeader({ headers = [] }: Endpoint): string | undefined {
 }
 
 /** The later answer counts, except that a challenge without metadata does not contradict a known sign-in. */
-function kindAsked(read: Access | null, probed: Access | null): Access['kind'] | undefined {
+function kindAsked(read: AccessReport | null, probed: AccessReport | null): AccessReport['kind'] | undefined {
   const isReadLater = read !== null && (probed === null || read.asked_at >= probed.asked_at)
   const [latest, other] = isReadLater ? [read, probed] : [probed, read]
   const isVague = latest?.kind === 'needs_key' && other?.kind === 'needs_sign_in'

@@ -4,7 +4,7 @@ import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
-import type { Change, Publication } from '../../../schemas/publication.ts'
+import { type Change, missingFields, type Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { AuditAction, Decision, DecisionReads, Store, StoredEntry } from '../../store/store.ts'
 import { afterReading } from '../capabilities/reader.ts'
@@ -243,15 +243,9 @@ function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], u
  * missing field.
  */
 function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefined> }): Facts {
-  const { name, description, capabilities, endpoints, packages, manifest_url } = facts
-  const isEmpty = ![capabilities, endpoints, packages].some((list) => list?.length)
+  const { name, description, manifest_url } = facts
   const package_name = facts.package_name ?? derivedFrom(manifest_url, name)
-  const lacks = [
-    ...(package_name === undefined ? ['package_name'] : []),
-    ...(name === undefined ? ['name'] : []),
-    ...(description === undefined ? ['description'] : []),
-    ...(!manifest_url && isEmpty ? ['capabilities'] : []),
-  ]
+  const lacks = missingFields({ ...facts, package_name })
   if (lacks.length > 0 || package_name === undefined || name === undefined || description === undefined) {
     const isUnnamed = manifest_url && lacks.length === 1 && package_name === undefined
     throw new Failure('invalid_request', `A new agent needs ${lacks.join(', ')}.`, {

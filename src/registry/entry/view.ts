@@ -3,6 +3,7 @@ import type { Entry } from '../../../schemas/entry.ts'
 import { listedValues } from '../../../schemas/entry-fields.ts'
 import type { Liveness } from '../../../schemas/liveness.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { manifestUrl, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
 import { cardOf, endpointsOf } from '../cards/render-card.ts'
 import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
@@ -10,7 +11,6 @@ import { iconOf, readmeOf } from '../publisher/addresses.ts'
 import { callableOf } from './callable.ts'
 import { mayRead } from './permissions.ts'
 import { protocolOf, verifiedDomainOf } from './protocol.ts'
-import { manifestUrl, type Site } from './site.ts'
 
 /** Renders stored entries as callers see them. */
 export interface Views {

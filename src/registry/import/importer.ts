@@ -1,4 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
+import type { ImportReport } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { stripMarks, withoutMarksAtEdges } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
@@ -8,14 +9,6 @@ import { readServerItem, type ServerItem } from '../mirror/source-items.ts'
 import { newEntry, tooLarge, updatedEntry } from './imported-entry.ts'
 import { type Facts, readDocument } from './read-line.ts'
 import { reasonOf } from './reason.ts'
-
-/** The result of an import. Line numbers count from 1. */
-export interface ImportReport {
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly rejected: readonly { readonly line: number; readonly reason: string }[]
-}
 
 interface ImporterOptions {
   readonly store: Store

@@ -1,5 +1,5 @@
 import type { Need } from '../../../schemas/install.ts'
-import type { BundleLaunch, HttpLaunch, Launch, ProcessLaunch } from './launch.ts'
+import type { BundleInstall, HostLaunch, HttpLaunch, ProcessLaunch } from './launch.ts'
 import { firstVariable, isBearer, type PlaceOf, type Server, written } from './server-forms.ts'
 import { lineOf } from './shell.ts'
 import { literalOf, write } from './template.ts'
@@ -29,7 +29,7 @@ export function promptsOf(needs: readonly Need[]): { inputs?: Server[] } {
 }
 
 /** Quoted variables reach the file as they are: Claude Code puts in their values when it starts. */
-export function claudeLine(name: string, launch: Launch, place: PlaceOf): string | undefined {
+export function claudeLine(name: string, launch: HostLaunch, place: PlaceOf): string | undefined {
   if (launch.kind === 'bundle') return undefined
   const scope = ['claude', 'mcp', 'add', '--scope', 'user']
   if (launch.kind === 'stdio') return processLine([...scope, name], launch, place)
@@ -44,7 +44,7 @@ function remoteLine(scope: readonly string[], name: string, launch: HttpLaunch, 
 }
 
 /** Like Claude Code, but the command comes before the options, and its arguments after `--`. */
-export function geminiLine(name: string, launch: Launch, place: PlaceOf): string | undefined {
+export function geminiLine(name: string, launch: HostLaunch, place: PlaceOf): string | undefined {
   if (launch.kind === 'bundle') return undefined
   const scope = ['gemini', 'mcp', 'add', '--scope', 'user']
   if (launch.kind !== 'stdio') return remoteLine(scope, name, launch, place)
@@ -53,7 +53,7 @@ export function geminiLine(name: string, launch: Launch, place: PlaceOf): string
 }
 
 /** The line of Codex stores values, so there is none for a server that needs one, but for a bearer token. */
-export function codexLine(name: string, launch: Launch): string | undefined {
+export function codexLine(name: string, launch: HostLaunch): string | undefined {
   const none: PlaceOf = () => ''
   if (launch.kind === 'stdio') {
     const texts = [...launch.args, ...launch.env.map(({ value }) => value)]
@@ -69,7 +69,7 @@ export function codexLine(name: string, launch: Launch): string | undefined {
 }
 
 /** Downloads a bundle and checks its hash. */
-export function downloadLine(name: string, { url, sha256 }: BundleLaunch): string {
+export function downloadLine(name: string, { url, sha256 }: BundleInstall): string {
   const file = `${name}.mcpb`
   return `${lineOf(['curl', '-fsSLo', file, url])} && echo ${lineOf([`${sha256}  ${file}`])} | sha256sum -c -`
 }

@@ -1,6 +1,6 @@
 import type { Need } from '../../../schemas/install.ts'
 import { promptsOf } from './host-lines.ts'
-import type { Launch } from './launch.ts'
+import type { HostLaunch } from './launch.ts'
 import { firstVariable, type Server } from './server-forms.ts'
 import { literalOf } from './template.ts'
 
@@ -13,7 +13,7 @@ export interface Links {
 export interface Install {
   readonly name: string
   readonly title: string
-  readonly launch: Launch
+  readonly launch: HostLaunch
   readonly needs: readonly Need[]
 }
 

@@ -8,7 +8,7 @@ import {
   lmStudioLinks,
   vscodeLinks,
 } from './host-links.ts'
-import type { Launch } from './launch.ts'
+import type { HostLaunch } from './launch.ts'
 import {
   blank,
   codexServer,
@@ -27,7 +27,7 @@ export interface Host {
   readonly format: 'json' | 'toml' | 'yaml'
   readonly key: string
   readonly files: readonly ConfigFile[]
-  readonly kinds: readonly Launch['kind'][]
+  readonly kinds: readonly HostLaunch['kind'][]
   /** How its user signs in at a server that asks for it (MCP, Authorization), given the name of the server. */
   readonly sign_in?: (name: string) => string
   /** How values of the user come into it. */

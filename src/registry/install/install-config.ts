@@ -10,7 +10,7 @@ import type {
 import { promptsOf } from './host-lines.ts'
 import type { Install } from './host-links.ts'
 import { type Host, hosts } from './hosts.ts'
-import type { Launch } from './launch.ts'
+import type { HostLaunch } from './launch.ts'
 import { askPublisher, refuse } from './refuse.ts'
 import { type Server, wholeValues } from './server-forms.ts'
 import { serverNameOf } from './server-name.ts'
@@ -169,7 +169,7 @@ function textOf({ format, key }: Host, name: string, server: Server, prompts: ob
   return `${JSON.stringify({ ...prompts, [key]: { [name]: server } }, null, 2)}\n`
 }
 
-function reasonOf({ title, otherwise }: Host, { kind }: Launch): string {
+function reasonOf({ title, otherwise }: Host, { kind }: HostLaunch): string {
   if (kind === 'bundle') return `${title} takes no bundles (.mcpb); Claude Desktop does.`
   if (otherwise !== undefined) return otherwise
   return `${title} does not speak the older transport of HTTP with SSE. The target gateway translates it, if there is one.`
@@ -193,7 +193,7 @@ function noteOf(host: Host, { needs, launch }: Install): string | null {
 }
 
 /** True if the host's configuration holds a mark for the value, which the user replaces. */
-function isBlank(host: Host, launch: Launch, { variable }: Need): boolean {
+function isBlank(host: Host, launch: HostLaunch, { variable }: Need): boolean {
   if (host.values === 'blank') return true
   const server = host.server({ name: 'x', title: '', launch, needs: [] })
   return JSON.stringify(server).includes(`<${variable}>`)

@@ -25,10 +25,10 @@ export interface ProcessLaunch {
 }
 
 /** A bundle (.mcpb), which a host installs from a file. */
-export interface BundleLaunch {
+export interface BundleInstall {
   readonly kind: 'bundle'
   readonly url: string
   readonly sha256: string
 }
 
-export type Launch = HttpLaunch | ProcessLaunch | BundleLaunch
+export type HostLaunch = HttpLaunch | ProcessLaunch | BundleInstall

@@ -1,7 +1,7 @@
 import type { Argument, Package } from '../../../schemas/package.ts'
 import { isVariableName } from '../../common/variable-names.ts'
 import { httpLaunch } from './http-launch.ts'
-import type { Launch, NamedTemplate, ProcessLaunch } from './launch.ts'
+import type { HostLaunch, NamedTemplate, ProcessLaunch } from './launch.ts'
 import { type CheckedPackage, checkPackage, foreignRegistry } from './package-kinds.ts'
 import { askPublisher, checkLiteral, refuse } from './refuse.ts'
 import { readRuntimeArguments, type Token } from './runtime-arguments.ts'
@@ -9,7 +9,7 @@ import { literalOf, type Needs, type Template } from './template.ts'
 import { checkVariableName } from './variable-rules.ts'
 
 /** How a package is started. Throws Failure `not_installable` for a package that must not be. */
-export function packageLaunch(stated: Package, pointer: string, needs: Needs): Launch {
+export function packageLaunch(stated: Package, pointer: string, needs: Needs): HostLaunch {
   if (stated.registry_type.toLowerCase() === 'mcpb') return bundle(stated, pointer)
   const checked = checkPackage(stated, pointer)
   const process = processOf(stated, checked, pointer, needs)
@@ -26,7 +26,7 @@ export function packageLaunch(stated: Package, pointer: string, needs: Needs): L
   return { ...httpLaunch(endpoint, `${pointer}/transport`, needs, 'loopback'), start: process }
 }
 
-function bundle({ identifier, file_sha256, registry_base_url: base }: Package, pointer: string): Launch {
+function bundle({ identifier, file_sha256, registry_base_url: base }: Package, pointer: string): HostLaunch {
   const at = `${pointer}/identifier`
   checkLiteral(identifier, at)
   const url = URL.canParse(identifier) ? new URL(identifier) : undefined

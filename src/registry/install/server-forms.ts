@@ -1,5 +1,5 @@
 import type { Need } from '../../../schemas/install.ts'
-import type { HttpLaunch, Launch, NamedTemplate, ProcessLaunch } from './launch.ts'
+import type { HostLaunch, HttpLaunch, NamedTemplate, ProcessLaunch } from './launch.ts'
 import { literalOf, type Template, write } from './template.ts'
 
 /** How a host's configuration writes a value of the user. */
@@ -17,14 +17,14 @@ export function variables(mark: (variable: string) => string): PlaceOf {
 export const blank = variables((variable) => `<${variable}>`)
 
 /** A server whose address is in `url` and whose transport is in `type`. */
-export function typedServer(launch: Launch, place: PlaceOf): Server {
+export function typedServer(launch: HostLaunch, place: PlaceOf): Server {
   if (launch.kind === 'bundle') return {}
   if (launch.kind === 'stdio') return { type: 'stdio', ...processMembers(launch, place) }
   return { type: launch.kind === 'sse' ? 'sse' : 'http', ...httpMembers(launch, place) }
 }
 
 /** A server whose members tell by themselves how to reach it. */
-export function untypedServer(launch: Launch, place: PlaceOf): Server {
+export function untypedServer(launch: HostLaunch, place: PlaceOf): Server {
   if (launch.kind === 'bundle') return {}
   return launch.kind === 'stdio' ? processMembers(launch, place) : httpMembers(launch, place)
 }
@@ -50,7 +50,7 @@ export function written(named: readonly NamedTemplate[], place: PlaceOf): Record
 }
 
 /** Codex: it forwards variables by name, and puts nothing into texts. */
-export function codexServer(launch: Launch): Server {
+export function codexServer(launch: HostLaunch): Server {
   if (launch.kind === 'bundle') return {}
   if (launch.kind === 'stdio') {
     const { fixed, open } = split(launch.env)
@@ -75,7 +75,7 @@ export function codexServer(launch: Launch): Server {
 }
 
 /** Headers and variables that are made of a text and a value, of which Codex takes the whole from the environment. */
-export function wholeValues(launch: Launch): { readonly variable: string; readonly value: string }[] {
+export function wholeValues(launch: HostLaunch): { readonly variable: string; readonly value: string }[] {
   if (launch.kind === 'bundle') return []
   const { open } = split(launch.kind === 'stdio' ? launch.env : launch.headers)
   return open
@@ -101,7 +101,7 @@ function split(named: readonly NamedTemplate[]): { fixed: NamedTemplate[]; open:
 }
 
 /** Goose: `env_keys` are taken from its secret store or the environment, and put into headers. */
-export function gooseServer(launch: Launch, name: string, title: string): Server {
+export function gooseServer(launch: HostLaunch, name: string, title: string): Server {
   const head = { enabled: true, name, description: title, timeout: 300 }
   if (launch.kind === 'bundle') return {}
   if (launch.kind !== 'stdio') {

@@ -4,7 +4,7 @@ import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { TargetKind } from '../../../schemas/install.ts'
 import { registryName } from '../../../schemas/names.ts'
 import { httpLaunch } from './http-launch.ts'
-import type { Launch } from './launch.ts'
+import type { HostLaunch } from './launch.ts'
 import { packageLaunch } from './package-launch.ts'
 import { refuse } from './refuse.ts'
 import type { Needs } from './template.ts'
@@ -31,7 +31,7 @@ export interface Target {
   readonly kind: TargetKind
   readonly title: string
   /** Refused without a launch if the caller asks for nothing. */
-  launch(needs: Needs): { readonly launch: Launch; readonly notes: readonly string[] }
+  launch(needs: Needs): { readonly launch: HostLaunch; readonly notes: readonly string[] }
 }
 
 /** The gateway that the entry is in. */
@@ -117,7 +117,7 @@ function packageTarget(entry: Installed, index: number): Target {
   }
 }
 
-function* packageNotes(stated: Installed['packages'][number], launch: Launch): Generator<string> {
+function* packageNotes(stated: Installed['packages'][number], launch: HostLaunch): Generator<string> {
   yield 'The package runs on your machine with your rights.'
   if (launch.kind === 'bundle') return
   if (!hasVersion(stated)) yield 'It states no version, so each start may take another one.'
@@ -156,7 +156,7 @@ function gatewayTarget({ package_name, name, state, suspended }: Installed, base
 }
 
 /** An MCP endpoint of this gateway: its users sign in, or give the host a token. */
-export function gatewayLaunch(url: string, needs: Needs): Launch {
+export function gatewayLaunch(url: string, needs: Needs): HostLaunch {
   const token = needs.own(
     'DRAGOMAN_TOKEN',
     'Token of the gateway, for a host that cannot sign in; dragoman token create makes one.',

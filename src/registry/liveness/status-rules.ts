@@ -1,4 +1,4 @@
-import type { Access } from '../../../schemas/callable.ts'
+import type { AccessReport } from '../../../schemas/callable.ts'
 import type { FailureClass, Liveness, Signal, StoredLiveness } from '../../../schemas/liveness.ts'
 import { figuresOf, withLatencies, withProbe, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
@@ -11,7 +11,7 @@ export interface ProbeResult {
   /** True if the agent answered, even if only to ask for a credential. */
   readonly is_live: boolean
   /** What the agent asks a caller for; absent if it did not tell. */
-  readonly access?: Access['kind'] | undefined
+  readonly access?: AccessReport['kind'] | undefined
   /** The agent's Retry-After, in seconds. */
   readonly retry_after_s?: number | undefined
 }
@@ -69,7 +69,11 @@ export function judge(
 }
 
 /** A challenge without metadata is no news where a sign-in is known. */
-function accessAfter(before: Access | null, kind: Access['kind'] | undefined, at: string): Access | null {
+function accessAfter(
+  before: AccessReport | null,
+  kind: AccessReport['kind'] | undefined,
+  at: string,
+): AccessReport | null {
   if (kind === undefined || (kind === 'needs_key' && before?.kind === 'needs_sign_in')) return before
   return { kind, asked_at: at }
 }

@@ -2,14 +2,14 @@ import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { Mirror, type MirrorInput, MirrorName, noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store, StoredEntry, Writer } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
+import type { MirrorRunner } from './runner.ts'
 
 interface MirrorsOptions {
   readonly store: Store
   readonly clock: Clock
-  /** Runs a mirror to its end. */
-  readonly run: (name: string, signal: AbortSignal, onBegun: () => void) => Promise<void>
+  readonly runner: MirrorRunner
   /** Finds out what is at a URL. Throws Failure. */
   readonly kindAt: (url: string, signal: AbortSignal) => Promise<StoredMirror['kind']>
   /** Resolves once the indexes have applied a revision. */
@@ -18,22 +18,6 @@ interface MirrorsOptions {
   /** The gateway's own origins, which are not mirrored. */
   readonly own_origins: () => readonly string[]
   readonly onError: (fault: unknown, mirror: string) => void
-}
-
-/** The mirrors of a registry. */
-export interface Mirrors extends AsyncDisposable {
-  add(input: MirrorInput, signal: AbortSignal): Promise<Mirror>
-  list(): Promise<readonly Mirror[]>
-  /** Starts a run, or joins the one that this process runs already; resolves when it has begun. Throws Failure. */
-  start(name: string): Promise<Mirror>
-  /** Resolves at the end of the run that `start` began. Throws Failure as the run does. */
-  ended(name: string): Promise<void>
-  /** Removes a mirror with its agents, except those that have an owner here; returns how many were removed and kept. */
-  remove(name: string): Promise<{ readonly removed: number; readonly left: number }>
-  /** True if a mirror is due that this process does not run. */
-  isDue(): Promise<boolean>
-  /** Starts the runs that are due, and does not wait for their ends; returns their number. */
-  run(): Promise<number>
 }
 
 /**
@@ -50,49 +34,146 @@ const official = {
 
 const eraseSize = 200
 
-export function createMirrors(options: MirrorsOptions): Mirrors {
-  const { store, clock, applied } = options
-  const stop = new AbortController()
-  /** The runs of this process, by the names of the mirrors. */
-  const runs = new Map<string, { readonly begun: Promise<void>; readonly ended: Promise<void> }>()
+/** A run of this process. */
+interface Run {
+  readonly begun: Promise<void>
+  readonly ended: Promise<void>
+}
 
-  async function found(name: string): Promise<StoredMirror> {
-    const mirror = await store.mirrors.get(name)
+/** The mirrors of a registry. */
+export class Mirrors implements AsyncDisposable {
+  readonly #options: MirrorsOptions
+  readonly #stop = new AbortController()
+  /** By the names of the mirrors. */
+  readonly #runs = new Map<string, Run>()
+
+  constructor(options: MirrorsOptions) {
+    this.#options = options
+  }
+
+  async add(input: MirrorInput, signal: AbortSignal): Promise<Mirror> {
+    const { store, clock, own_origins, kindAt } = this.#options
+    const preset = input.source === 'official' ? official : undefined
+    const url = preset?.url ?? checkedUrl(input.source, own_origins())
+    const kind = input.kind ?? preset?.kind ?? (await kindAt(url, signal))
+    const mirror: StoredMirror = {
+      ...neverRun(new Date(clock()).toISOString()),
+      name: input.name ?? (preset ? 'official' : checkedName(nameOf(url))),
+      kind,
+      url,
+      every_s: input.every_s,
+      filter: input.filter,
+      license: input.license ?? preset?.license ?? null,
+      attribution: input.attribution ?? preset?.attribution ?? new URL(url).host,
+      takedown: input.takedown ?? preset?.takedown ?? null,
+    }
+    if (!(await store.mirrors.add(mirror))) {
+      throw new Failure('conflict', `There is a mirror ${mirror.name} already.`, {
+        hint: 'Give this one another name, or remove the other.',
+      })
+    }
+    return Mirror.parse(mirror)
+  }
+
+  async list(): Promise<readonly Mirror[]> {
+    return (await this.#options.store.mirrors.list()).map((mirror) => Mirror.parse(mirror))
+  }
+
+  /** Starts a run, or joins the one that this process runs already; resolves when it has begun. Throws Failure. */
+  async start(name: string): Promise<Mirror> {
+    await this.#find(name)
+    const { begun, ended } = this.#started(name)
+    ended.catch((fault) => this.#options.onError(fault, name))
+    await begun
+    return Mirror.parse(await this.#find(name))
+  }
+
+  /** Resolves at the end of the run that `start` began. Throws Failure as the run does. */
+  async ended(name: string): Promise<void> {
+    await this.#runs.get(name)?.ended
+  }
+
+  /** Removes a mirror with its agents, except those that have an owner here; returns how many were removed and kept. */
+  async remove(name: string): Promise<{ readonly removed: number; readonly left: number }> {
+    const { store, saveSnapshots } = this.#options
+    await this.#find(name)
+    // A run that is under way, here or in another process, sees the phase at its next page, and ends.
+    await this.#change(name, (mirror) => ({ ...mirror, phase: 'removal' }))
+    await this.#runs.get(name)?.ended.catch(() => {})
+    const counts = await this.#erase(name)
+    await store.mirrors.remove(name)
+    // What the mirror listed may now be listed by another one, which reads everything once more.
+    for (const other of await store.mirrors.list()) {
+      await this.#change(other.name, (mirror) => ({ ...mirror, all_read_at: null }))
+    }
+    await store.retention.vacuum()
+    await saveSnapshots()
+    return counts
+  }
+
+  /** True if a mirror is due that this process does not run. */
+  async isDue(): Promise<boolean> {
+    return (await this.#due()).length > 0
+  }
+
+  /** Starts the runs that are due, and does not wait for their ends; returns their number. */
+  async run(): Promise<number> {
+    const mirrors = await this.#due()
+    for (const { name } of mirrors) {
+      this.#started(name).ended.catch((fault) => {
+        const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
+        if (!isElsewhere && !this.#stop.signal.aborted) this.#options.onError(fault, name)
+      })
+    }
+    return mirrors.length
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    await Promise.allSettled([...this.#runs.values()].map(({ ended }) => ended))
+  }
+
+  async #find(name: string): Promise<StoredMirror> {
+    const mirror = await this.#options.store.mirrors.get(name)
     if (!mirror) throw new Failure('not_found', `There is no mirror ${name}.`)
     return mirror
   }
 
-  async function change(name: string, work: (mirror: StoredMirror) => StoredMirror): Promise<void> {
-    await store.write(async (writer) => {
+  async #change(name: string, work: (mirror: StoredMirror) => StoredMirror): Promise<void> {
+    await this.#options.store.write(async (writer) => {
       const mirror = await writer.mirror(name)
       if (mirror) await writer.putMirror(work(mirror))
     })
   }
 
-  function started(name: string): { readonly begun: Promise<void>; readonly ended: Promise<void> } {
-    const running = runs.get(name)
+  #started(name: string): Run {
+    const running = this.#runs.get(name)
     if (running) return running
     const begun = Promise.withResolvers<void>()
-    const ended = options.run(name, stop.signal, begun.resolve).finally(() => runs.delete(name))
+    const ended = this.#options.runner
+      .run(name, this.#stop.signal, begun.resolve)
+      .finally(() => this.#runs.delete(name))
     ended.catch(() => {})
     const run = { begun: Promise.race([begun.promise, ended]), ended }
     run.begun.catch(() => {})
-    runs.set(name, run)
+    this.#runs.set(name, run)
     return run
   }
 
-  async function due(): Promise<StoredMirror[]> {
+  async #due(): Promise<StoredMirror[]> {
+    const { store, clock } = this.#options
     const now = clock()
     // A time of next run that is implausibly late was set under a clock that has since been set back.
     return (await store.mirrors.list()).filter(({ name, next_at, every_s, phase }) => {
-      if (phase === 'removal' || runs.has(name)) return false
+      if (phase === 'removal' || this.#runs.has(name)) return false
       const left = Date.parse(next_at) - now
       return left <= 0 || left > every_s * 1000 + 86_400_000
     })
   }
 
   /** Removes the entries of a mirror that nobody owns, and frees the others from it. */
-  async function erase(name: string): Promise<{ removed: number; left: number }> {
+  async #erase(name: string): Promise<{ removed: number; left: number }> {
+    const { store, clock, applied } = this.#options
     const counts = { removed: 0, left: 0 }
     let after: string | undefined
     for (;;) {
@@ -102,112 +183,65 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       })
       if (items.length === 0) return counts
       after = items.at(-1)?.key
+      const ids = items.map(({ entry_id }) => entry_id)
       const at = new Date(clock()).toISOString()
-      const { result: gone, revision } = await store.write(async (writer) => {
-        const audit = { actor: null, action: 'remove_mirror', reason: name }
-        const unowned: StoredEntry[] = []
-        for (const { entry_id: id } of items) {
-          const entry = await writer.entry({ id })
-          if (!entry || entry.origin?.source !== name) continue
-          const suspended = entry.origin.removed ? null : entry.suspended
-          const next = entry.owner ? { ...entry, origin: null, suspended } : { ...entry, deleted: true }
-          await writer.put({ ...next, updated_at: at }, audit)
-          if (entry.owner) {
-            await writer.adoptServers(name, entry, at)
-            counts.left += 1
-          } else unowned.push(entry)
-        }
-        return unowned
-      })
+      const { result, revision } = await store.write((writer) => release(writer, name, ids, at))
       await applied(revision)
       await store.retention.erase(
-        gone.map(({ id }) => id),
-        gone.flatMap((entry) => textHashes(entry)),
+        result.removed.map(({ id }) => id),
+        result.removed.flatMap((entry) => textHashes(entry)),
       )
-      counts.removed += gone.length
+      counts.removed += result.removed.length
+      counts.left += result.left
     }
   }
+}
 
+/** The state of a mirror before its first run. */
+function neverRun(at: string) {
   return {
-    async add(input, signal) {
-      const preset = input.source === 'official' ? official : undefined
-      const url = preset?.url ?? checkedUrl(input.source, options.own_origins())
-      const kind = input.kind ?? preset?.kind ?? (await options.kindAt(url, signal))
-      const at = new Date(clock()).toISOString()
-      const mirror: StoredMirror = {
-        name: input.name ?? (preset ? 'official' : checkedName(nameOf(url))),
-        kind,
-        url,
-        every_s: input.every_s,
-        filter: input.filter,
-        license: input.license ?? preset?.license ?? null,
-        attribution: input.attribution ?? preset?.attribution ?? new URL(url).host,
-        takedown: input.takedown ?? preset?.takedown ?? null,
-        created_at: at,
-        status: 'waiting',
-        run: 0,
-        mode: null,
-        started_at: null,
-        finished_at: null,
-        next_at: at,
-        counts: noCounts,
-        rejections: [],
-        error: null,
-        phase: 'done',
-        cursor: null,
-        since: null,
-        complete_until: null,
-        all_read_at: null,
-        failures: 0,
-        doubted_at: null,
-      }
-      if (!(await store.mirrors.add(mirror))) {
-        throw new Failure('conflict', `There is a mirror ${mirror.name} already.`, {
-          hint: 'Give this one another name, or remove the other.',
-        })
-      }
-      return Mirror.parse(mirror)
-    },
-    list: async () => (await store.mirrors.list()).map((mirror) => Mirror.parse(mirror)),
-    async start(name) {
-      await found(name)
-      const { begun, ended } = started(name)
-      ended.catch((fault) => options.onError(fault, name))
-      await begun
-      return Mirror.parse(await found(name))
-    },
-    ended: async (name) => await runs.get(name)?.ended,
-    async remove(name) {
-      await found(name)
-      // A run that is under way, here or in another process, sees the phase at its next page, and ends.
-      await change(name, (mirror) => ({ ...mirror, phase: 'removal' }))
-      await runs.get(name)?.ended.catch(() => {})
-      const counts = await erase(name)
-      await store.mirrors.remove(name)
-      // What the mirror listed may now be listed by another one, which reads everything once more.
-      for (const other of await store.mirrors.list()) {
-        await change(other.name, (mirror) => ({ ...mirror, all_read_at: null }))
-      }
-      await store.retention.vacuum()
-      await options.saveSnapshots()
-      return counts
-    },
-    isDue: async () => (await due()).length > 0,
-    async run() {
-      const mirrors = await due()
-      for (const { name } of mirrors) {
-        started(name).ended.catch((fault) => {
-          const isElsewhere = fault instanceof Failure && fault.code === 'conflict'
-          if (!isElsewhere && !stop.signal.aborted) options.onError(fault, name)
-        })
-      }
-      return mirrors.length
-    },
-    async [Symbol.asyncDispose]() {
-      stop.abort()
-      await Promise.allSettled([...runs.values()].map(({ ended }) => ended))
-    },
+    created_at: at,
+    status: 'waiting',
+    run: 0,
+    mode: null,
+    started_at: null,
+    finished_at: null,
+    next_at: at,
+    counts: noCounts,
+    rejections: [],
+    error: null,
+    phase: 'done',
+    cursor: null,
+    since: null,
+    complete_until: null,
+    all_read_at: null,
+    failures: 0,
+    doubted_at: null,
+  } as const satisfies Partial<StoredMirror>
+}
+
+/** Removes entries of a mirror that nobody owns, and frees the others from it. */
+async function release(
+  writer: Writer,
+  name: string,
+  ids: readonly string[],
+  at: string,
+): Promise<{ readonly removed: readonly StoredEntry[]; readonly left: number }> {
+  const audit = { actor: null, action: 'remove_mirror', reason: name }
+  const removed: StoredEntry[] = []
+  let left = 0
+  for (const id of ids) {
+    const entry = await writer.entry({ id })
+    if (!entry || entry.origin?.source !== name) continue
+    const suspended = entry.origin.removed ? null : entry.suspended
+    const next = entry.owner ? { ...entry, origin: null, suspended } : { ...entry, deleted: true }
+    await writer.put({ ...next, updated_at: at }, audit)
+    if (entry.owner) {
+      await writer.adoptServers(name, entry, at)
+      left += 1
+    } else removed.push(entry)
   }
+  return { removed, left }
 }
 
 /** Throws Failure `invalid_request`. */

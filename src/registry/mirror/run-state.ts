@@ -1,8 +1,9 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { StoredMirror } from '../../../schemas/mirror.ts'
+import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
+import { backoff } from '../../common/retry.ts'
 import type { Applied } from './apply-agents.ts'
 import type { AgentItem, ServerItem } from './source-items.ts'
-import type { SourcePage } from './sources/source.ts'
+import type { MirrorSource, SourcePage } from './sources/source.ts'
 
 const maxRejections = 20
 
@@ -16,9 +17,33 @@ export function unchanged({ name, run }: StoredMirror, current: StoredMirror | u
 /** The next run reads everything. */
 export const fromBeginning = { phase: 'done', cursor: null, all_read_at: null } as const
 
-/** True if the source refuses the position at which the run ended, or the time since which it asks for changes. */
-export function refusesQuestion({ details }: Failure): boolean {
-  return [400, 404, 410, 422].includes(details.upstream?.status ?? 0)
+const minute = 60_000
+/** A source may commit a change some time after the change's own time. */
+const overlap = 5 * minute
+/** After this time everything is read anew, since a source may remove agents without a trace. */
+const maxAgeOfAll = 7 * 24 * 60 * minute
+const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
+
+/** The mirror at the start of a run, or where the last run ended. */
+export function begun(mirror: StoredMirror, source: MirrorSource, now: number): StoredMirror {
+  if (mirror.phase !== 'done' && (source.resumes || mirror.phase === 'sweep')) {
+    return { ...mirror, status: 'running' }
+  }
+  const { all_read_at, complete_until } = mirror
+  const isFresh = all_read_at !== null && now - Date.parse(all_read_at) < maxAgeOfAll
+  const changedSince = source.knows_changes && isFresh ? complete_until : null
+  return {
+    ...mirror,
+    status: 'running',
+    phase: 'pages',
+    cursor: null,
+    run: mirror.run + 1,
+    mode: changedSince === null ? 'all' : 'changes',
+    since: changedSince === null ? null : new Date(Date.parse(changedSince) - overlap).toISOString(),
+    started_at: new Date(now).toISOString(),
+    counts: noCounts,
+    rejections: [],
+  }
 }
 
 export function isServer(item: SourcePage['items'][number]): item is ServerItem {
@@ -55,6 +80,42 @@ export function afterPage(
     },
     rejections: [...mirror.rejections, ...rejections].slice(-maxRejections),
   }
+}
+
+export function finished(mirror: StoredMirror, now: number): StoredMirror {
+  const { mode, started_at, complete_until, all_read_at } = mirror
+  return {
+    ...mirror,
+    status: 'waiting',
+    phase: 'done',
+    cursor: null,
+    failures: 0,
+    error: null,
+    finished_at: new Date(now).toISOString(),
+    next_at: new Date(now + mirror.every_s * 1000).toISOString(),
+    doubted_at: null,
+    complete_until: started_at ?? complete_until,
+    all_read_at: mode === 'all' ? started_at : all_read_at,
+  }
+}
+
+export function failing(mirror: StoredMirror, fault: Failure, now: number): StoredMirror {
+  const failures = mirror.failures + 1
+  const requested = (fault.details.retry_after_s ?? 0) * 1000
+  const pause = Math.max(requested, Math.min(backoff(failures, pauses), mirror.every_s * 1000))
+  return {
+    ...mirror,
+    status: 'failing',
+    failures,
+    next_at: new Date(now + pause).toISOString(),
+    error: { code: fault.code, message: fault.message, at: new Date(now).toISOString() },
+    ...(mirror.phase === 'pages' && refusesQuestion(fault) && fromBeginning),
+  }
+}
+
+/** True if the source refuses the position at which the run ended, or the time since which it asks for changes. */
+function refusesQuestion({ details }: Failure): boolean {
+  return [400, 404, 410, 422].includes(details.upstream?.status ?? 0)
 }
 
 export function difference(

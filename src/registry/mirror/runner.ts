@@ -1,8 +1,7 @@
 import { counted } from '../../../schemas/counted.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
+import type { StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
-import { backoff } from '../../common/retry.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { Store, Writer } from '../../store/store.ts'
 import { Lease } from '../lease.ts'
@@ -11,20 +10,22 @@ import { applyServers } from './apply-servers.ts'
 import { passes, passesAsChange } from './filter.ts'
 import {
   afterPage,
+  begun,
   difference,
+  failing,
+  finished,
   fromBeginning,
   isAgent,
   isServer,
-  refusesQuestion,
   unchanged,
 } from './run-state.ts'
-import type { Source, SourcePage } from './sources/source.ts'
+import type { MirrorSource, SourcePage } from './sources/source.ts'
 
 interface RunnerOptions {
   readonly store: Store
   readonly clock: Clock
   readonly createId: () => string
-  readonly sourceOf: (mirror: Pick<StoredMirror, 'kind' | 'url'>) => Source
+  readonly sourceOf: (mirror: Pick<StoredMirror, 'kind' | 'url'>) => MirrorSource
   /** Identifies this process among those that share the store. */
   readonly holder: string
   /** Resolves once the index has applied a revision, so that a crawl does not run ahead of it. */
@@ -46,64 +47,79 @@ const standardLimits: MirrorLimits = {
   max_bytes: 1024 * 1024 * 1024,
   rows_per_look: 5_000,
 }
-const minute = 60_000
-const day = 24 * 60 * minute
-/** A source may commit a change some time after the change's own time. */
-const overlap = 5 * minute
-/** After this time everything is read anew, since a source may remove agents without a trace. */
-const maxAgeOfAll = 7 * day
+const day = 24 * 3_600_000
 const sweepSize = 100
 /** So many agents may leave a source at once, whatever part of it they are. */
 const minDoubted = 20
-const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
 
 /**
  * Runs mirrors: reads the pages of a source and writes each in one transaction with the position after it, so that a
  * run that ends between two pages, however it ends, goes on with the next one.
  */
-export function createMirrorRunner(options: RunnerOptions) {
-  const { store, clock, holder, sourceOf, limits = standardLimits } = options
-  const iso = () => new Date(clock()).toISOString()
+export class MirrorRunner {
+  readonly #options: RunnerOptions
+  readonly #limits: MirrorLimits
 
-  function leaseOf(name: string): Lease {
-    const busy = () =>
-      new Failure('conflict', `Another process runs the mirror ${name}.`, {
-        hint: 'If that process has ended, try again in ten seconds.',
-      })
-    return new Lease({ leases: store.leases, name: `mirror:${name}`, holder, clock, busy })
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.#limits = options.limits ?? standardLimits
   }
 
-  /** The mirror at the start of a run, or where the last one ended. */
-  function begun(mirror: StoredMirror, source: Source): StoredMirror {
-    const at = iso()
-    if (mirror.phase !== 'done' && (source.resumes || mirror.phase === 'sweep')) {
-      return { ...mirror, status: 'running' }
+  /**
+   * Runs a mirror to its end; `onBegun` is called when it has begun. Throws Failure: `conflict` if another process runs
+   * it, `cancelled` when the signal ends it or the mirror is removed; the failures of the source are also stored with
+   * it.
+   */
+  async run(name: string, signal: AbortSignal, onBegun: () => void): Promise<void> {
+    await using _held = await this.#leaseOf(name).hold(() => {})
+    try {
+      await this.#readAll(name, signal, onBegun)
+    } catch (fault) {
+      if (signal.aborted)
+        throw new Failure('cancelled', `The run of the mirror ${name} was ended.`, {}, fault)
+      const failure = Failure.from(fault)
+      if (!isOfRunner.has(failure.code)) await this.#fail(name, failure)
+      throw failure
     }
-    const isFresh = mirror.all_read_at !== null && clock() - Date.parse(mirror.all_read_at) < maxAgeOfAll
-    const isOfChanges = source.knows_changes && isFresh && mirror.complete_until !== null
-    const since = isOfChanges ? Date.parse(mirror.complete_until as string) - overlap : undefined
-    return {
-      ...mirror,
-      status: 'running',
-      phase: 'pages',
-      cursor: null,
-      run: mirror.run + 1,
-      mode: isOfChanges ? 'changes' : 'all',
-      since: since === undefined ? null : new Date(since).toISOString(),
-      started_at: at,
-      counts: noCounts,
-      rejections: [],
+  }
+
+  async #readAll(name: string, signal: AbortSignal, onBegun: () => void): Promise<void> {
+    const { store, clock, sourceOf } = this.#options
+    const stored = await store.mirrors.get(name)
+    if (!stored) throw new Failure('not_found', `There is no mirror ${name}.`)
+    const source = sourceOf(stored)
+    let mirror = await this.#change(stored, (current) => begun(current, source, clock()))
+    onBegun()
+    if (mirror.phase === 'pages') mirror = await this.#readPages(mirror, source, signal)
+    if (mirror.mode === 'all') {
+      await this.#assertPlausible(mirror)
+      mirror = await this.#sweep(mirror, signal)
     }
+    await this.#change(mirror, () => finished(mirror, clock()))
+  }
+
+  async #readPages(before: StoredMirror, source: MirrorSource, signal: AbortSignal): Promise<StoredMirror> {
+    const { cursor, since, filter } = before
+    const latest = since === null && filter.includes('latest')
+    await this.#assertBounded(before.name)
+    let mirror = before
+    let rows = 0
+    for await (const page of source.pages({ cursor, since, latest, signal })) {
+      signal.throwIfAborted()
+      mirror = await this.#writePage(mirror, page, source)
+      rows += page.items.length
+      if (rows < this.#limits.rows_per_look) continue
+      await this.#assertBounded(before.name)
+      rows = 0
+    }
+    return mirror
   }
 
   /** Writes a page and the position after it. */
-  async function writePage(
-    before: StoredMirror,
-    page: SourcePage,
-    { resumes }: Source,
-  ): Promise<StoredMirror> {
-    await leaseOf(before.name).take()
-    const context = contextOf(before)
+  async #writePage(before: StoredMirror, page: SourcePage, { resumes }: MirrorSource): Promise<StoredMirror> {
+    const { store, clock, applied, onPage } = this.#options
+    await this.#leaseOf(before.name).take()
+    const context = this.#contextOf(before)
     const fits = before.mode === 'changes' ? passesAsChange : passes
     const selected = page.items.filter((item) => fits(item, before.filter))
     const { result: mirror, revision } = await store.write(async (writer) => {
@@ -122,84 +138,19 @@ export function createMirrorRunner(options: RunnerOptions) {
       await writer.putMirror(after)
       return after
     })
-    await options.applied(revision)
-    options.onPage?.(mirror.name, difference(mirror.counts, before.counts))
+    await applied(revision)
+    onPage?.(mirror.name, difference(mirror.counts, before.counts))
     return mirror
   }
 
-  function contextOf({
-    name,
-    filter,
-    kind,
-    url,
-    license,
-    attribution,
-    takedown,
-  }: StoredMirror): ApplyContext {
-    const at = iso()
-    return {
-      source: name,
-      origin: { source: name, kind, url, license, attribution, takedown },
-      at,
-      time: sortableTime(at) ?? at,
-      latest_only: filter.includes('latest'),
-      createId: options.createId,
-      audit: { actor: null, action: 'mirror', reason: name },
-    }
-  }
-
-  async function change(
-    before: StoredMirror,
-    work: (current: StoredMirror) => StoredMirror,
-  ): Promise<StoredMirror> {
-    const { result } = await store.write(async (writer) => {
-      const next = work(unchanged(before, await writer.mirror(before.name)))
-      await writer.putMirror(next)
-      return next
-    })
-    return result
-  }
-
-  /**
-   * Throws Failure `upstream_invalid` if the source lacks most of what it had, which is rather a fault of it than a
-   * removal, unless it still does so a day later.
-   */
-  async function assertPlausible(mirror: StoredMirror): Promise<void> {
-    const { listed, missing } = await store.mirrors.count(mirror.name, mirror.run)
-    if (missing <= minDoubted || missing * 2 <= listed) return
-    const doubted_at = mirror.doubted_at ?? iso()
-    const end = Date.parse(doubted_at) + day
-    if (clock() >= end) return
-    await change(mirror, (current) => ({
-      ...current,
-      phase: 'done',
-      cursor: null,
-      all_read_at: null,
-      doubted_at,
-    }))
-    throw new Failure(
-      'upstream_invalid',
-      `The source lacks ${missing} of ${counted(listed, 'agent')}. They are hidden if it still does so after ${new Date(end).toISOString()}.`,
-    )
-  }
-
-  /** Throws Failure `too_large` if the mirror holds more than it may: its source may have no end. */
-  async function assertBounded(name: string): Promise<void> {
-    const { rows, bytes } = await store.mirrors.size(name)
-    if (rows <= limits.max_rows && bytes <= limits.max_bytes) return
-    throw new Failure(
-      'too_large',
-      `Its agents and versions are ${rows}, of ${counted(bytes, 'byte')}; a mirror holds at most ${limits.max_rows}, of ${counted(limits.max_bytes, 'byte')}, and reads no more. Remove it, and add it with a filter.`,
-    )
-  }
-
   /** Hides the agents that a run over everything did not find. */
-  async function sweep(before: StoredMirror, signal: AbortSignal): Promise<StoredMirror> {
+  async #sweep(before: StoredMirror, signal: AbortSignal): Promise<StoredMirror> {
+    const { store, applied } = this.#options
     let mirror = before
     let after: string | undefined
     for (;;) {
       signal.throwIfAborted()
-      await leaseOf(before.name).take()
+      await this.#leaseOf(before.name).take()
       const items = await store.mirrors.items(before.name, {
         run: before.run,
         limit: sweepSize,
@@ -207,110 +158,97 @@ export function createMirrorRunner(options: RunnerOptions) {
       })
       if (items.length === 0) return mirror
       after = items.at(-1)?.key
+      const ids = items.map(({ entry_id }) => entry_id)
       const { result, revision } = await store.write(async (writer) => {
-        const removed = await hideAll(
-          writer,
-          mirror,
-          items.map(({ entry_id }) => entry_id),
-        )
+        const removed = await this.#hideAll(writer, mirror, ids)
         const counts = { ...mirror.counts, removed: mirror.counts.removed + removed }
         const next = { ...unchanged(before, await writer.mirror(before.name)), counts }
         await writer.putMirror(next)
         return next
       })
-      await options.applied(revision)
+      await applied(revision)
       mirror = result
     }
   }
 
-  async function hideAll(writer: Writer, mirror: StoredMirror, ids: readonly string[]): Promise<number> {
+  async #hideAll(writer: Writer, mirror: StoredMirror, ids: readonly string[]): Promise<number> {
     let removed = 0
     for (const id of ids) {
       const entry = await writer.entry({ id })
       if (!entry) continue
-      const { outcome } = await hideAgent(writer, contextOf(mirror), entry, null)
+      const { outcome } = await hideAgent(writer, this.#contextOf(mirror), entry, null)
       if (outcome === 'removed') removed += 1
     }
     return removed
   }
 
-  function finished(mirror: StoredMirror): StoredMirror {
-    const { mode, started_at, complete_until, all_read_at } = mirror
-    return {
-      ...mirror,
-      status: 'waiting',
-      phase: 'done',
-      cursor: null,
-      failures: 0,
-      error: null,
-      finished_at: iso(),
-      next_at: new Date(clock() + mirror.every_s * 1000).toISOString(),
-      doubted_at: null,
-      complete_until: started_at ?? complete_until,
-      all_read_at: mode === 'all' ? started_at : all_read_at,
-    }
+  /**
+   * Throws Failure `upstream_invalid` if the source lacks most of what it had, which is rather a fault of it than a
+   * removal, unless it still does so a day later.
+   */
+  async #assertPlausible(mirror: StoredMirror): Promise<void> {
+    const { store, clock } = this.#options
+    const { listed, missing } = await store.mirrors.count(mirror.name, mirror.run)
+    if (missing <= minDoubted || missing * 2 <= listed) return
+    const doubted_at = mirror.doubted_at ?? new Date(clock()).toISOString()
+    const end = Date.parse(doubted_at) + day
+    if (clock() >= end) return
+    await this.#change(mirror, (current) => ({ ...current, ...fromBeginning, doubted_at }))
+    throw new Failure(
+      'upstream_invalid',
+      `The source lacks ${missing} of ${counted(listed, 'agent')}. They are hidden if it still does so after ${new Date(end).toISOString()}.`,
+    )
   }
 
-  async function failed(name: string, fault: Failure): Promise<void> {
+  /** Throws Failure `too_large` if the mirror holds more than it may: its source may have no end. */
+  async #assertBounded(name: string): Promise<void> {
+    const { max_rows, max_bytes } = this.#limits
+    const { rows, bytes } = await this.#options.store.mirrors.size(name)
+    if (rows <= max_rows && bytes <= max_bytes) return
+    throw new Failure(
+      'too_large',
+      `Its agents and versions are ${rows}, of ${counted(bytes, 'byte')}; a mirror holds at most ${max_rows}, of ${counted(max_bytes, 'byte')}, and reads no more. Remove it, and add it with a filter.`,
+    )
+  }
+
+  /** Writes the next state of a mirror that no other run has changed. */
+  async #change(before: StoredMirror, work: (current: StoredMirror) => StoredMirror): Promise<StoredMirror> {
+    const { result } = await this.#options.store.write(async (writer) => {
+      const next = work(unchanged(before, await writer.mirror(before.name)))
+      await writer.putMirror(next)
+      return next
+    })
+    return result
+  }
+
+  async #fail(name: string, fault: Failure): Promise<void> {
+    const { store, clock } = this.#options
     await store.write(async (writer) => {
       const mirror = await writer.mirror(name)
-      if (!mirror || mirror.phase === 'removal') return
-      const failures = mirror.failures + 1
-      const requested = (fault.details.retry_after_s ?? 0) * 1000
-      const pause = Math.max(requested, Math.min(backoff(failures, pauses), mirror.every_s * 1000))
-      await writer.putMirror({
-        ...mirror,
-        status: 'failing',
-        failures,
-        next_at: new Date(clock() + pause).toISOString(),
-        error: { code: fault.code, message: fault.message, at: iso() },
-        ...(mirror.phase === 'pages' && refusesQuestion(fault) && fromBeginning),
-      })
+      if (mirror && mirror.phase !== 'removal') await writer.putMirror(failing(mirror, fault, clock()))
     })
   }
 
-  async function readAll(name: string, signal: AbortSignal, onBegun: () => void): Promise<void> {
-    const stored = await store.mirrors.get(name)
-    if (!stored) throw new Failure('not_found', `There is no mirror ${name}.`)
-    const source = sourceOf(stored)
-    let mirror = await change(stored, (current) => begun(current, source))
-    onBegun()
-    if (mirror.phase === 'pages') {
-      const { cursor, since, filter } = mirror
-      const latest = since === null && filter.includes('latest')
-      await assertBounded(name)
-      let rows = 0
-      for await (const page of source.pages({ cursor, since, latest, signal })) {
-        signal.throwIfAborted()
-        mirror = await writePage(mirror, page, source)
-        rows += page.items.length
-        if (rows < limits.rows_per_look) continue
-        await assertBounded(name)
-        rows = 0
-      }
-    }
-    if (mirror.mode === 'all') {
-      await assertPlausible(mirror)
-      mirror = await sweep(mirror, signal)
-    }
-    await change(mirror, () => finished(mirror))
+  #leaseOf(name: string): Lease {
+    const { store, holder, clock } = this.#options
+    const busy = () =>
+      new Failure('conflict', `Another process runs the mirror ${name}.`, {
+        hint: 'If that process has ended, try again in ten seconds.',
+      })
+    return new Lease({ leases: store.leases, name: `mirror:${name}`, holder, clock, busy })
   }
 
-  /**
-   * Runs a mirror to its end; `onBegun` is called when it has begun. Throws Failure: `conflict` if another process runs
-   * it, `cancelled` when the signal ends it or the mirror is removed; the failures of the source are also stored with
-   * it.
-   */
-  return async (name: string, signal: AbortSignal, onBegun: () => void): Promise<void> => {
-    await using _held = await leaseOf(name).hold(() => {})
-    try {
-      await readAll(name, signal, onBegun)
-    } catch (fault) {
-      if (signal.aborted)
-        throw new Failure('cancelled', `The run of the mirror ${name} was ended.`, {}, fault)
-      const failure = Failure.from(fault)
-      if (!isOfRunner.has(failure.code)) await failed(name, failure)
-      throw failure
+  #contextOf({ name, filter, kind, url, license, attribution, takedown }: StoredMirror): ApplyContext {
+    const { clock, createId } = this.#options
+    const at = new Date(clock()).toISOString()
+    return {
+      source: name,
+      origin: { source: name, kind, url, license, attribution, takedown },
+      at,
+      time: sortableTime(at) ?? at,
+      latest_only: filter.includes('latest'),
+      createId,
+      audit: { actor: null, action: 'mirror', reason: name },
     }
   }
 }

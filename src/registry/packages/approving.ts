@@ -1,11 +1,11 @@
 import type { ApprovalInput, ApprovalReport } from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { PackageSource, ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
 import { lookalikeKey } from '../../store/entries/confusables.ts'
-import type { ServerStatement } from '../capabilities/server-statement.ts'
 import {
   type ActiveApproval,
   type Approvals,
@@ -50,7 +50,7 @@ export interface ApprovingOptions extends Pick<LaunchesOptions, 'noteRun'> {
 export type Progress = (text: string) => void
 
 /** What an approval of a package would come to: the package as it is published now, and how it would run. */
-export interface Plan {
+interface Plan {
   readonly entry: EntryDetail
   readonly input: ApprovalInput
   readonly prepared: Prepared

@@ -49,7 +49,11 @@ export interface Packages {
 export function createPackages(options: PackagesOptions): Packages {
   const { store, runner, secrets, get, endProcesses, clock } = options
   const approvals = new Approvals(store, clock)
-  const launches = new Launches({ ...options, approvals, variablesFor: secrets.variablesFor })
+  const launches = new Launches({
+    ...options,
+    approvals,
+    variablesFor: (...of) => secrets.variablesFor(...of),
+  })
   const approving = new Approving({ ...options, approvals, launches })
   /** Entries whose start the person has declined in this process. */
   const declined = new Set<string>()

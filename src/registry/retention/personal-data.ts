@@ -9,7 +9,7 @@ import { isAdmin, isSame } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 
 /** The person whose data is meant; the caller when absent. */
-export interface Person {
+export interface PersonReference {
   readonly subject?: string | undefined
   readonly issuer?: string | undefined
 }
@@ -32,7 +32,7 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
   return {
     /** One page of the rows of one table. */
     async personalData(
-      person: Person & { readonly table: PersonalTable; readonly cursor?: string | undefined },
+      person: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
       caller: Principal,
     ): Promise<PersonalDataPage> {
       const { table, cursor } = person
@@ -58,7 +58,7 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
 
     /** Deletes the entries of the person, then everything else; the logs keep a pseudonym. */
     async deletePersonalData(
-      person: Person,
+      person: PersonReference,
       caller: Principal,
     ): Promise<{ pseudonym: string; deleted_agents: number }> {
       const owner = ownerOf(person, caller)
@@ -75,7 +75,7 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
   }
 }
 
-function ownerOf({ subject, issuer }: Person, caller: Principal) {
+function ownerOf({ subject, issuer }: PersonReference, caller: Principal) {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session has no personal data.')
   }

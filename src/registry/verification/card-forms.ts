@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize'
 import { isRecord } from '../../../schemas/json.ts'
-import { cardShape, oldCardShape, parsedCardShape, type Shape } from './card-shape.ts'
+import { type CardShape, cardShape, oldCardShape, parsedCardShape } from './card-shape.ts'
 
 /** One canonical form of a card as signed bytes (RFC 8785), and the members that it leaves out. */
 export interface Form {
@@ -51,7 +51,7 @@ function cleaned(body: Record<string, unknown>): Form {
   return { payload: serialize(clean(body, '', unsigned) ?? {}), unsigned: outermost(unsigned) }
 }
 
-function defined(body: Record<string, unknown>, shape: Shape): readonly [Form, Form] {
+function defined(body: Record<string, unknown>, shape: CardShape): readonly [Form, Form] {
   const literal: string[] = []
   const selected = select(body, shape, '', literal, false)
   const normal: string[] = []
@@ -70,7 +70,13 @@ function serialize(value: unknown): string {
  * Selects the members that the shape defines. Other non-empty members are left out, and their pointers are
  * recorded.
  */
-function select(value: unknown, shape: Shape, pointer: string, left: string[], dropsFalse: boolean): unknown {
+function select(
+  value: unknown,
+  shape: CardShape,
+  pointer: string,
+  left: string[],
+  dropsFalse: boolean,
+): unknown {
   if (shape === 'any') return value
   if (shape === 'value' || shape === 'flag') {
     if (shape === 'flag' && dropsFalse && value === false) return undefined
@@ -93,10 +99,10 @@ function select(value: unknown, shape: Shape, pointer: string, left: string[], d
 }
 
 function shapeOf(
-  shape: Exclude<Shape, string | { list: Shape }>,
+  shape: Exclude<CardShape, string | { list: CardShape }>,
   name: string,
   value: Readonly<Record<string, unknown>>,
-): Shape | undefined {
+): CardShape | undefined {
   if ('each' in shape) return shape.each
   if (!Object.hasOwn(shape.members, name)) return undefined
   const chosen = shape.is_choice ? Object.keys(shape.members).find((key) => isSet(value[key])) : name

@@ -2,27 +2,27 @@
  * The members of a card that a version of A2A defines, at each level. `value`: a string, number or boolean; `flag`: a
  * boolean that defaults to false; `any`: taken unchanged.
  */
-export type Shape =
+export type CardShape =
   | 'value'
   | 'flag'
   | 'any'
-  | { readonly members: Readonly<Record<string, Shape>>; readonly is_choice?: boolean }
-  | { readonly each: Shape }
-  | { readonly list: Shape }
+  | { readonly members: Readonly<Record<string, CardShape>>; readonly is_choice?: boolean }
+  | { readonly each: CardShape }
+  | { readonly list: CardShape }
 
-const object = (members: Readonly<Record<string, Shape>>): Shape => ({ members })
+const object = (members: Readonly<Record<string, CardShape>>): CardShape => ({ members })
 /** Of several members, only the first one in this list counts (oneof). */
-const choice = (members: Readonly<Record<string, Shape>>): Shape => ({ members, is_choice: true })
+const choice = (members: Readonly<Record<string, CardShape>>): CardShape => ({ members, is_choice: true })
 const values = (...names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, 'value' as const]))
-const texts: Shape = { list: 'value' }
+const texts: CardShape = { list: 'value' }
 
 const provider = object(values('organization', 'url'))
-const extensions: Shape = {
+const extensions: CardShape = {
   list: object({ ...values('uri', 'description'), required: 'flag', params: 'any' }),
 }
 
-const scopes: Shape = { each: 'value' }
+const scopes: CardShape = { each: 'value' }
 const flows = choice({
   authorizationCode: object({
     ...values('authorizationUrl', 'tokenUrl', 'refreshUrl'),
@@ -34,7 +34,15 @@ const flows = choice({
   password: object({ ...values('tokenUrl', 'refreshUrl'), scopes }),
   deviceCode: object({ ...values('deviceAuthorizationUrl', 'tokenUrl', 'refreshUrl'), scopes }),
 })
-const requirements: Shape = { list: object({ schemes: { each: object({ list: texts }) } }) }
+const requirements: CardShape = { list: object({ schemes: { each: object({ list: texts }) } }) }
+
+const skill = {
+  ...values('id', 'name', 'description'),
+  tags: texts,
+  examples: texts,
+  inputModes: texts,
+  outputModes: texts,
+}
 
 const card = {
   ...values('name', 'description', 'version', 'documentationUrl', 'iconUrl'),
@@ -53,31 +61,22 @@ const card = {
   securityRequirements: requirements,
   defaultInputModes: texts,
   defaultOutputModes: texts,
-  skills: {
-    list: object({
-      ...values('id', 'name', 'description'),
-      tags: texts,
-      examples: texts,
-      inputModes: texts,
-      outputModes: texts,
-      securityRequirements: requirements,
-    }),
-  },
-} satisfies Readonly<Record<string, Shape>>
+  skills: { list: object({ ...skill, securityRequirements: requirements }) },
+} satisfies Readonly<Record<string, CardShape>>
 
 /** AgentCard of A2A 1.0 (specification/a2a.proto), as @a2a-js/sdk 1.3.0 reads it; without `signatures`. */
-export const cardShape: Shape = object(card)
+export const cardShape: CardShape = object(card)
 
 /**
  * The form that the SDK's own client and server sign and verify: they canonicalise a parsed card, which drops the
  * content of the security schemes.
  */
-export const parsedCardShape: Shape = object({ ...card, securitySchemes: { each: object({}) } })
+export const parsedCardShape: CardShape = object({ ...card, securitySchemes: { each: object({}) } })
 
-const oldRequirements: Shape = { list: { each: texts } }
+const oldRequirements: CardShape = { list: { each: texts } }
 
 /** AgentCard of A2A 0.3 (specification/json/a2a.json). Security schemes are OpenAPI's, taken unchanged. */
-export const oldCardShape: Shape = object({
+export const oldCardShape: CardShape = object({
   ...values('protocolVersion', 'name', 'description', 'url', 'preferredTransport', 'iconUrl', 'version'),
   ...values('documentationUrl', 'supportsAuthenticatedExtendedCard'),
   additionalInterfaces: { list: object(values('url', 'transport')) },
@@ -90,14 +89,5 @@ export const oldCardShape: Shape = object({
   security: oldRequirements,
   defaultInputModes: texts,
   defaultOutputModes: texts,
-  skills: {
-    list: object({
-      ...values('id', 'name', 'description'),
-      tags: texts,
-      examples: texts,
-      inputModes: texts,
-      outputModes: texts,
-      security: oldRequirements,
-    }),
-  },
+  skills: { list: object({ ...skill, security: oldRequirements }) },
 })

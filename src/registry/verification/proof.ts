@@ -2,7 +2,7 @@ import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import type { Method } from './challenge.ts'
 
-export interface ProofRequest {
+export interface ProofAttempt {
   /** A domain from `agreement`, which has checked it. */
   readonly domain: string
   /** The result of `claimToken` for the owner and the domain. */
@@ -38,7 +38,7 @@ export interface Proving {
 }
 
 /** Tries to prove a claim. An external fault is a failed attempt; throws only the signal's reason. */
-export type Prove = (request: ProofRequest, signal: AbortSignal) => Promise<Proving>
+export type Prove = (request: ProofAttempt, signal: AbortSignal) => Promise<Proving>
 
 /** The result of one method. */
 export interface Outcome {
@@ -55,4 +55,4 @@ export interface ProofSources {
 }
 
 /** One method of proof. Throws Failure if a source could not be read. */
-export type Way = (request: ProofRequest, sources: ProofSources, signal: AbortSignal) => Promise<Outcome>
+export type Way = (request: ProofAttempt, sources: ProofSources, signal: AbortSignal) => Promise<Outcome>

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { mcpPath, statement } from './challenge.ts'
 import { isSignedBy, type McpRecord, readMcpRecords, readSignature } from './mcp-key.ts'
-import type { Outcome, ProofRequest, ProofSources } from './proof.ts'
+import type { Outcome, ProofAttempt, ProofSources } from './proof.ts'
 import { readText } from './site-text.ts'
 
 const maxKeys = 10
@@ -11,7 +11,7 @@ const maxKeys = 10
  * its key over the claim. A later check requires the key of the proof to be published still.
  */
 export async function proveByKey(
-  request: ProofRequest,
+  request: ProofAttempt,
   sources: ProofSources,
   signal: AbortSignal,
 ): Promise<Outcome> {

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import type { ResolveTxt } from '../../net/fetch/resolver.ts'
 import { challengeName, challengePath, type Method, methods, statement, statements } from './challenge.ts'
-import type { Outcome, ProofRequest, ProofSources, Prove, Way } from './proof.ts'
+import type { Outcome, ProofAttempt, ProofSources, Prove, Way } from './proof.ts'
 import { proveByKey } from './prove-by-key.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
@@ -38,7 +38,7 @@ export function createProver({ resolveTxt, fetch, originOf = httpsOrigin }: Prov
 
 async function attempt(
   way: Way,
-  request: ProofRequest,
+  request: ProofAttempt,
   sources: ProofSources,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -50,7 +50,7 @@ async function attempt(
 }
 
 async function proveByRecord(
-  { domain, token }: ProofRequest,
+  { domain, token }: ProofAttempt,
   { resolveTxt }: ProofSources,
   signal: AbortSignal,
 ) {
@@ -69,7 +69,7 @@ async function proveByRecord(
   }
 }
 
-async function proveByFile({ token }: ProofRequest, { fetch, origin }: ProofSources, signal: AbortSignal) {
+async function proveByFile({ token }: ProofAttempt, { fetch, origin }: ProofSources, signal: AbortSignal) {
   const url = `${origin}${challengePath}`
   const text = await readText(fetch, url, signal)
   if (includesStatement(text.split('\n'), token)) return { detail: `${url} contains the line.`, proof: {} }

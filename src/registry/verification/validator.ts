@@ -1,8 +1,9 @@
 import { initialValues } from '../../../schemas/entry-fields.ts'
+import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
-import { Publication } from '../../../schemas/publication.ts'
+import { missingFields, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { hasServerSchema } from '../../../schemas/server-document.ts'
 import { input } from '../../../schemas/shape.ts'
@@ -10,7 +11,6 @@ import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
 import type { Reader } from '../../store/store.ts'
 import { usable } from '../capabilities/reading.ts'
-import type { ServerStatement } from '../capabilities/server-statement.ts'
 import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import { type FetchCard, maxManifestBytes } from '../cards/fetch-card.ts'
 import type { Manifest } from '../cards/manifest.ts'
@@ -208,23 +208,9 @@ const unread = info(
   'Sign in to have it read.',
 )
 
-function lacks({
-  manifest_url,
-  name,
-  description,
-  capabilities,
-  endpoints,
-  packages,
-  package_name,
-}: Publication): Finding[] {
-  if (manifest_url !== undefined) return []
-  const missing = [
-    ...(package_name === undefined ? ['package_name'] : []),
-    ...(name === undefined ? ['name'] : []),
-    ...(description === undefined ? ['description'] : []),
-    ...([capabilities, endpoints, packages].some((list) => list?.length) ? [] : ['capabilities']),
-  ]
-  return missing.map((field) =>
+function lacks(publication: Publication): Finding[] {
+  if (publication.manifest_url !== undefined) return []
+  return missingFields(publication).map((field) =>
     error(
       'missing_field',
       `/${field}`,

@@ -10,7 +10,7 @@ export interface InputRequiredResult extends JsonObject {
 }
 
 /** A call of a tool that waits for input; the reference of its task holds it. */
-const WaitingCall = z.object({
+const PausedCall = z.object({
   name: z.string(),
   arguments: z.record(z.string(), z.json()),
   state: z.string().optional(),
@@ -62,7 +62,7 @@ function shownQuestion(question: Json): Json {
 
 /** The request that continues a waiting call with the caller's input. */
 export function continued({ task_id }: RemoteTask, input: JsonObject): JsonObject {
-  const { name, arguments: params, state, keys } = waitingCall(task_id)
+  const { name, arguments: params, state, keys } = pausedCall(task_id)
   return {
     name,
     arguments: params,
@@ -72,9 +72,9 @@ export function continued({ task_id }: RemoteTask, input: JsonObject): JsonObjec
 }
 
 /** Throws Failure `not_found` for the task of an agent that spoke another protocol at that time. */
-function waitingCall(task_id: string): z.infer<typeof WaitingCall> {
+function pausedCall(task_id: string): z.infer<typeof PausedCall> {
   try {
-    return WaitingCall.parse(JSON.parse(task_id))
+    return PausedCall.parse(JSON.parse(task_id))
   } catch (fault) {
     throw new Failure('not_found', 'The agent has no such task.', {}, fault)
   }

@@ -2,7 +2,7 @@ import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
-import type { McpConnection } from './connection.ts'
+import type { McpConnection } from './connector.ts'
 import type { McpExchange } from './exchange.ts'
 
 const acknowledgement_ms = 60_000

@@ -11,7 +11,7 @@ import type { JobResult, Workspace } from './jobs.ts'
 export const maxConnections = 8
 
 /** A registry, as seen from a workspace. */
-export interface Registry {
+export interface RegistryAccess {
   readonly base: string
   /** `PATH` of the host. */
   readonly path: string
@@ -21,7 +21,7 @@ export interface Registry {
 }
 
 export interface Installation {
-  readonly registry: Registry
+  readonly registry: RegistryAccess
   readonly work: Workspace
   readonly scripts: boolean
 }
@@ -37,7 +37,7 @@ export interface InstalledProgram extends Program {
 export interface Ecosystem {
   /** Name of the lock file in the workspace. */
   readonly lockFile: string
-  resolve(source: PackageSource, registry: Registry, work: Workspace): Promise<ResolvedPackage>
+  resolve(source: PackageSource, registry: RegistryAccess, work: Workspace): Promise<ResolvedPackage>
   /** Writes the lock file with the dependencies as of `before` (RFC 3339), or says what is in the way. */
   lock(
     resolved: ResolvedPackage,
@@ -52,7 +52,7 @@ export interface Ecosystem {
   isPresent?(program: InstalledProgram): Promise<boolean>
 }
 
-export function registryFailure({ base }: Registry, reason: string): Failure {
+export function registryFailure({ base }: RegistryAccess, reason: string): Failure {
   return new Failure('upstream_failed', `The registry ${new URL(base).host} gave no usable answer: ${reason}`)
 }
 

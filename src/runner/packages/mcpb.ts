@@ -11,7 +11,7 @@ import { findPython, nodeProgram } from '../programs.ts'
 import type { PackageSource, ResolvedPackage, RunnerOptions } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
 import { type BundleLaunch, BundleOption, variableOf } from './bundle-launch.ts'
-import type { Ecosystem, Installation, InstalledProgram, Registry } from './ecosystem.ts'
+import type { Ecosystem, Installation, InstalledProgram, RegistryAccess } from './ecosystem.ts'
 import { readInstalledJson, writeShared } from './files.ts'
 import { satisfiesPython } from './python-versions.ts'
 
@@ -115,7 +115,7 @@ async function download(
   )
 }
 
-async function runUnpack(path: string, args: readonly string[], registry: Registry): Promise<string> {
+async function runUnpack(path: string, args: readonly string[], registry: RegistryAccess): Promise<string> {
   const program = {
     command: nodeProgram.command,
     reads: { ...nodeProgram.reads, ...unpack.reads, [archive]: path },

@@ -10,7 +10,7 @@ import {
   type Installation,
   lastLines,
   maxConnections,
-  type Registry,
+  type RegistryAccess,
   registryFailure,
 } from './ecosystem.ts'
 import { firstLine, readInstalledJson, writeShared } from './files.ts'
@@ -44,7 +44,7 @@ const namePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i
 /** Packages of an npm registry, installed by npm. */
 export const npm: Ecosystem = { lockFile, resolve, lock, install, program: programOf }
 
-async function resolve(source: PackageSource, registry: Registry): Promise<ResolvedPackage> {
+async function resolve(source: PackageSource, registry: RegistryAccess): Promise<ResolvedPackage> {
   if (!namePattern.test(source.identifier) || source.identifier.length > 214) {
     throw new Failure('invalid_request', 'This is not the name of a package of npm.')
   }
@@ -75,7 +75,7 @@ async function resolve(source: PackageSource, registry: Registry): Promise<Resol
   }
 }
 
-async function ask(name: string, version: string, registry: Registry): Promise<LookUp> {
+async function ask(name: string, version: string, registry: RegistryAccess): Promise<LookUp> {
   const program = { command: nodeProgram.command, reads: { ...nodeProgram.reads, ...lookUp.reads } }
   const { stdout, stderr } = await registry.run(program, [lookUp.path, 'npm', registry.base, name, version])
   if (stdout === '') throw registryFailure(registry, lastLines(stderr))
@@ -134,7 +134,7 @@ async function install(resolved: ResolvedPackage, { registry, work, scripts }: I
   throw new Failure('not_installable', `npm cannot install ${source.identifier} ${source.version}: ${detail}`)
 }
 
-function runNpm(args: readonly string[], scripts: boolean, registry: Registry) {
+function runNpm(args: readonly string[], scripts: boolean, registry: RegistryAccess) {
   const options = [
     '--omit=dev',
     '--no-audit',

@@ -11,7 +11,7 @@ import {
   type Installation,
   lastLines,
   maxConnections,
-  type Registry,
+  type RegistryAccess,
   registryFailure,
 } from './ecosystem.ts'
 import { readInstalled, writeShared } from './files.ts'
@@ -46,7 +46,7 @@ const settings = {
 /** Packages of a Python index that answers in JSON (PEP 691, PEP 700), installed by uv. */
 export const pypi: Ecosystem = { lockFile, resolve, lock, install, program: programOf }
 
-async function resolve(source: PackageSource, registry: Registry): Promise<ResolvedPackage> {
+async function resolve(source: PackageSource, registry: RegistryAccess): Promise<ResolvedPackage> {
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,198}[a-z0-9])?$/i.test(source.identifier)) {
     throw new Failure('invalid_request', 'This is not the name of a package of PyPI.')
   }
@@ -72,7 +72,7 @@ async function refuseUnusable(
   name: string,
   version: string,
   files: readonly ReleaseFile[],
-  { path }: Registry,
+  { path }: RegistryAccess,
 ) {
   const yanked = files.find((file) => file.yanked !== false)?.yanked
   if (yanked !== undefined && files.every((file) => file.yanked !== false)) {
@@ -99,7 +99,7 @@ async function refuseUnusable(
 }
 
 /** The files of each version. */
-async function releasesOf(name: string, registry: Registry): Promise<Map<string, ReleaseFile[]>> {
+async function releasesOf(name: string, registry: RegistryAccess): Promise<Map<string, ReleaseFile[]>> {
   const program = { command: nodeProgram.command, reads: { ...nodeProgram.reads, ...lookUp.reads } }
   const { stdout, stderr } = await registry.run(program, [
     lookUp.path,
@@ -213,7 +213,7 @@ async function install({ source }: ResolvedPackage, { registry, scripts }: Insta
 function runUv(
   [action = '', ...args]: readonly string[],
   scripts: boolean,
-  registry: Registry,
+  registry: RegistryAccess,
   python: Python,
 ) {
   const wheels = scripts ? [] : ['--only-binary', ':all:']

@@ -7,8 +7,8 @@ import type { RunLimits, SandboxReport } from '../runner.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { findProgram } from './find-program.ts'
 import {
+  type BindMount,
   handOver,
-  type Mount,
   mountsOf,
   systemFolders,
   systemLinks,
@@ -154,7 +154,7 @@ function ownFileSystems({ disk_bytes }: RunLimits): string[] {
 }
 
 /** bubblewrap makes missing parents for their owner alone. */
-function parentFolders(mounts: readonly Mount[]): string[] {
+function parentFolders(mounts: readonly BindMount[]): string[] {
   const parents = new Set<string>()
   const add = (folder: string) => {
     if (folder === '/') return

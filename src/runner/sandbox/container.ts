@@ -8,8 +8,8 @@ import { promisify } from 'node:util'
 import type { RunLimits } from '../runner.ts'
 import { findProgram } from './find-program.ts'
 import {
+  type BindMount,
   handOver,
-  type Mount,
   mountsOf,
   systemFolders,
   systemLinks,
@@ -23,7 +23,7 @@ import { spawnSandboxed } from './spawn.ts'
 const execute = promisify(execFile)
 
 /** How an engine for containers is used by this user. */
-export interface Engine {
+export interface ContainerEngine {
   readonly name: 'podman' | 'docker'
   readonly version: string | null
   readonly program: string
@@ -40,7 +40,7 @@ const startInside = '/run/start'
 const timeout = 60_000
 
 /** Finds out how podman or docker works here; throws an Error with the reason if it does not. */
-export async function openEngine(name: Engine['name'], path: string): Promise<Engine> {
+export async function openEngine(name: ContainerEngine['name'], path: string): Promise<ContainerEngine> {
   if (process.platform !== 'linux')
     throw new Error(`${name} is used on Linux alone: it mounts the programs of the host`)
   const program = findProgram(name, path)
@@ -52,7 +52,7 @@ export async function openEngine(name: Engine['name'], path: string): Promise<En
 }
 
 /** Containers that see the system folders of the host, as bubblewrap shows them. */
-export function containersOf(engine: Engine): Sandbox {
+export function containersOf(engine: ContainerEngine): Sandbox {
   return {
     report: {
       kind: engine.name,
@@ -81,9 +81,9 @@ export function containersOf(engine: Engine): Sandbox {
 }
 
 async function firstThatWorks(
-  found: Pick<Engine, 'name' | 'version' | 'program'>,
+  found: Pick<ContainerEngine, 'name' | 'version' | 'program'>,
   path: string,
-): Promise<Engine> {
+): Promise<ContainerEngine> {
   const { name } = found
   const tries: readonly (readonly string[])[] =
     name === 'docker'
@@ -131,14 +131,14 @@ const trialLimits: RunLimits = {
 }
 
 /** Kills and removes a container, if it is there. */
-export async function removeContainer(engine: Engine, name: string): Promise<void> {
+export async function removeContainer(engine: ContainerEngine, name: string): Promise<void> {
   // podman would first wait ten seconds for a polite end.
   const atOnce = engine.name === 'podman' ? ['--time=0'] : []
   await run(engine, ['rm', '--force', ...atOnce, name]).catch(() => {})
 }
 
 /** Removes the containers of gateways that were killed. */
-async function removeAbandoned(engine: Engine): Promise<void> {
+async function removeAbandoned(engine: ContainerEngine): Promise<void> {
   const names = await run(engine, ['ps', '--all', '--filter', `name=^${prefix}`, '--format', '{{.Names}}'])
   for (const name of names.split('\n')) {
     const pid = Number(new RegExp(`^${prefix}(\\d+)-`).exec(name)?.[1])
@@ -147,7 +147,7 @@ async function removeAbandoned(engine: Engine): Promise<void> {
 }
 
 /** Folders and links alone: everything else is mounted. */
-async function importImage(engine: Engine): Promise<void> {
+async function importImage(engine: ContainerEngine): Promise<void> {
   if (await run(engine, ['image', 'inspect', image]).catch(() => '')) return
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-image-'))
   try {
@@ -196,7 +196,7 @@ export function newName(): string {
   return `${prefix}${process.pid}-${randomUUID()}`
 }
 
-export async function startContainer(engine: Engine, command: SandboxCommand, name: string) {
+export async function startContainer(engine: ContainerEngine, command: SandboxCommand, name: string) {
   const uid = userIdOf(command.identity)
   await using resources = new AsyncDisposableStack()
   const own = await mkdtemp(join(tmpdir(), 'dragoman-run-'))
@@ -234,12 +234,12 @@ function startScript(env: Readonly<Record<string, string>>): string {
   return [...lines, 'exec "$@"', ''].join('\n')
 }
 
-export function mountWords(mounts: readonly Mount[]): string[] {
+export function mountWords(mounts: readonly BindMount[]): string[] {
   return mounts.map(({ from, to, writable }) => `--volume=${from}:${to}:${writable ? 'rw' : 'ro'}`)
 }
 
 export async function run(
-  { program, options, env }: Engine,
+  { program, options, env }: ContainerEngine,
   args: readonly string[],
   limits: { readonly timeout: number; readonly signal?: AbortSignal } = { timeout },
 ): Promise<string> {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { inside, type SandboxCommand } from './sandbox.ts'
 
 /** A file or folder of the host as a sandbox sees it. */
-export interface Mount {
+export interface BindMount {
   readonly from: string
   readonly to: string
   readonly writable: boolean
@@ -39,7 +39,7 @@ function isLink(path: string): boolean {
 }
 
 /** Everything of the host that a command sees. */
-export function mountsOf(command: SandboxCommand): Mount[] {
+export function mountsOf(command: SandboxCommand): BindMount[] {
   const {
     package: { folder, writable },
     home,
@@ -70,7 +70,7 @@ export function watchedFolders({ package: { folder, writable }, home }: SandboxC
 }
 
 /** Writes the few files of `/etc` that a sandbox has of its own into `folder`. */
-export async function writeOwnFiles(folder: string, uid: number): Promise<Mount[]> {
+export async function writeOwnFiles(folder: string, uid: number): Promise<BindMount[]> {
   const contents = {
     passwd: `package:x:${uid}:${uid}::${inside.home}:/usr/sbin/nologin\n`,
     group: `package:x:${uid}:\n`,

@@ -8,7 +8,7 @@ import { relay, relayPort } from '../inside-scripts.ts'
 import { nodeProgram } from '../programs.ts'
 import type { SandboxReport } from '../runner.ts'
 import {
-  type Engine,
+  type ContainerEngine,
   fixedOptions,
   limitOptions,
   mountWords,
@@ -17,7 +17,7 @@ import {
   run,
   startContainer,
 } from './container.ts'
-import { handOver, type Mount, userIdOf, writeOwnFiles } from './host-files.ts'
+import { type BindMount, handOver, userIdOf, writeOwnFiles } from './host-files.ts'
 import { inside, type SandboxCommand, type SandboxedProcess } from './sandbox.ts'
 import { spawnSandboxed } from './spawn.ts'
 
@@ -63,7 +63,7 @@ const Inspected = z.array(
 )
 
 /** Images by an engine for containers. */
-export function imagesOf(engine: Engine): Images {
+export function imagesOf(engine: ContainerEngine): Images {
   const inspect = (reference: string) => inspectIn(engine, reference)
   return {
     report: {
@@ -107,7 +107,7 @@ export function imagesOf(engine: Engine): Images {
   }
 }
 
-async function inspectIn(engine: Engine, reference: string): Promise<Image | undefined> {
+async function inspectIn(engine: ContainerEngine, reference: string): Promise<Image | undefined> {
   const text = await run(engine, ['image', 'inspect', reference]).catch(() => undefined)
   const [found] = text === undefined ? [] : (Inspected.safeParse(JSON.parse(text)).data ?? [])
   if (!found) return undefined
@@ -130,7 +130,7 @@ function pullFailure(reference: string, stderr: string): Failure {
 }
 
 async function startImage(
-  engine: Engine,
+  engine: ContainerEngine,
   inspect: Images['inspect'],
   command: ImageCommand,
 ): Promise<SandboxedProcess> {
@@ -174,7 +174,7 @@ async function startImage(
 }
 
 /** The folders that the image wants to write to: beside HOME, which the program could fill with links. */
-async function volumesOf({ volumes }: Image, home: string, uid: number): Promise<Mount[]> {
+async function volumesOf({ volumes }: Image, home: string, uid: number): Promise<BindMount[]> {
   const paths = volumes.filter((path) => /^\/[\w./-]+$/.test(path) && path !== '/tmp' && path !== inside.home)
   return await Promise.all(
     paths.map(async (path) => {
@@ -202,7 +202,7 @@ function environmentFile(env: Readonly<Record<string, string>>): string {
 
 /** A container whose network the image shares: it has loopback alone, where the relay gives it the egress proxy. */
 async function startRelay(
-  engine: Engine,
+  engine: ContainerEngine,
   { home, identity, egress = '', limits }: ImageCommand,
   own: string,
   resources: AsyncDisposableStack,

@@ -20,13 +20,20 @@ const maxCatchUp = 1000
  * Invalidates the entry cache of this process by the commits of all processes. A cached entry is valid until a revision
  * that changed it is announced, and for at most two seconds without an answer of the database. Commits of this process
  * are announced at once, those of others by the listener.
+ *
+ * Between two awaits holds:
+ * - The cache lacks every entry that changed up to `#applied`, or has it as it is at that revision or later. Only
+ *   `#apply` moves `#applied`, and the cache with it: one catch-up at a time, and no commit of this process meanwhile.
+ * - `#applied` is at most `#announced`. Only while they are equal are cached entries served.
+ * - `#announced` falls only when the database was restored to an earlier state.
+ * - Each announcement changes the version, so that a read that began before it is not cached.
  */
-export class Invalidations {
+export class Invalidations implements Validity {
   readonly #db: Kysely<Tables>
   readonly #cache: EntryCache
   readonly #commits: EventEmitter
   #version = 0
-  /** The last revision known to be committed. */
+  /** The last revision that is known to be committed. */
   #announced: number
   /** The last revision whose changes have been dropped from the cache. */
   #applied: number
@@ -35,7 +42,6 @@ export class Invalidations {
   #catchingUp: Promise<void> | undefined
   #reading: Promise<void> | undefined
   #nextRead: Promise<void> | undefined
-  readonly validity: Validity
 
   constructor(db: Kysely<Tables>, cache: EntryCache, commits: EventEmitter, first: Counters) {
     this.#db = db
@@ -45,19 +51,33 @@ export class Invalidations {
     this.#applied = first.revision
     this.#identity = first.identity
     cache.revision = first.revision
-    this.validity = {
-      version: () => this.#version,
-      ask: () => this.#readShared(),
-      settle: () => {
-        const isSilent = performance.now() - this.#answeredAt >= maxSilence_ms
-        return this.#announced === this.#applied && !isSilent ? undefined : this.#settle()
-      },
-    }
   }
 
   /** Differs after each commit that was announced. */
   version(): number {
     return this.#version
+  }
+
+  settle(): Promise<void> | undefined {
+    const isSilent = performance.now() - this.#answeredAt >= maxSilence_ms
+    return this.#announced === this.#applied && !isSilent ? undefined : this.#catchUpTo(this.#announced)
+  }
+
+  /** Callers during a read share the next read: the answer of the current read may be older than their call. */
+  ask(): Promise<void> {
+    if (!this.#reading) {
+      this.#reading = this.#read().finally(() => {
+        this.#reading = undefined
+      })
+      return this.#reading
+    }
+    this.#nextRead ??= this.#reading
+      .catch(() => {})
+      .then(() => {
+        this.#nextRead = undefined
+        return this.ask()
+      })
+    return this.#nextRead
   }
 
   /** Announces a commit that takes no revision. */
@@ -88,8 +108,7 @@ export class Invalidations {
     if (!first || !last) return
     const isNext = this.#announced === this.#applied && this.#applied === first.revision - 1
     if (!this.#catchingUp && isNext) {
-      this.#cache.write(rows)
-      this.#applied = last.revision
+      this.#apply(last.revision, () => this.#cache.write(rows))
     }
     this.announceRevision(last.revision)
   }
@@ -120,18 +139,18 @@ export class Invalidations {
       .execute()
     const last = rows.at(-1)?.revision ?? this.#applied
     if (rows.length < maxCatchUp && last < announced) return this.#restart(last)
-    if (rows.length < maxCatchUp) this.#cache.forget(rows.map((row) => row.entry_id))
-    else this.#cache.clear()
-    this.#applied = last
-    this.#cache.revision = last
+    this.#apply(last, () => {
+      if (rows.length < maxCatchUp) this.#cache.forget(rows.map((row) => row.entry_id))
+      else this.#cache.clear()
+    })
     this.#answeredAt = Math.max(this.#answeredAt, at)
     this.announceRevision(last)
   }
 
   /** The database was restored to an earlier state: announced revisions no longer exist. */
   #restart(revision: number): void {
-    this.#cache.clear()
-    this.#cache.revision = this.#applied = this.#announced = revision
+    this.#apply(revision, () => this.#cache.clear())
+    this.#announced = revision
     this.announce()
   }
 
@@ -140,30 +159,19 @@ export class Invalidations {
     this.finishRead(toCounters((await sql.raw<CounterTable>(selectCounters).execute(this.#db)).rows), start)
   }
 
-  /** Callers during a read share the next read: the answer of the current read may be older than their call. */
-  #readShared(): Promise<void> {
-    if (!this.#reading) {
-      this.#reading = this.#read().finally(() => {
-        this.#reading = undefined
-      })
-      return this.#reading
-    }
-    this.#nextRead ??= this.#reading
-      .catch(() => {})
-      .then(() => {
-        this.#nextRead = undefined
-        return this.#readShared()
-      })
-    return this.#nextRead
-  }
-
-  async #settle(): Promise<void> {
-    const target = this.#announced
+  async #catchUpTo(target: number): Promise<void> {
     do {
       this.#catchingUp ??= this.#catchUp().finally(() => {
         this.#catchingUp = undefined
       })
       await this.#catchingUp
     } while (this.#applied < Math.min(target, this.#announced))
+  }
+
+  /** Makes the cache one of a revision. */
+  #apply(revision: number, change: () => void): void {
+    change()
+    this.#applied = revision
+    this.#cache.revision = revision
   }
 }

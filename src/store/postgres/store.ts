@@ -133,7 +133,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       ...store.dumpRestore,
       async restore(contents, replace) {
         const rows = await store.dumpRestore.restore(contents, replace)
-        await invalidations.validity.ask()
+        await invalidations.ask()
         return rows
       },
     },
@@ -147,7 +147,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       invalidations.announceRevision(changes.at(-1)?.revision ?? 0)
       return changes
     },
-    read: createReader(reader, cache, invalidations.validity),
+    read: createReader(reader, cache, invalidations),
     wake: (signal) => wakeOn(() => invalidations.version(), commits, signal),
     abandon: sockets.cut,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -1,6 +1,7 @@
 import type { Agent } from '../../../schemas/action.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { nearest } from '../../../schemas/nearest.ts'
+import type { Site } from '../../../schemas/site.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
 import { partOf } from './openapi/part.ts'
@@ -8,13 +9,8 @@ import { openApi } from './openapi.ts'
 import { catalogLink, pageMount } from './page.ts'
 import { readQuery } from './query.ts'
 import { errorsPath, send } from './respond.ts'
-import { type Tag, tags } from './route.ts'
+import { type RouteTag, tags } from './route.ts'
 import { routes } from './routes.ts'
-
-interface Site {
-  readonly base_url: string
-  readonly site_url: string
-}
 
 interface Documented extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
   readonly agents: readonly Agent[]
@@ -52,14 +48,14 @@ export function documents(context: Documented, version: string): Mount[] {
       part: chosenTags,
       render({ base_url }, chosen) {
         const document = openApi(agents, version, base_url)
-        return JSON.stringify(chosen === '' ? document : partOf(document, chosen.split(',') as Tag[]))
+        return JSON.stringify(chosen === '' ? document : partOf(document, chosen.split(',') as RouteTag[]))
       },
       link: catalogLink,
     }),
   ]
 }
 
-const tagNames = Object.keys(tags) as Tag[]
+const tagNames = Object.keys(tags) as RouteTag[]
 
 /** The names of `tags` in a query, in their order, with commas; empty for the whole document. */
 function chosenTags(query: string): string {

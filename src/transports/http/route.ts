@@ -23,7 +23,7 @@ export const tags = {
   Operations: 'The status of the gateway; health, readiness and metrics for its operator.',
 } as const
 
-export type Tag = keyof typeof tags
+export type RouteTag = keyof typeof tags
 
 /**
  * One REST endpoint is one row of data. The server, the OpenAPI document and the interface test all read the same
@@ -33,7 +33,7 @@ export interface Route {
   readonly method: HttpMethod
   /** Operation id of the OpenAPI document: a verb and its object. Generated clients name their functions by it. */
   readonly id: string
-  readonly tag: Tag
+  readonly tag: RouteTag
   /** Express path with `:parameters`. */
   readonly path: string
   readonly summary: string
@@ -91,7 +91,7 @@ type Differences = Partial<Omit<Route, 'method' | 'path' | 'id' | 'tag' | 'summa
  * part of the path (`go_live`). A parameter fills the field of its name (`agent`). POST and PUT have the input as their
  * body. DELETE answers 204. A row states only its differences from this.
  */
-export function routesOf(to: string, tag: Tag) {
+export function routesOf(to: string, tag: RouteTag) {
   return (
     address: `${Uppercase<HttpMethod>} /${string}`,
     id: string,

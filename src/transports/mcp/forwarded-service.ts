@@ -13,6 +13,7 @@ import { createModern, type McpMethod } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import type { McpService } from './service.ts'
 import {
+  type CallTool,
   createCallTool,
   failedResult,
   problemResult,
@@ -20,9 +21,9 @@ import {
   succeeded,
   withNext,
 } from './views/calls.ts'
-import { type ClientExchange, createForward } from './views/forward.ts'
+import { type ClientExchange, createForward, type Forward } from './views/forward.ts'
 import { createSubscribe, listenBy } from './views/subscriptions.ts'
-import { continueTask } from './views/tools.ts'
+import { continueTask, type Tool } from './views/tools.ts'
 
 interface ForwardedOptions {
   readonly context: TransportContext
@@ -44,27 +45,78 @@ const legacyOnly = ['resources/subscribe', 'resources/unsubscribe', 'logging/set
 const unknownFreshness = { ttlMs: 0, cacheScope: 'private' } as const
 const maxInstructions = 4000
 
-/** A listed MCP server behind this gateway: passes every request on, and every answer back as it is. */
+/** A listed MCP server behind this gateway, in every protocol version. */
 export function createForwardedService(options: ForwardedOptions): McpService {
-  const { context, entry, info, tools, onError } = options
-  const forward = createForward(context, entry.package_name)
+  const { context, entry, info, onError } = options
+  const server = new ForwardedServer(options)
   const subscribe = createSubscribe(context, entry.package_name, options.ending)
-  const fallback = Object.freeze({ tools })
-  const continuation = continueTask(entry.package_name)
-  const connection = connectionTool(entry.package_name)
-  const callTool = createCallTool(context, new Map([[continuation.listing.name, continuation]]))
+  const { write } = createResultWriter(info)
+  const named = (names: readonly string[], freshness?: typeof unknownFreshness) =>
+    names.map((method): [string, McpMethod] => [
+      method,
+      async (params, exchange) => {
+        const result = await server.answer(method, params, { ...exchange, facts: factsOf(exchange.meta) })
+        return write({ ...freshness, ...result })
+      },
+    ])
+  const modern = createModern({
+    onError,
+    methods: {
+      async 'server/discover'(_, exchange) {
+        const stated = await server.describe({ ...exchange, facts: factsOf(exchange.meta) })
+        return write({ supportedVersions: [modernVersion], ...stated, ...unknownFreshness })
+      },
+      'subscriptions/listen': listenBy(subscribe, write),
+      ...Object.fromEntries([...named(lists, unknownFreshness), ...named(calls)]),
+    },
+  })
+  const legacyMethods = [...lists, ...calls, ...legacyOnly].map((method): [string, LegacyMethod] => [
+    method,
+    (params, exchange) => server.answer(method, params, exchange),
+  ])
+  const legacy = createLegacy({
+    onError,
+    clients: options.clients,
+    agent: entry.package_name,
+    subscribe,
+    streams: true,
+    methods: Object.fromEntries(legacyMethods),
+    describe: async (exchange) => ({ ...(await server.describe(exchange)), serverInfo: info }),
+  })
+  return { modern, legacy }
+}
 
-  async function answer(
+/** Passes every request on, and every answer back as it is; adds two tools of the gateway where a client needs them. */
+class ForwardedServer {
+  readonly #options: ForwardedOptions
+  readonly #forward: Forward
+  readonly #callTool: CallTool
+  readonly #continuation: Tool
+  readonly #connection: ReturnType<typeof connectionTool>
+  readonly #fallback: object
+
+  constructor(options: ForwardedOptions) {
+    const { context, entry, tools } = options
+    this.#options = options
+    this.#forward = createForward(context, entry.package_name)
+    this.#continuation = continueTask(entry.package_name)
+    this.#connection = connectionTool(entry.package_name)
+    this.#callTool = createCallTool(context, new Map([[this.#continuation.listing.name, this.#continuation]]))
+    this.#fallback = Object.freeze({ tools })
+  }
+
+  async answer(
     method: string,
     params: Readonly<Record<string, unknown>>,
     exchange: ClientExchange,
   ): Promise<object> {
+    const { tools } = this.#options
     try {
       const own = isContinuation(method, params)
-        ? await continued(params, exchange)
-        : await connected(method, params, exchange)
-      const result = own ?? (await forward(method, params, exchange))
-      if (method === 'tools/list') return withContinuation(result, exchange)
+        ? await this.#continued(params, exchange)
+        : await this.#connected(method, params, exchange)
+      const result = own ?? (await this.#forward(method, params, exchange))
+      if (method === 'tools/list') return this.#withContinuation(result, exchange)
       const { structuredContent } = result
       if (method !== 'tools/call' || !inputRequiredIn(structuredContent)) return result
       return { ...result, ...succeeded(withNext(structuredContent as JsonObject)) }
@@ -73,9 +125,9 @@ export function createForwardedService(options: ForwardedOptions): McpService {
       if (!failure) throw thrown
       const question = params.requestState === undefined ? signInQuestion(failure, exchange.facts) : undefined
       if (question) return question
-      if (method === 'tools/list' && tools.length > 0 && params.cursor === undefined) return fallback
+      if (method === 'tools/list' && tools.length > 0 && params.cursor === undefined) return this.#fallback
       const hasNoTools = failure.code === 'sign_in_required' && method === 'tools/list'
-      if (hasNoTools) return withContinuation({ tools: [connection] }, exchange)
+      if (hasNoTools) return this.#withContinuation({ tools: [this.#connection] }, exchange)
       const isHidden = method !== 'tools/call' || isChallenge(failure) || failure.code === 'invalid_request'
       if (isHidden) throw thrown
       return problemResult((thrown as Fault).data as JsonObject)
@@ -86,13 +138,13 @@ export function createForwardedService(options: ForwardedOptions): McpService {
    * The answer of our own tool `connect_agent`: a server that lists its tools needs no sign-in. Undefined for any other
    * request, and if the server has a tool of that name.
    */
-  async function connected(
+  async #connected(
     method: string,
     { name }: Readonly<Record<string, unknown>>,
     exchange: ClientExchange,
   ): Promise<JsonObject | undefined> {
-    if (method !== 'tools/call' || name !== connection.name) return undefined
-    const { tools: listed } = await forward('tools/list', {}, exchange)
+    if (method !== 'tools/call' || name !== this.#connection.name) return undefined
+    const { tools: listed } = await this.#forward('tools/list', {}, exchange)
     const isTheirs = Array.isArray(listed) && listed.some((tool) => isRecord(tool) && tool.name === name)
     return isTheirs
       ? undefined
@@ -100,11 +152,11 @@ export function createForwardedService(options: ForwardedOptions): McpService {
   }
 
   /** The answer to a question; undefined for a task of the server's own tool of that name. */
-  async function continued(
+  async #continued(
     params: Readonly<Record<string, unknown>>,
     exchange: ClientExchange,
   ): Promise<JsonObject | undefined> {
-    const outcome = await callTool(params, exchange, exchange.facts)
+    const outcome = await this.#callTool(params, exchange, exchange.facts)
     if ('question' in outcome) return { ...outcome.question }
     if ('output' in outcome) {
       return succeeded(outcome.output, outcome.mark, outcome.content) as JsonObject
@@ -116,21 +168,23 @@ export function createForwardedService(options: ForwardedOptions): McpService {
   }
 
   /** The tools, with the one that answers questions for clients that cannot be asked. */
-  function withContinuation(result: JsonObject, { facts }: ClientExchange): JsonObject {
+  #withContinuation(result: JsonObject, { facts }: ClientExchange): JsonObject {
     const { tools: listed, nextCursor } = result
     const { elicitation, sampling } = facts.capabilities
     if (!Array.isArray(listed) || nextCursor !== undefined || (elicitation ?? sampling) !== undefined) {
       return result
     }
-    const isTaken = listed.some((tool) => isRecord(tool) && tool.name === continuation.listing.name)
-    return isTaken ? result : { ...result, tools: [...listed, continuation.listing as unknown as JsonObject] }
+    const isTaken = listed.some((tool) => isRecord(tool) && tool.name === this.#continuation.listing.name)
+    return isTaken
+      ? result
+      : { ...result, tools: [...listed, this.#continuation.listing as unknown as JsonObject] }
   }
 
   /** What the server states about itself, under the name that the registry has for it. */
-  async function describe(exchange: ClientExchange): Promise<JsonObject> {
-    const stated = await forward('server/discover', {}, exchange).catch((thrown) => {
+  async describe(exchange: ClientExchange): Promise<JsonObject> {
+    const stated = await this.#forward('server/discover', {}, exchange).catch((thrown) => {
       const isClosed = thrown instanceof Fault && thrown.failure?.code === 'sign_in_required'
-      const hasTools = thrown instanceof Fault && tools.length > 0
+      const hasTools = thrown instanceof Fault && this.#options.tools.length > 0
       if (isClosed || hasTools) return { capabilities: { tools: {} } } as JsonObject
       throw thrown
     })
@@ -141,44 +195,9 @@ export function createForwardedService(options: ForwardedOptions): McpService {
         : ''
     return {
       capabilities: isRecord(capabilities) ? (capabilities as JsonObject) : {},
-      instructions: `${options.instructions}${words}`,
+      instructions: `${this.#options.instructions}${words}`,
     }
   }
-
-  const { write } = createResultWriter(info)
-  const named = (names: readonly string[], freshness?: typeof unknownFreshness) =>
-    names.map((method): [string, McpMethod] => [
-      method,
-      async (params, exchange) => {
-        const result = await answer(method, params, { ...exchange, facts: factsOf(exchange.meta) })
-        return write({ ...freshness, ...result })
-      },
-    ])
-  const modern = createModern({
-    onError,
-    methods: {
-      async 'server/discover'(_, exchange) {
-        const stated = await describe({ ...exchange, facts: factsOf(exchange.meta) })
-        return write({ supportedVersions: [modernVersion], ...stated, ...unknownFreshness })
-      },
-      'subscriptions/listen': listenBy(subscribe, write),
-      ...Object.fromEntries([...named(lists, unknownFreshness), ...named(calls)]),
-    },
-  })
-  const legacyMethods = [...lists, ...calls, ...legacyOnly].map((method): [string, LegacyMethod] => [
-    method,
-    (params, exchange) => answer(method, params, exchange),
-  ])
-  const legacy = createLegacy({
-    onError,
-    clients: options.clients,
-    agent: entry.package_name,
-    subscribe,
-    streams: true,
-    methods: Object.fromEntries(legacyMethods),
-    describe: async (exchange) => ({ ...(await describe(exchange)), serverInfo: info }),
-  })
-  return { modern, legacy }
 }
 
 /** The only tool for a caller who has not signed in to a server that lists its tools after that. */

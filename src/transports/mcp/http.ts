@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { isMessage, isRequest } from '../../common/mcp/message.ts'
+import { isMessage, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import type { Mount } from '../http/app.ts'
 import { parseBody, readBody } from '../http/body.ts'
 import { identify } from '../http/caller.ts'
@@ -15,12 +15,11 @@ import { refuseRequest } from '../json-rpc/refuse.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { json } from './http-answer.ts'
+import { json, openAnswer } from './http-answer.ts'
 import { serveLegacy } from './protocol-2025/http.ts'
-import { serveExchange } from './protocol-2026/exchange.ts'
 import { Fault, faultText } from './protocol-2026/fault.ts'
 import { assertPlainMessage } from './protocol-2026/plain-message.ts'
-import type { McpCaller } from './protocol-2026/protocol.ts'
+import type { McpCaller, Modern } from './protocol-2026/protocol.ts'
 import type { McpService } from './service.ts'
 
 interface McpHttpOptions {
@@ -45,7 +44,7 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
     }
     const service = await serviceOf(request.params, caller)
     if (isMessage(body) && isRequest(body) && service.modern.takes(body, request.headers)) {
-      await serveExchange(context, service.modern, caller, body, request, response)
+      await serveModern(context, service.modern, caller, body, request, response)
     } else await serveLegacy(context, service.legacy, caller, body, request, response)
   }
 
@@ -63,6 +62,29 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
     handler,
     ...(!path.includes(':') && { direct: path }),
   }))
+}
+
+/**
+ * Answers one POST (Streamable HTTP): as JSON or, from the first notification on, as server-sent events; as 401 or
+ * 403 if another token is needed. A caller who closes the connection cancels the request.
+ */
+async function serveModern(
+  context: Pick<TransportContext, 'site'>,
+  modern: Modern,
+  caller: McpCaller,
+  message: McpRequest,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const http = openAnswer(context, request, response)
+  const exchange = {
+    caller,
+    signal: http.signal,
+    challenges: true,
+    notify: (method: string, params: object) => http.send({ jsonrpc: '2.0', method, params }),
+  }
+  const answer = await modern.answer(message, exchange, request.headers)
+  http.end(answer, answer.status)
 }
 
 /** Throws Fault -32700 for a body that is not JSON, -32600 for one that is nested too deep, -32013 for too many values. */

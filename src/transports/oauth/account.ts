@@ -1,17 +1,17 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { localPerson } from '../../auth/authorization-server/login-link.ts'
 import {
-  type Answer,
   isClaimed,
   isLoopback,
+  type PageAnswer,
   pageBefore,
   readForm,
   rememberPage,
-  type SignInPort,
+  type SignInPages,
 } from './exchange.ts'
 import { accountPage, linkPage, signedOutPage, signInPage } from './pages.ts'
 
-interface AccountOptions extends SignInPort {
+interface AccountOptions extends SignInPages {
   /** True for the first use of a code of `dragoman login`. */
   readonly consumeLoginLink: (code: string) => Promise<boolean>
 }
@@ -25,7 +25,7 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     throw new Failure('not_found', 'One-time addresses sign in on the machine of the gateway alone.')
   }
 
-  const show: Answer = async (exchange) => {
+  const show: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const { person, session, expired } = await server.browsers.of(request)
     const here = `${server.issuer()}/sign-in`
@@ -43,14 +43,14 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     return accountPage({ action: `${server.issuer()}/sign-out`, token, person })
   }
 
-  const showLink: Answer = async ({ request, response }) => {
+  const showLink: PageAnswer = async ({ request, response }) => {
     assertLoopback()
     const code = new URL(request.url ?? '', server.issuer()).searchParams.get('code') ?? ''
     const token = forms.token(request, response, (await server.browsers.of(request)).session)
     return linkPage({ action: `${server.issuer()}/sign-in/link`, token, code })
   }
 
-  const useLink: Answer = async (exchange) => {
+  const useLink: PageAnswer = async (exchange) => {
     assertLoopback()
     const form = await readForm(port, exchange)
     if (!(await consumeLoginLink(form.get('code') ?? ''))) {
@@ -62,7 +62,7 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     return { location: pageBefore(port, exchange) }
   }
 
-  const signOut: Answer = async (exchange) => {
+  const signOut: PageAnswer = async (exchange) => {
     await readForm(port, exchange)
     await server.browsers.signOut(exchange.request, exchange.response)
     return signedOutPage()

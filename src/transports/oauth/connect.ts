@@ -7,11 +7,11 @@ import { send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { createForms } from '../shared/forms.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { paramOf, readForm, type SignInPort } from './exchange.ts'
+import { paramOf, readForm, type SignInPages } from './exchange.ts'
 import { connectedPage, connectPage, leavePage } from './pages.ts'
 import { visitMount } from './visit.ts'
 
-export interface ConnectOptions extends Pick<SignInPort, 'server'> {
+export interface ConnectOptions extends Pick<SignInPages, 'server'> {
   readonly context: TransportContext
   readonly signIns: SignIns
   /** Counts one request of this client address. Throws Failure `rate_limited`. */

@@ -10,31 +10,31 @@ import type { ReadRequest } from '../http/input.ts'
 import type { Forms } from '../shared/forms.ts'
 
 /** A request of a browser, and its answer. */
-export interface Exchange {
+export interface PageExchange {
   readonly request: ReadRequest
   readonly response: ServerResponse
 }
 
 /** Answers with a page, or with the address to go on at. */
-export type Answer = (exchange: Exchange) => Promise<Page | { readonly location: string }>
+export type PageAnswer = (exchange: PageExchange) => Promise<Page | { readonly location: string }>
 
 /** What the pages of sign-in share. */
-export interface SignInPort {
+export interface SignInPages {
   readonly server: AuthorizationServer
   readonly forms: Forms
 }
 
 /** The fields of a form of this browser and session. Throws Failure `forbidden` for a forged one. */
 export async function readForm(
-  { server, forms }: SignInPort,
-  { request }: Exchange,
+  { server, forms }: SignInPages,
+  { request }: PageExchange,
 ): Promise<URLSearchParams> {
   const form = new URLSearchParams((await readFormBody(request)).toString('utf8'))
   forms.check(request, form, (await server.browsers.of(request)).session)
   return form
 }
 
-export function paramOf({ request }: Exchange, name: string): string {
+export function paramOf({ request }: PageExchange, name: string): string {
   return String(request.params[name] ?? '')
 }
 
@@ -44,7 +44,7 @@ const own =
 const thenSeconds = 900
 
 /** Remembers the page to which the sign-in leads back; an address elsewhere is ignored. */
-export function rememberPage({ server }: SignInPort, { request, response }: Exchange): void {
+export function rememberPage({ server }: SignInPages, { request, response }: PageExchange): void {
   const then = new URL(request.url ?? '', server.issuer()).searchParams.get('then')
   if (then === null || !own.test(then)) return
   const secure = server.isSecure()
@@ -53,7 +53,10 @@ export function rememberPage({ server }: SignInPort, { request, response }: Exch
 }
 
 /** The address of the page from which the person came to sign in. */
-export function pageBefore({ server }: Pick<SignInPort, 'server'>, { request, response }: Exchange): string {
+export function pageBefore(
+  { server }: Pick<SignInPages, 'server'>,
+  { request, response }: PageExchange,
+): string {
   const secure = server.isSecure()
   const value = readCookie(request, cookieNames(secure).back) ?? ''
   const then = Buffer.from(value, 'base64url').toString()
@@ -62,7 +65,7 @@ export function pageBefore({ server }: Pick<SignInPort, 'server'>, { request, re
 }
 
 /** True if the browser comes back from the sign-in page, where its person says that it is signed in. */
-export function isClaimed({ request }: Exchange): boolean {
+export function isClaimed({ request }: PageExchange): boolean {
   return new URL(request.url ?? '', 'http://localhost').searchParams.has('claimed')
 }
 

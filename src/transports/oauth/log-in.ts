@@ -2,16 +2,16 @@ import { readCookie, setCookie } from '../../auth/authorization-server/browser.t
 import { cookieNames } from '../../auth/authorization-server/lifetimes.ts'
 import { loginMilliseconds } from '../../auth/authorization-server/pending-logins.ts'
 import { signalOf } from '../http/rest.ts'
-import { type Answer, nothingWaits, pageBefore, paramOf, type SignInPort } from './exchange.ts'
+import { nothingWaits, type PageAnswer, pageBefore, paramOf, type SignInPages } from './exchange.ts'
 
 /** Sends browsers to the issuers at which people log in, and receives them again. */
-export function logInAnswers({ server }: Pick<SignInPort, 'server'>) {
+export function logInAnswers({ server }: Pick<SignInPages, 'server'>) {
   const cookie = () => cookieNames(server.isSecure()).login
   const callbackOf = (login: string) => `${server.issuer()}/sign-in/${encodeURIComponent(login)}/callback`
 
   /** `interaction` is the request of a client that waits for the login. */
   const begin =
-    (interaction: (exchange: Parameters<Answer>[0]) => Promise<string | null>): Answer =>
+    (interaction: (exchange: Parameters<PageAnswer>[0]) => Promise<string | null>): PageAnswer =>
     async (exchange) => {
       const login = paramOf(exchange, 'login')
       const { url, secret } = await server.pendingLogins.begin(
@@ -24,7 +24,7 @@ export function logInAnswers({ server }: Pick<SignInPort, 'server'>) {
       return { location: url }
     }
 
-  const finish: Answer = async (exchange) => {
+  const finish: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const login = paramOf(exchange, 'login')
     const secret = readCookie(request, cookie())

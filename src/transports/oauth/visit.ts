@@ -4,12 +4,12 @@ import type { Mount } from '../http/app.ts'
 import { send } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
-import type { Answer, Exchange } from './exchange.ts'
+import type { PageAnswer, PageExchange } from './exchange.ts'
 import { protocolPages } from './pages.ts'
 
 /** Makes the mounts of pages that browsers visit: a refusal is a page too. `count` may throw Failure `rate_limited`. */
 export function visitMount(context: TransportContext, count: (client: string) => void) {
-  return (method: 'get' | 'post', path: string, answer: Answer): Mount => ({
+  return (method: 'get' | 'post', path: string, answer: PageAnswer): Mount => ({
     method,
     path,
     async handler(request, response) {
@@ -26,7 +26,11 @@ export function visitMount(context: TransportContext, count: (client: string) =>
   })
 }
 
-function show({ request, response }: Exchange, status: number, answer: Page | { location: string }): void {
+function show(
+  { request, response }: PageExchange,
+  status: number,
+  answer: Page | { location: string },
+): void {
   if ('location' in answer) {
     send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
     return

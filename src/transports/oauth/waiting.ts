@@ -1,19 +1,19 @@
 import {
-  type Answer,
   isClaimed,
   isLoopback,
   nothingWaits,
+  type PageAnswer,
   paramOf,
   readForm,
-  type SignInPort,
+  type SignInPages,
 } from './exchange.ts'
 import { consentPage, signInPage } from './pages.ts'
 
 /** The page of a client's request that waits: sign in, or decide. */
-export function waitingAnswers(port: SignInPort) {
+export function waitingAnswers(port: SignInPages) {
   const { server, forms } = port
 
-  const show: Answer = async (exchange) => {
+  const show: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const uid = paramOf(exchange, 'uid')
     const waiting = await server.waiting(request, response, uid)
@@ -38,11 +38,11 @@ export function waitingAnswers(port: SignInPort) {
     })
   }
 
-  const decide: Answer = async (exchange) => {
+  const decide: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const form = await readForm(port, exchange)
-    const end = form.get('decision') === 'allow' ? server.allow : server.deny
-    const location = await end(request, response, paramOf(exchange, 'uid'))
+    const end = form.get('decision') === 'allow' ? 'allow' : 'deny'
+    const location = await server[end](request, response, paramOf(exchange, 'uid'))
     if (location === undefined) throw nothingWaits()
     return { location }
   }

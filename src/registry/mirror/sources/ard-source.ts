@@ -20,7 +20,7 @@ import type { Facts } from '../../import/read-line.ts'
 import { type AgentItem, readItems, type SourceItem } from '../source-items.ts'
 import { type ArdItem, type ArdLimits, mediaTypeOf, readArd } from './ard.ts'
 import type { ReadSource } from './read-source.ts'
-import type { Source, SourcePage } from './source.ts'
+import type { MirrorSource, SourcePage } from './source.ts'
 
 const pageItems = 100
 
@@ -28,7 +28,12 @@ const pageItems = 100
  * An ARD registry, or the catalogs of a site (ARD 0.91, AI Catalog 1.0). The cards of the agents are not fetched.
  * Agents of the publisher `own`, this registry, are not listed: the source mirrors us.
  */
-export function createArdSource(url: string, read: ReadSource, own: string, limits?: ArdLimits): Source {
+export function createArdSource(
+  url: string,
+  read: ReadSource,
+  own: string,
+  limits?: ArdLimits,
+): MirrorSource {
   return {
     knows_changes: false,
     resumes: false,

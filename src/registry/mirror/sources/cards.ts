@@ -4,7 +4,7 @@ import { maxManifestBytes } from '../../cards/fetch-card.ts'
 import { readDocument } from '../../import/read-line.ts'
 import type { Rejection, SourceItem } from '../source-items.ts'
 import { jsonIn, type ReadSource } from './read-source.ts'
-import type { Source } from './source.ts'
+import type { MirrorSource } from './source.ts'
 
 const maxListBytes = 4 * 1024 * 1024
 const maxCards = 10_000
@@ -12,7 +12,7 @@ const pageCards = 20
 const CardUrls = z.array(z.url({ protocol: /^https?$/ }).max(2048)).max(maxCards)
 
 /** A list of URLs of A2A cards: a JSON array, or one URL a line. Each card is fetched. */
-export function createCardsSource(url: string, read: ReadSource): Source {
+export function createCardsSource(url: string, read: ReadSource): MirrorSource {
   async function cardAt(address: string, signal: AbortSignal): Promise<SourceItem> {
     const card = jsonIn(await read(address, maxManifestBytes, signal), address)
     const facts = readDocument({ ...(card as object), wellKnownURI: address })

@@ -4,13 +4,13 @@ import { chunksOf } from '../../../common/chunks.ts'
 import { readDocument } from '../../import/read-line.ts'
 import { type AgentItem, readItems, readServerItem, type SourceItem } from '../source-items.ts'
 import type { ReadSource } from './read-source.ts'
-import type { Source, SourcePage } from './source.ts'
+import type { MirrorSource, SourcePage } from './source.ts'
 
 const maxFileBytes = 64 * 1024 * 1024
 const pageLines = 100
 
 /** A file of JSON lines: servers as MCP registries list them, A2A cards, or MCP servers as lists state them. */
-export function createLinesSource(url: string, read: ReadSource): Source {
+export function createLinesSource(url: string, read: ReadSource): MirrorSource {
   return {
     knows_changes: false,
     resumes: false,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Failure } from '../../../../schemas/failure.ts'
 import { readItems, readServerItem } from '../source-items.ts'
 import { jsonIn, type ReadSource } from './read-source.ts'
-import type { PageRequest, Source, SourcePage } from './source.ts'
+import type { MirrorSource, PageRequest, SourcePage } from './source.ts'
 
 const Page = z.looseObject({
   servers: z.array(z.unknown()).nullable(),
@@ -22,7 +22,7 @@ const apiVersions = ['/v0.1', '/v0']
  * A registry that speaks the API of the official MCP registry, at its base URL or at one of the API's versions below
  * it (https://github.com/modelcontextprotocol/registry/blob/main/docs/reference/api/generic-registry-api.md).
  */
-export function createMcpRegistrySource(url: string, read: ReadSource): Source {
+export function createMcpRegistrySource(url: string, read: ReadSource): MirrorSource {
   const base = url.replace(/\/+$/, '')
   const bases = /\/v0(\.\d+)?$/.test(base) ? [base] : apiVersions.map((version) => `${base}${version}`)
   let chosen: string | undefined = bases.length === 1 ? base : undefined

@@ -21,7 +21,7 @@ export interface SourcePage {
 }
 
 /** A registry, a catalog or a list that a mirror reads. Its methods throw Failure `upstream_…`. */
-export interface Source {
+export interface MirrorSource {
   /** Whether it can be asked for what has changed since a time. */
   readonly knows_changes: boolean
   /** Whether a cursor of an earlier process continues the pages; otherwise they begin anew. */

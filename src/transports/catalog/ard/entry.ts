@@ -10,12 +10,7 @@ import {
 import { shortened } from '../../../../schemas/brief.ts'
 import type { Discovery } from '../../../../schemas/discovery.ts'
 import type { Entry } from '../../../../schemas/entry.ts'
-
-/** The addresses from which entries are rendered. */
-export interface Site {
-  readonly base_url: string
-  readonly site_url: string
-}
+import type { Site } from '../../../../schemas/site.ts'
 
 export type ArdEntry = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../../schemas/json.ts'
-import type { Tag } from '../route.ts'
+import type { RouteTag } from '../route.ts'
 
 /** The fields of an OpenAPI document by which a part of it is chosen. */
 export interface OpenApi {
@@ -22,7 +22,7 @@ interface Response {
 }
 
 /** The operations of a document that have one of the tags, with the components and links among them. */
-export function partOf<Document extends OpenApi>(document: Document, tags: readonly Tag[]): Document {
+export function partOf<Document extends OpenApi>(document: Document, tags: readonly RouteTag[]): Document {
   const chosen = new Set<string>(tags)
   const operations = pairsOf(document.paths).flatMap(([path, methods]) =>
     pairsOf(methods)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
-import type { Json } from '../../../../schemas/json.ts'
+import { isRecord, type Json } from '../../../../schemas/json.ts'
 import type { Call } from '../../../router/call.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault } from '../protocol-2026/fault.ts'
@@ -31,6 +31,20 @@ export async function callOf(
 ): Promise<Call> {
   const model = caller.manages ? 'manages' : 'reads'
   return { principal: await caller.identify(), client: caller.client, signal, id, model }
+}
+
+/** Progress goes to clients that want it; log messages go as they come. */
+export function updates(meta: unknown, { notify }: Exchange) {
+  const progressToken = isRecord(meta) ? meta.progressToken : undefined
+  return {
+    notifyClient: notify,
+    ...(progressToken !== undefined && {
+      receives: 'progress' as const,
+      async emit(update: object) {
+        if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
+      },
+    }),
+  }
 }
 
 /** A failure as a JSON-RPC error. */

@@ -17,7 +17,7 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { callOf, invalidField } from './ask.ts'
+import { callOf, invalidField, updates } from './ask.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
 
@@ -47,25 +47,17 @@ export type CallTool = (
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
   const pieces = createPieces(Date.now)
   return async (params, exchange, facts) => {
-    const { notify } = exchange
     const { name, arguments: input = {}, _meta, requestState, inputResponses } = params
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
     if (!tool) throw unknownTool(name, [...tools.keys()])
     const id = randomUUID()
-    const progressToken = isRecord(_meta) ? _meta.progressToken : undefined
     try {
       const call = {
         ...(await callOf(exchange, id)),
         content: requestContent(facts, _meta),
-        notifyClient: notify,
-        ...(progressToken !== undefined && {
-          receives: 'progress' as const,
-          async emit(update: object) {
-            if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
-          },
-        }),
+        ...updates(_meta, exchange),
       }
       const { budget, cursor, rest } = budgetOf(tool, input)
       const holder = callerOf(call) ?? 'local'

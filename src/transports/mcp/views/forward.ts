@@ -6,14 +6,14 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
-import { callOf, faultOf } from './ask.ts'
+import { callOf, faultOf, updates } from './ask.ts'
 import { markMeta } from './calls.ts'
 
 /** A request in progress, with the client that sent it. */
 export type ClientExchange = Exchange & { readonly facts: ClientFacts }
 
 /** Passes a request on to a listed MCP server, and its result back as it is. Throws Fault. */
-type Forward = (
+export type Forward = (
   method: string,
   params: Readonly<Record<string, unknown>>,
   exchange: ClientExchange,
@@ -50,20 +50,6 @@ export function createForward(context: TransportContext, to: string): Forward {
       if (thrown instanceof Fault) throw thrown
       throw faultOf(failureOf(context, thrown), id)
     }
-  }
-}
-
-/** Progress goes to clients that want it; log messages go as they come. */
-function updates(meta: unknown, { notify }: Exchange) {
-  const progressToken = isRecord(meta) ? meta.progressToken : undefined
-  return {
-    notifyClient: notify,
-    ...(progressToken !== undefined && {
-      receives: 'progress' as const,
-      async emit(update: object) {
-        if ('progress' in update) await notify('notifications/progress', { progressToken, ...update })
-      },
-    }),
   }
 }
 

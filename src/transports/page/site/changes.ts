@@ -3,7 +3,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { withoutHidden } from '../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../schemas/version.ts'
 import { type Html, html } from '../html.ts'
-import { changedBy, type Version, versionList, nameOf as versionNameOf } from './agent/versions.ts'
+import { changedBy, type ListedVersion, versionList, nameOf as versionNameOf } from './agent/versions.ts'
 import { pageOf, shortened, timeOf } from './parts.ts'
 import type { View, Visit } from './view.ts'
 import { agentWords, changeWords as labels, livenessWords, words } from './words.ts'
@@ -35,7 +35,7 @@ export async function readChanges(ask: Visit['ask'], upTo?: number): Promise<Rec
 interface AgentChanges {
   readonly agent: string
   readonly changes: readonly RegistryChange[]
-  readonly versions: readonly Version[]
+  readonly versions: readonly ListedVersion[]
 }
 
 const maxVersions = 20

@@ -31,7 +31,7 @@ import { verifyMounts } from './me/verify.ts'
 import { webhooksMounts } from './me/webhooks.ts'
 import { playMounts } from './play.ts'
 import { maxNearby, results } from './results.ts'
-import { openSite, type Site } from './site.ts'
+import { openSite, type PageFrame } from './site.ts'
 import { statusView } from './status.ts'
 import { queryOf, type View } from './view.ts'
 import type { VisitorPort } from './visitor.ts'
@@ -145,7 +145,7 @@ function connect(install: InstallConfig): View {
 }
 
 /** The pages of one's own. */
-function meMounts(site: Site): Mount[] {
+function meMounts(site: PageFrame): Mount[] {
   return [
     ...agentsMounts(site),
     ...manageMounts(site),

@@ -8,7 +8,7 @@ import { type Html, html } from '../html.ts'
 import { isOpenToTry } from './agent/agent.ts'
 import { callForm } from './agent/form.ts'
 import { colouredJson, copyable, pageOf, searchField, signOf, stateOf } from './parts.ts'
-import type { Site } from './site.ts'
+import type { PageFrame } from './site.ts'
 import { queryOf, type View, type Visit } from './view.ts'
 import { words } from './words.ts'
 
@@ -22,7 +22,7 @@ const maxSteps = 40
 const maxText = 6_000
 
 /** The console: find an agent, call it in a session of the playground, see each step, take the steps along as code. */
-export function playMounts({ page, form }: Site): Mount[] {
+export function playMounts({ page, form }: PageFrame): Mount[] {
   return [
     page('/play', consoleView),
     form('/play/steps', async ({ call }, fields) => {

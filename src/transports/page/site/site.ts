@@ -33,7 +33,8 @@ interface Download {
   readonly parts: AsyncIterable<string>
 }
 
-export interface Site {
+/** Makes the mounts of the pages, all in one frame. */
+export interface PageFrame {
   /** A page at a path. */
   page(path: string, render: Render): Mount
   /** What a form of a page posts. Requests that the visitor's own pages did not send are refused. */
@@ -68,7 +69,7 @@ const fixed = {
 }
 
 /** The frame of all pages: who visits, what the page may ask, how its answer or its error is sent. */
-export function openSite(context: TransportContext, port: VisitorPort, paths: AssetPaths): Site {
+export function openSite(context: TransportContext, port: VisitorPort, paths: AssetPaths): PageFrame {
   const forms = createForms(port.isSecure)
 
   async function serve<Fields>(

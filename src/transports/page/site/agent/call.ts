@@ -6,7 +6,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { hintText } from '../hint.ts'
 import { colouredJson, pageOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { View } from '../view.ts'
 import { words } from '../words.ts'
 import { plainForm } from './form.ts'
@@ -17,7 +17,7 @@ const text = words.answer
 const maxAnswer = 100_000
 
 /** The calls of people who are signed in: any agent, in their name. Scripts put the answer below the form. */
-export function callMounts({ form }: Site): Mount[] {
+export function callMounts({ form }: PageFrame): Mount[] {
   return [
     form('/agent/:agent/call', async ({ request, visitor, call, token }, fields) => {
       const agent = String(request.params.agent)

@@ -8,7 +8,7 @@ import type { ReadRequest } from '../../../http/input.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
 import { html } from '../../html.ts'
 import { pageOf, shortened } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type View, type Visit } from '../view.ts'
 import { agentWords as labels, words } from '../words.ts'
 import { agentPage } from './agent.ts'
@@ -18,7 +18,7 @@ import { diffPage, rangePath, readRange, versionsPage } from './versions.ts'
 const recent = 5
 
 /** The pages about one agent. */
-export function agentMounts(context: Pick<TransportContext, 'site'>, { page, form }: Site): Mount[] {
+export function agentMounts(context: Pick<TransportContext, 'site'>, { page, form }: PageFrame): Mount[] {
   return [
     page('/agent/:agent', async ({ request, ask, token }) => {
       const agent = agentIn(request)

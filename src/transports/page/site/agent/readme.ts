@@ -7,7 +7,7 @@ import { createSemaphore } from '../../../../common/semaphore.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { outside, pageOf, shortened, timeOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { View } from '../view.ts'
 import { agentWords as labels } from '../words.ts'
 
@@ -20,7 +20,7 @@ const maxWaiting = 50
 const maxRendered = 100
 
 /** The page of a README. The page of the agent shows its text where somebody opens it. */
-export function readmeMounts({ page }: Site, worker: URL): Mount[] {
+export function readmeMounts({ page }: PageFrame, worker: URL): Mount[] {
   const render = createRenderer(worker)
   return [
     page('/agent/:agent/readme', async ({ request, ask }) => {

@@ -5,7 +5,7 @@ import { pageOf, shortened, timeOf } from '../parts.ts'
 import type { View } from '../view.ts'
 import { agentWords as labels, words } from '../words.ts'
 
-export type Version = VersionPage['versions'][number]
+export type ListedVersion = VersionPage['versions'][number]
 
 /** Differences that a page draws, and characters of each side. */
 const maxDifferences = 100
@@ -27,15 +27,15 @@ ${page.versions.length > 1 && compareForm(here, page.versions)}
 }
 
 /** Versions with their dates and the fields that each changed. */
-export function versionList(packageName: string, versions: readonly Version[]): Html {
+export function versionList(packageName: string, versions: readonly ListedVersion[]): Html {
   return html`<ol class="log" reversed>${versions.map((version, index) => versionOf(packageName, version, versions[index + 1], versions))}</ol>`
 }
 
 function versionOf(
   packageName: string,
-  version: Version,
-  below: Version | undefined,
-  all: readonly Version[],
+  version: ListedVersion,
+  below: ListedVersion | undefined,
+  all: readonly ListedVersion[],
 ): Html {
   const { published_at, current } = version
   const compare = below && `${pageOf(packageName)}/versions/${rangeOf(below, version, all)}`
@@ -44,7 +44,7 @@ function versionOf(
 }
 
 /** What a version changed, in words. */
-export function changedBy({ changed }: Version): string {
+export function changedBy({ changed }: ListedVersion): string {
   if (!changed) return labels.first_version
   const fields = changed.filter((field) => field !== 'version')
   if (fields.length === 0) return labels.changed_nothing
@@ -52,7 +52,7 @@ export function changedBy({ changed }: Version): string {
 }
 
 /** Without a script a form cannot build a path, so it sends both versions to the page of versions. */
-function compareForm(here: string, versions: readonly Version[]): Html {
+function compareForm(here: string, versions: readonly ListedVersion[]): Html {
   const choices = (chosen: number) =>
     versions.map(
       (version, index) =>
@@ -72,22 +72,22 @@ export function readRange(path: string): readonly [string, string] | undefined {
   return from === undefined || to === undefined ? undefined : [from, to]
 }
 
-function rangeOf(from: Version, to: Version, all: readonly Version[]): string {
+function rangeOf(from: ListedVersion, to: ListedVersion, all: readonly ListedVersion[]): string {
   return rangePath(referenceOf(from, all), referenceOf(to, all))
 }
 
-export function nameOf({ version, revision }: Version, all: readonly Version[] = []): string {
+export function nameOf({ version, revision }: ListedVersion, all: readonly ListedVersion[] = []): string {
   if (version === null) return `r${revision}`
   return isShared(version, all) ? `${version} (r${revision})` : version
 }
 
 /** The version where it names this one alone and reads as no range; else the revision that published it. */
-function referenceOf({ version, revision }: Version, all: readonly Version[]): string {
+function referenceOf({ version, revision }: ListedVersion, all: readonly ListedVersion[]): string {
   const isPlain = version !== null && /^\d[\w.+-]*$/.test(version) && !version.includes('...')
   return isPlain && !isShared(version, all) ? version : `r${revision}`
 }
 
-function isShared(version: string, all: readonly Version[]): boolean {
+function isShared(version: string, all: readonly ListedVersion[]): boolean {
   return all.filter((other) => other.version === version).length > 1
 }
 

@@ -5,7 +5,7 @@ import { openApi } from '../../../http/openapi.ts'
 import { requestId } from '../../../http/request-id.ts'
 import { send, sendFailure } from '../../../http/respond.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type View } from '../view.ts'
 import { apiIndex, apiMethods, apiSchema, apiTag } from './api.ts'
 import type { ApiDocument } from './api-document.ts'
@@ -15,7 +15,7 @@ import { createDocLibrary } from './library.ts'
 /** The guides of the folder `docs`, and the reference of the API by the table that serves it. */
 export function docMounts(
   context: TransportContext,
-  { page }: Site,
+  { page }: PageFrame,
   { docs, version }: { readonly docs: URL; readonly version: string },
 ): Mount[] {
   const library = createDocLibrary(docs)

@@ -5,7 +5,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button } from '../fields.ts'
 import { stateOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
 import { memberMounts, memberView } from './frame.ts'
@@ -16,7 +16,7 @@ const text = words.me
 const limit = 100
 
 /** One's own agents, and those that others offer. */
-export function agentsMounts(site: Site): Mount[] {
+export function agentsMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path: '/me',
     async show(visit, typed) {

@@ -3,7 +3,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { filled, memberMounts, memberView } from './frame.ts'
@@ -12,7 +12,7 @@ const text = words.me
 const path = '/me/connections'
 
 /** What a person gave the gateway for other agents: stored credentials, and sign-ins. */
-export function connectionsMounts(site: Site): Mount[] {
+export function connectionsMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path,
     show,

@@ -4,7 +4,7 @@ import type { Usage } from '../../../../../schemas/quota.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { countOf, sizeOf, words } from '../words.ts'
 import { memberMounts, memberView } from './frame.ts'
@@ -13,7 +13,7 @@ const text = words.me
 const path = '/me/data'
 
 /** What a person uses of each quota, and the copy and the deletion of what is stored of them. */
-export function dataMounts(site: Site): Mount[] {
+export function dataMounts(site: PageFrame): Mount[] {
   const page = memberMounts(site, {
     path,
     show,

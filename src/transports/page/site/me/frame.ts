@@ -2,7 +2,7 @@ import { codes, Failure } from '../../../../../schemas/failure.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { problem, type Typed } from '../fields.ts'
-import type { Act, Render, Site } from '../site.ts'
+import type { Act, PageFrame, Render } from '../site.ts'
 import { queryOf, type View, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 
@@ -52,7 +52,7 @@ interface MemberPage {
 }
 
 /** A page for people who are signed in; everybody else signs in first, and comes back. */
-export function memberMounts(site: Site, { path, show, act }: MemberPage): Mount[] {
+export function memberMounts(site: PageFrame, { path, show, act }: MemberPage): Mount[] {
   const render: Render = async (visit) =>
     visit.visitor.person ? show(visit, { values: new URLSearchParams() }) : signInFirst(visit)
   const page = site.page(path, render)

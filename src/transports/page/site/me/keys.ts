@@ -4,7 +4,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { box, button, field, hidden, type Typed, time } from '../fields.ts'
 import { secretOnce } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { filled, memberMounts, memberView } from './frame.ts'
@@ -13,7 +13,7 @@ const text = words.me
 const day = 86_400
 
 /** API keys: for programs that act in the name of a person. */
-export function keysMounts(site: Site): Mount[] {
+export function keysMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path: '/me/keys',
     show: (visit, typed) => show(visit, typed),

@@ -8,7 +8,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed } from '../fields.ts'
 import { pageOf, stateOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
 import { managePath } from './agents.ts'
@@ -44,7 +44,7 @@ const maxOffers = 100
 const revised = new Set(['live', 'stage', 'deprecate', 'restore', 'update', 'transfer', 'withdraw', 'delete'])
 
 /** The page on which an owner changes one agent. */
-export function manageMounts(site: Site): Mount[] {
+export function manageMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path: '/me/agents/:agent',
     async show(visit, typed) {

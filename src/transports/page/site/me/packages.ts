@@ -4,7 +4,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { filled, listed, memberMounts, memberView } from './frame.ts'
@@ -14,7 +14,7 @@ const path = '/me/packages'
 const perPage = 20
 
 /** The packages that the operator lets this gateway run. */
-export function packagesMounts(site: Site): Mount[] {
+export function packagesMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path,
     show: (visit, typed) => show(visit, typed),

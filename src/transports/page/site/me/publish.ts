@@ -5,7 +5,7 @@ import type { Validation } from '../../../../../schemas/validation.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
 import { managePath } from './agents.ts'
@@ -19,7 +19,7 @@ const ways = ['url', 'card', 'form'] as const
 type Way = (typeof ways)[number]
 
 /** The page that lists a new agent: from an address, a card or a form, with what is to be corrected. */
-export function publishMounts(site: Site): Mount[] {
+export function publishMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path: '/publish',
     show: async (visit, typed) => show(visit, typed),

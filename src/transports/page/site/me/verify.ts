@@ -4,7 +4,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed, time } from '../fields.ts'
 import { copyable } from '../parts.ts'
-import type { Site } from '../site.ts'
+import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
 import { managePath } from './agents.ts'
@@ -14,7 +14,7 @@ const text = words.me
 const path = '/me/verify'
 
 /** The way to a proved domain: the record to publish, and the check. Agents without a proved owner are claimed so. */
-export function verifyMounts(site: Site): Mount[] {
+export function verifyMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path,
     show: (visit, typed) => show(visit, typed),

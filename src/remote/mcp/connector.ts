@@ -12,7 +12,7 @@ import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 import { rpcErrorIn, rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './fetch.ts'
 import { ProcessTransport } from './process-transport.ts'
-import type { Sdk } from './sdk.ts'
+import { maxTimeout_ms, type Sdk } from './sdk.ts'
 import { WatchedTransport } from './watched-transport.ts'
 
 /** The protocol of a server: 2026-07-28, `initialize` with sessions, or HTTP+SSE of 2024-11-05. */
@@ -31,7 +31,7 @@ export interface McpConnection extends AsyncDisposable {
   isExpired(error: unknown): boolean
 }
 
-export interface ConnectionOptions {
+export interface ConnectorOptions {
   readonly open: Open
   readonly dial: Dial
   readonly current: Current
@@ -45,22 +45,19 @@ interface ConnectionEvents {
   toolsChanged(): void
 }
 
-/** The maximum of a timer: only its signal ends a call. */
-export const maxTimeout_ms = 2 ** 31 - 1
-
 /** Maximum HTTP+SSE streams per endpoint: each holds a connection that no POST can use. */
 const maxStreams = 8
 
 /** Connects to one MCP server. */
 export class Connector {
   readonly #endpoint: Endpoint
-  readonly #options: ConnectionOptions
+  readonly #options: ConnectorOptions
   readonly #events: ConnectionEvents
   readonly #url: URL
   readonly #fetch: typeof globalThis.fetch
   readonly #acquireStream = createSemaphore(maxStreams)
 
-  constructor(endpoint: Endpoint, options: ConnectionOptions, events: ConnectionEvents) {
+  constructor(endpoint: Endpoint, options: ConnectorOptions, events: ConnectionEvents) {
     this.#endpoint = endpoint
     this.#options = options
     this.#events = events

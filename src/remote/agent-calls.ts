@@ -1,0 +1,312 @@
+import type { Context } from '../../schemas/action.ts'
+import { endpointsOf } from '../../schemas/callable.ts'
+import type { EntryDetail } from '../../schemas/card.ts'
+import type { Content, RequestContent } from '../../schemas/content.ts'
+import type { Capability } from '../../schemas/entry-parts.ts'
+import { Failure } from '../../schemas/failure.ts'
+import { isRecord, type Json, type JsonObject } from '../../schemas/json.ts'
+import { listedActions } from '../../schemas/names.ts'
+import { nearest } from '../../schemas/nearest.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { InputRequired } from '../../schemas/task.ts'
+import { viaOf } from '../../schemas/via.ts'
+import type { Clock } from '../common/clock.ts'
+import { principalKey } from '../common/principal-key.ts'
+import { CallerNames } from './caller-names.ts'
+import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
+import type { McpAnswer, Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
+import type { ConnectedAgent, Remotes } from './remotes.ts'
+import { isAccepted, openWaiting, type SignInPort, sealWaiting, withSignIn } from './sign-in.ts'
+import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
+
+export interface AgentCallsOptions {
+  readonly remotes: Pick<Remotes, 'of'>
+  /** Headers with the gateway's or the caller's credentials for one URL of an agent. */
+  readonly headers: (request: {
+    readonly entry: EntryDetail
+    readonly url: string
+    readonly principal: Principal | null
+  }) => Promise<Readonly<Record<string, string>>>
+  readonly signIn: SignInPort
+  readonly clock: Clock
+  /** Whether the package of an entry may run for the caller of one call. */
+  readonly permit: (entry: EntryDetail, context: Context) => Permit
+  /** Key of the HMAC of task references. */
+  readonly secret: () => Promise<Uint8Array>
+  /** Called with each call, its outcome and its duration in seconds. */
+  readonly observe: (agent: string, code: string, seconds: number) => void
+}
+
+/** Names of actions in the hint of a refusal. */
+const maxNames = 50
+
+interface ActionCall {
+  readonly action: string
+  readonly params: JsonObject
+  readonly read_only: boolean
+  readonly task?: RemoteTask
+}
+
+interface PreparedCall {
+  readonly connected: ConnectedAgent
+  readonly remote: RemoteCall
+}
+
+/**
+ * Calls one listed agent for callers: with their credentials, a sign-in where the agent asks for it, and tasks that only
+ * their caller continues.
+ */
+export class AgentCalls {
+  readonly entry: EntryDetail
+  readonly #options: AgentCallsOptions
+
+  constructor(entry: EntryDetail, options: AgentCallsOptions) {
+    this.entry = entry
+    this.#options = options
+  }
+
+  /** Throws Failure `not_callable`. */
+  connected(): ConnectedAgent {
+    const connected = this.#options.remotes.of(this.entry)
+    if (!connected) throw notCallable(this.entry)
+    return connected
+  }
+
+  async call(request: ActionCall, context: Context): Promise<Json> {
+    const { connected, remote } = await this.#prepare(context)
+    const names = connected.endpoint.protocol === 'a2a' ? await this.#namesFor(context) : undefined
+    const passed = (content: Content) => names?.translate(content) ?? content
+    const remoteCall: RemoteCall = {
+      ...remote,
+      ...(request.task && { task: request.task }),
+      ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
+      emit: (update, content) => remote.emit(update, content && passed(content)),
+    }
+    const work = (sent: RemoteCall) => this.#observed(() => send(connected, request, sent)).catch(refusedOr)
+    const answer = await this.#signedIn(request, context, { connected, remote: remoteCall }, work)
+    if ('refused' in answer) {
+      if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
+      throw await this.#withNames(answer.refused, request.action, connected, remote)
+    }
+    const { content } = answer
+    // A question passes as it is only in the protocol in which it can be answered.
+    const passes = 'output' in answer || content?.protocol === context.content?.protocol
+    if (content && passes) context.attach(passed(content))
+    const { package_name } = this.entry
+    if ('output' in answer) {
+      const output = checkOutput(package_name, answer.output)
+      refuseForged(package_name, output)
+      return output
+    }
+    const required: InputRequired = {
+      status: answer.status ?? 'input_required',
+      agent: package_name,
+      task_id: sealTask(answer.task, this.holderOf(context), await this.secret()),
+      question: checkOutput(package_name, answer.question) as InputRequired['question'],
+    }
+    return required as Json
+  }
+
+  /** Continues a task, or makes a call again that waited for a sign-in. */
+  async continue(task_id: string, params: JsonObject, context: Context): Promise<Json> {
+    const holder = this.holderOf(context)
+    const secret = await this.secret()
+    const waiting = openWaiting(task_id, holder, secret)
+    if (!waiting) {
+      const task = openTask(task_id, holder, secret)
+      return await this.call({ action: listedActions.continuation, params, read_only: false, task }, context)
+    }
+    if (isAccepted(params.inputResponses)) await this.waitForSignIn(waiting.since, context)
+    const { since: _, content, ...call } = waiting
+    return await this.call(call, content ? { ...context, content } : context)
+  }
+
+  /** The capabilities that the agent itself states. */
+  async describe(context: Context): Promise<readonly Capability[]> {
+    const { connected, remote } = await this.#prepare(context)
+    const { agent } = connected
+    if (!agent.describe) throw notCallable(this.entry)
+    return await agent.describe(remote)
+  }
+
+  /** Passes one request of MCP on. Throws Failure `sign_in_required`. */
+  async request(method: string, params: JsonObject, context: Context): Promise<McpAnswer> {
+    const { connected, remote } = await this.#prepare(context)
+    const { agent } = connected
+    if (!agent.request) throw notCallable(this.entry)
+    const sendBy = agent.request.bind(agent)
+    const work = (sent: RemoteCall) => this.#observed(() => sendBy(method, params, sent))
+    return await this.#signedIn(toolCallIn(method, params), context, { connected, remote }, work)
+  }
+
+  /** Tells the caller of changes, until either side ends it. */
+  async listen(filter: JsonObject, context: Context): Promise<void> {
+    const { connected, remote } = await this.#prepare(context)
+    const { agent } = connected
+    if (!agent.listen) throw notCallable(this.entry)
+    await agent.listen(filter, remote)
+  }
+
+  /** Resolves when the caller has signed in after a time (milliseconds since the epoch), or after a while. */
+  async waitForSignIn(since: number, { principal, signal }: Context): Promise<void> {
+    if (principal === null) return
+    const { endpoint } = this.connected()
+    await this.#options.signIn.signedIn({ entry: this.entry, endpoint, principal }, since, signal)
+  }
+
+  holderOf(context: Pick<Context, 'principal'>): TaskHolder {
+    return { agent: this.entry.id, caller: callerOf(context) }
+  }
+
+  /** Key of the HMAC of task references. */
+  secret(): Promise<Uint8Array> {
+    return this.#options.secret()
+  }
+
+  /** Does the work, and asks the caller to sign in where the agent wants that. */
+  async #signedIn<Answer extends object>(
+    call: ActionCall | undefined,
+    context: Context,
+    { connected, remote }: PreparedCall,
+    work: (remote: RemoteCall) => Promise<Answer | { readonly refused: Failure }>,
+  ): Promise<Answer | { readonly refused: Failure }> {
+    const { principal, content } = context
+    if (principal === null) return await work(remote)
+    const { signIn, secret, clock } = this.#options
+    const caller = { entry: this.entry, endpoint: connected.endpoint, principal }
+    return await withSignIn(signIn, caller, remote, work, async () => {
+      if (!call) return undefined
+      const waiting = { ...call, since: clock(), ...(content?.protocol === 'a2a' && { content }) }
+      return sealWaiting(waiting, this.holderOf(context), await secret())
+    })
+  }
+
+  async #namesFor(context: Context): Promise<CallerNames> {
+    return new CallerNames(this.holderOf(context), await this.secret(), contextIn(context.content))
+  }
+
+  /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */
+  async #prepare(context: Context): Promise<PreparedCall> {
+    const { package_name } = this.entry
+    const { principal, via, signal } = context
+    if (via.includes(package_name)) {
+      throw new Failure('loop_detected', `The call has passed ${package_name} already.`, {
+        hint: `Its path: ${via.join(', ')}.`,
+      })
+    }
+    const connected = this.connected()
+    const { endpoint, is_package } = connected
+    const { headers, permit } = this.#options
+    const credentials = is_package ? {} : await headers({ entry: this.entry, url: endpoint.url, principal })
+    const remote: RemoteCall = {
+      signal,
+      headers: { ...credentials, via: viaOf([...via, package_name]) },
+      ...(is_package && { permit: permit(this.entry, context) }),
+      caller: callerOf(context),
+      ...(context.content && { content: context.content }),
+      ...(context.notifyClient && { notifyClient: context.notifyClient }),
+      onActivity() {},
+      emit(update, content) {
+        checkPlain(package_name, update)
+        return context.emit(update, content)
+      },
+    }
+    return { connected, remote }
+  }
+
+  /** An agent's refusal of an unknown action, with the names that exist. */
+  async #withNames(
+    failure: Failure,
+    action: string,
+    { agent }: ConnectedAgent,
+    remote: RemoteCall,
+  ): Promise<Failure> {
+    if (failure.code !== 'unknown_action') return failure
+    const described = await agent.describe?.(remote).catch(() => undefined)
+    const names = (described ?? this.entry.capabilities).map(({ name }) => name)
+    if (names.length === 0) return failure
+    const itsNames = `It has: ${names.slice(0, maxNames).join(', ')}.`
+    if (action === listedActions.message) return this.#takesNoText(itsNames, failure)
+    const close = nearest(action, names)
+    const { hint = itsNames } = failure.details
+    const details = { ...failure.details, hint, ...(close.length > 0 && { nearest: close }) }
+    return new Failure(failure.code, failure.message, details, failure.cause)
+  }
+
+  /** The refusal of a message that names no action, as one of A2A, by an agent that has nothing but actions. */
+  #takesNoText(itsNames: string, { code, cause }: Failure): Failure {
+    const how =
+      'A message of A2A names one by message.metadata.skillId, or by a data part {"action", "params"}.'
+    const hint = `${itsNames} ${how}`
+    const { package_name } = this.entry
+    return new Failure(code, `A message to ${package_name} names one of its actions.`, { hint }, cause)
+  }
+
+  async #observed<Answer extends object>(
+    work: () => Promise<Answer | { readonly refused: Failure }>,
+  ): Promise<Answer | { readonly refused: Failure }> {
+    const started = performance.now()
+    const observe = (code: string) =>
+      this.#options.observe(this.entry.package_name, code, (performance.now() - started) / 1000)
+    try {
+      const answer = await work()
+      observe('refused' in answer ? answer.refused.code : 'ok')
+      return answer
+    } catch (thrown) {
+      observe(Failure.from(thrown).code)
+      throw thrown
+    }
+  }
+}
+
+/** The agent's own refusal of an action that it does not have. */
+function refusedOr(thrown: unknown): RemoteAnswer {
+  if (thrown instanceof Failure && thrown.code === 'unknown_action') return { refused: thrown }
+  throw thrown
+}
+
+function notCallable(entry: EntryDetail): Failure {
+  const { package_name, manifest_url, endpoints, callable_reason } = entry
+  const message =
+    endpointsOf(entry).length === 0
+      ? `${package_name} states no endpoint at which it could be called.`
+      : `${package_name} speaks no protocol that this gateway supports.`
+  return new Failure('not_callable', message, {
+    hint: callable_reason,
+    manifest_url,
+    endpoints,
+  })
+}
+
+/** The call of a tool that can be made again; undefined for any other request, and for the answer to a question. */
+function toolCallIn(method: string, { name, arguments: params = {}, requestState }: JsonObject) {
+  if (method !== 'tools/call' || requestState !== undefined || !isRecord(params)) return undefined
+  return { action: String(name), params: params as JsonObject, read_only: false }
+}
+
+/** The conversation that a caller of A2A names. */
+function contextIn(content: RequestContent | undefined): string | undefined {
+  const contextId = content?.protocol === 'a2a' ? content.message.contextId : undefined
+  return typeof contextId === 'string' && contextId !== '' ? contextId : undefined
+}
+
+/** Retries once if the action is read-only and the agent did not answer at all. */
+async function send(
+  { agent }: ConnectedAgent,
+  { action, params, read_only }: ActionCall,
+  remote: RemoteCall,
+): Promise<RemoteAnswer> {
+  try {
+    return await agent.call(action, params, remote)
+  } catch (thrown) {
+    const isBroken = thrown instanceof Failure && thrown.code === 'upstream_failed'
+    const isRefused = isBroken && thrown.details.retry_after_s !== undefined
+    if (!read_only || !isBroken || isRefused || remote.signal.aborted) throw thrown
+    return await agent.call(action, params, remote)
+  }
+}
+
+/** Key of the caller for the connections to the agent; it is never sent. */
+function callerOf({ principal }: Pick<Context, 'principal'>): string {
+  return principal === null ? 'anonymous' : principalKey(principal)
+}
