@@ -135,15 +135,15 @@ describe('an update', () => {
 
   test('which states what is stated already changes nothing: no revision, no time, no event', async () => {
     const { id, package_name } = await stage()
-    const said = { ...publication(package_name), description: 'Brews tea.', tags: ['tea'], version: '1' }
-    const changed = await registry.update({ agent: id }, said, ada)
-    const repeated = await registry.update({ agent: id, expected_revision: changed.revision }, said, ada)
+    const stated = { ...publication(package_name), description: 'Brews tea.', tags: ['tea'], version: '1' }
+    const changed = await registry.update({ agent: id }, stated, ada)
+    const repeated = await registry.update({ agent: id, expected_revision: changed.revision }, stated, ada)
     expect(repeated).toEqual(changed)
     const { events } = await registry.audit(id, 9, undefined, ada)
     expect(events.map(({ action }) => action)).toEqual(['update', 'publish'])
-    expect(await codeOf(registry.update({ agent: id }, said, eve))).not.toBe('ok')
+    expect(await codeOf(registry.update({ agent: id }, stated, eve))).not.toBe('ok')
     const [, other] = await Promise.all([
-      registry.update({ agent: id }, said, ada),
+      registry.update({ agent: id }, stated, ada),
       registry.update({ agent: id }, { name: 'Other' }, ada),
     ])
     expect(other).toMatchObject({ name: 'Other', revision: changed.revision + 1 })

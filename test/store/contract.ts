@@ -368,12 +368,12 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
         const other = await home.another()
         const ids = [first.id, second.id]
         const [passed] = await other.read.entries(ids, 'pass')
-        const kept = await other.read.entry({ id: first.id })
-        expect(kept).toEqual(passed)
-        expect(kept).not.toBe(passed)
-        expect((await other.read.entries(ids, 'pass'))[0]).toBe(kept)
-        const one = await other.read.entry({ id: second.id }, 'pass')
-        expect(await other.read.entry({ id: second.id })).not.toBe(one)
+        const cached = await other.read.entry({ id: first.id })
+        expect(cached).toEqual(passed)
+        expect(cached).not.toBe(passed)
+        expect((await other.read.entries(ids, 'pass'))[0]).toBe(cached)
+        const uncached = await other.read.entry({ id: second.id }, 'pass')
+        expect(await other.read.entry({ id: second.id })).not.toBe(uncached)
       })
 
       test('are as before after a change that fails, and after one that decides to change nothing', async () => {

@@ -218,8 +218,8 @@ export class Ranker {
     // The characters of a Chinese name mean other words.
     const english = han.test(excluded) ? excluded : await this.#inEnglish(meaning, excluded, new Set())
     if (english !== excluded) names.push(...english.trim().split(/\s+/))
-    const wanted = new Set(readQuery(intent).map(({ term }) => term))
-    const others = names.filter((name) => !termsOf(name).some((term) => wanted.has(term)))
+    const included = new Set(readQuery(intent).map(({ term }) => term))
+    const others = names.filter((name) => !termsOf(name).some((term) => included.has(term)))
     return { intent, excluded: [excluded, ...others].join(' ') }
   }
 
