@@ -103,8 +103,12 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
 
 /** What to do after an error of the command line. People expect options of `serve` for its settings, such as `--port`. */
 function helpOf(path: string): string {
-  if (path !== 'serve') return `dragoman ${path} --help shows how it is called, with examples.`
-  return 'It takes settings instead of options: PORT=9000 dragoman serve. To list them: dragoman doctor --settings'
+  if (path === 'serve')
+    return 'It takes settings instead of options: PORT=9000 dragoman serve. To list them: dragoman doctor --settings'
+  const help = `dragoman ${path} --help shows how it is called, with examples.`
+  return path === 'search'
+    ? `A word to leave out stands in quotes: dragoman search "weather -google". ${help}`
+    : help
 }
 
 function addExamples(command: Command, lines: readonly string[]): void {

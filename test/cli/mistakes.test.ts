@@ -77,6 +77,12 @@ test.each<[string, string[], number, RegExp[]]>([
     [/missing required argument 'action'/, /dragoman call --help shows how it is called/],
   ],
   ['a port as an option', ['serve', '--port', '9000'], 2, [/'--port'/, /PORT=9000 \S+.* serve/]],
+  [
+    'a word to leave out',
+    ['search', 'weather', '-google'],
+    2,
+    [/'-google'/, /stands in quotes: .* search "weather -google"/],
+  ],
   ['an unknown command', ['instal'], 2, [/Did you mean install\?/, /--help lists the commands/]],
 ])('%s is answered with what to do', async (_, args, code, texts) => {
   const ended = await run(args, { DRAGOMAN_DATA: folder.path })
