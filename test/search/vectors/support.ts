@@ -13,7 +13,7 @@ import type { Pair } from './oracle.ts'
 export const signal: AbortSignal = new AbortController().signal
 
 /** A vector in memory is rounded to 16 bits a number, which may swap entries that differ by less. */
-const tie = 2e-5
+const tie = 5e-5
 
 export function attributesOf(fields: Partial<EntryAttributes> = {}): EntryAttributes {
   const empty = Object.fromEntries(attributeNames.map((name) => [name, isList(name) ? [] : null]))
