@@ -150,6 +150,7 @@ describe('after an unclean end', () => {
     const first = startLog()
     const gateway = await startGateway({ DRAGOMAN_DATA: folder.path }, { log: first.log })
     await using other = await startGateway({ DRAGOMAN_DATA: folder.path }, { log: first.log })
+    await other.gateway.ready
     expect((await other.request('GET', '/readyz')).json).toMatchObject({ status: 'ready', reasons: [] })
     const checked = () => first.lines.filter((line) => line.includes('its check found no damage'))
     await expect.poll(checked, checkWait).toHaveLength(1)
