@@ -109,6 +109,21 @@ test('a change of some fields states these alone, and the others still follow th
   expect([entry?.tags, entry?.description, entry?.version]).toEqual([['sea'], 'Tides\nand moons.', '1'])
 })
 
+test('the page of an own package leads to the way in which each host uses it', async () => {
+  const packages = [{ registry_type: 'npm', identifier: '@acme/tides' }]
+  const params = { package_name: 'acme.tides', name: 'Tides', description: 'Tides.', packages }
+  const { signal } = new AbortController()
+  await home.gateway.dispatch(
+    { to: 'svc.registry', action: 'publish', params },
+    { principal: localPrincipal, client: 'local', signal },
+  )
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const browser = new Browser(home.url)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const { text } = await browser.open(`${home.url}/me/agents/acme.tides`)
+  expect(text).toContain('see <a href="/agent/acme.tides#use">Use it</a>.')
+})
+
 test("a name of one's own is refused with the place where its agent is changed", async () => {
   const { browser, page } = await visitor('uma', '/publish?way=form')
   const own = { ...agent, package_name: 'com.eva-weather.forecast', do: 'publish' }

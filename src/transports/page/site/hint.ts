@@ -18,11 +18,16 @@ const places: Readonly<Record<string, readonly [path: string, label: string]>> =
 
 const named = actionsInProse(Object.keys(places))
 
-/** A hint, in which a place of the page stands for each action that a program would call. */
-export function hintText(hint: string): Html {
+/**
+ * A hint, in which a place of the page stands for each action that a program would call. `agentPage`: the page of the
+ * agent that the hint is about, if it stands on another one.
+ */
+export function hintText(hint: string, agentPage = ''): Html {
   const parts = hint.split(named).map((part) => {
     const place = places[part]
-    return place === undefined ? part : html`<a href="${place[0]}">${place[1]}</a>`
+    if (place === undefined) return part
+    const [path, label] = place
+    return html`<a href="${path.startsWith('#') ? agentPage : ''}${path}">${label}</a>`
   })
   return html`${parts}`
 }

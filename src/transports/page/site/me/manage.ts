@@ -7,6 +7,7 @@ import type { Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed } from '../fields.ts'
+import { hintText } from '../hint.ts'
 import { pageOf, stateOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
@@ -128,7 +129,7 @@ function contentOf(visit: Visit, entry: EntryDetail, typed: Typed, offer: Transf
 <p><span class="name mono" dir="ltr">${package_name}</span> ${entry.version !== null && html`<span class="count">${entry.version}</span>`}</p>
 <div class="chips"><span class="chip">${isStage ? text.stage : text.active}</span><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${deprecated && html`<span class="chip">${text.deprecated}</span>`}</div>
 ${suspended && html`<p class="note bad">${text.suspended} ${suspended.reason}</p>`}
-<p class="hint">${entry.callable_reason}</p>
+<p class="hint">${hintText(entry.callable_reason, pageOf(package_name))}</p>
 <div class="chips">${act(isStage ? 'live' : 'stage', isStage ? text.go_live : text.unpublish, isStage)}${act('check', text.check)}<a class="button small" href="/me/verify?agent=${encodeURIComponent(package_name)}">${text.verify}</a>${!isStage && html`<a class="button small" href="${pageOf(package_name)}">${text.public_page}</a>`}</div>
 ${findings([...(entry.manifest?.findings ?? []), ...(entry.reading?.findings ?? []), ...(entry.warnings ?? [])])}
 ${editForm(visit, entry, typed)}
