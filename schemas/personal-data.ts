@@ -19,6 +19,12 @@ export const PersonalTable = z
   .meta({ id: 'PersonalTable' })
 export type PersonalTable = z.infer<typeof PersonalTable>
 
+/** The person whose data is meant; the caller when absent. */
+export interface PersonReference {
+  readonly subject?: string | undefined
+  readonly issuer?: string | undefined
+}
+
 export const PersonalDataPage = z
   .object({
     table: PersonalTable,

@@ -7,7 +7,7 @@ import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } fro
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
-import type { PersonalDataPage, PersonalTable } from '../../schemas/personal-data.ts'
+import type { PersonalDataPage, PersonalTable, PersonReference } from '../../schemas/personal-data.ts'
 import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
@@ -40,12 +40,6 @@ import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schem
 import type { UpstreamCall } from '../../src/common/upstream.ts'
 
 type Caller = Principal | null
-
-/** A person; the caller when absent. */
-interface PersonReference {
-  readonly subject?: string | undefined
-  readonly issuer?: string | undefined
-}
 
 /** All that the registry agent uses. */
 export interface RegistryPorts {

@@ -56,8 +56,8 @@ export async function verifyJwt(
 export function refused(fault: unknown, expired = fault instanceof errors.JWTExpired): Failure {
   if (fault instanceof Failure) return fault
   const message = expired ? 'The token has expired.' : 'The token is not valid here.'
-  return new Failure('unauthenticated', message, { hint: another }, fault)
+  return new Failure('unauthenticated', message, { hint: newTokenHint }, fault)
 }
 
-const another =
+const newTokenHint =
   'Get another where this one is from: from your identity provider, by `dragoman login URL`, or on the machine of the gateway by `dragoman token create`.'

@@ -174,7 +174,7 @@ export interface Claim {
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
 /** A pass over all entries does not keep what it reads: it would displace what callers ask for. */
-export type Pass = 'pass'
+type Pass = 'pass'
 
 /** Reads throw UnreadableEntry for a row that holds no valid entry. */
 export interface Reader {

@@ -11,10 +11,11 @@ import { renderStandardCard } from './standard-card.ts'
 
 type Card = Readonly<Record<string, unknown>>
 
-/** `interface`: in the registry's own form. */
 /** Cards in the requested form: the publisher's own, the registry's own form, or the standard one, signed. */
 interface Cards {
-  /** `through`: the standard card for calls through this gateway, instead of the publisher's own card. */
+  /**
+   * `interface`: in the registry's own form. `through`: the standard card for calls through this gateway, instead of the publisher's own card.
+   */
   card(
     agent: string,
     shape: StandardShape | 'interface',

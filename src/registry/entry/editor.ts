@@ -305,8 +305,8 @@ function updated(entry: StoredEntry, publication: Publication, at: string): Stor
   // The source of an unowned entry states all fields except those that an admin corrects.
   const before = entry.stated ?? (entry.owner ? null : [])
   const statedFields = before && [...new Set([...before, ...Object.keys(values)])]
-  const isSame = statedFields?.length === before?.length && isDeepStrictEqual({ ...entry, ...values }, entry)
-  if (isSame && entry.owner !== null) return entry
+  const statesNoMore = entry.owner !== null && statedFields?.length === before?.length
+  if (statesNoMore && isDeepStrictEqual({ ...entry, ...values }, entry)) return entry
   const { manifest_url } = values
   const moves = manifest_url !== undefined && manifest_url !== entry.manifest_url
   const unread = { card: null, card_sha256: null, manifest: null, signature: null, check_at: at }

@@ -17,9 +17,9 @@ interface ImporterOptions {
 }
 
 /**
- * Imports each line that is not blank as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name and upstream URL
- * updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3` and so on. Lines
- * of an MCP registry, `{server, _meta}`, are versions: all of one name make one entry.
+ * Imports each line that is not blank as an ACTIVE, unclaimed entry, all in one transaction. A line with a known name
+ * and upstream URL updates its entry if the line differs; a name taken by another upstream gets the suffix `-2`, `-3`
+ * and so on. Lines of an MCP registry, `{server, _meta}`, are versions: all of one name make one entry.
  */
 export async function importLines(
   { store, clock, createId }: ImporterOptions,

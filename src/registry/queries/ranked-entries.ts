@@ -7,7 +7,7 @@ import { isVisible } from '../entry/permissions.ts'
 import type { Views } from '../entry/view.ts'
 import type { RankedEntry } from './brief-page.ts'
 
-export interface RankedEntriesOptions {
+interface RankedEntriesOptions {
   readonly reader: Pick<Reader, 'entries'>
   readonly views: Views
   readonly credentialMarks: CredentialMarks

@@ -25,7 +25,7 @@ import { FullPages } from './full-pages.ts'
 import { type FreshnessOptions, IndexFreshness } from './index-freshness.ts'
 import { toIndexQuery } from './index-query.ts'
 import { noticeOf, noticeOfUse } from './notices.ts'
-import { type RankedEntriesOptions, rankedEntries } from './ranked-entries.ts'
+import { rankedEntries } from './ranked-entries.ts'
 import { createSearchCache } from './search-cache.ts'
 
 type Caller = Principal | null
@@ -72,7 +72,6 @@ export class SearchService {
   readonly #views: Views
   readonly #livenessCache: Pick<LivenessCache, 'swept'>
   readonly #credentialMarks: CredentialMarks
-  readonly #entries: RankedEntriesOptions
   readonly #fullPages = new FullPages()
   readonly #pages = new WeakMap<object, PageFacts>()
   readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
@@ -94,7 +93,6 @@ export class SearchService {
     this.#views = views
     this.#livenessCache = livenessCache
     this.#credentialMarks = credentialMarks
-    this.#entries = { reader, views, credentialMarks }
   }
 
   search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
@@ -215,7 +213,11 @@ export class SearchService {
     const hasText = input.query !== undefined
     const { query, question } = toIndexQuery(input, caller)
     const found = await this.#index.search(query, signal)
-    const ranked = await rankedEntries(found.hits.slice(0, limit), hasText, caller, this.#entries)
+    const ranked = await rankedEntries(found.hits.slice(0, limit), hasText, caller, {
+      reader: this.#reader,
+      views: this.#views,
+      credentialMarks: this.#credentialMarks,
+    })
     const tokens = (max_tokens ?? Number.POSITIVE_INFINITY) * charactersPerToken
     const page = pageOf(ranked, Math.min(maxPageCharacters, tokens))
     this.#pages.set(page, {

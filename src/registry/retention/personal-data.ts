@@ -1,18 +1,12 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
-import type { PersonalDataPage, PersonalTable } from '../../../schemas/personal-data.ts'
+import type { PersonalDataPage, PersonalTable, PersonReference } from '../../../schemas/personal-data.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { Committed, Editor } from '../entry/editor.ts'
 import { isAdmin, isSame } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
-
-/** The person whose data is meant; the caller when absent. */
-export interface PersonReference {
-  readonly subject?: string | undefined
-  readonly issuer?: string | undefined
-}
 
 interface PersonalDataOptions {
   readonly store: Store

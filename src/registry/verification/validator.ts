@@ -25,7 +25,7 @@ type Validate = (
   signal: AbortSignal,
 ) => Promise<Validation>
 
-/** Validates a card or a publication without writing anything. A caller reads too whether the name is free. */
+/** Validates a card or a publication without writing anything. A caller also learns whether the name is free. */
 export function createValidator(fetchCard: FetchCard, reader: Pick<Reader, 'entry' | 'claims'>): Validate {
   return async ({ manifest_url, card, publication }, caller, signal) => {
     if (card) return isFetchable(card) ? ofCard(card) : unfetchable
@@ -59,12 +59,15 @@ async function withNameFinding(
     return validation
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
-    const finding = error('name_taken', '/package_name', thrown.message, thrown.details.hint ?? otherName)
+    const finding = error(
+      'name_taken',
+      '/package_name',
+      thrown.message,
+      thrown.details.hint ?? 'Choose another name.',
+    )
     return { ...validation, valid: false, findings: [finding, ...validation.findings] }
   }
 }
-
-const otherName = 'Choose another name.'
 
 function ownName(name: string): Finding {
   const message = `You have an agent ${name} already.`

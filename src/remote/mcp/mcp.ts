@@ -26,8 +26,8 @@ const maxListeners = 256
 const maxListenersPerCaller = 16
 
 /**
- * Calls MCP servers of protocol version 2026-07-28 and older ones, over Streamable HTTP, HTTP+SSE and WebSocket. `open` and
- * `dial` come from one SafeFetch, whose `idle_ms` should cover a whole call: a tool may be silent for that time.
+ * Calls MCP servers of protocol version 2026-07-28 and older ones, over Streamable HTTP, HTTP+SSE and WebSocket.
+ * `open` and `dial` come from one SafeFetch, whose `idle_ms` should cover a whole call: a tool may be silent for that time.
  */
 export function createMcpConnect({
   clock = Date.now,

@@ -73,8 +73,8 @@ export function compareTies(left: Omit<Position, 'key'>, right: Omit<Position, '
 }
 
 /**
- * The text of a query, a package for a command that installs it, and its sort: without a text, `relevance` means `newest`. Throws Failure `invalid_request` for a
- * position of another sort.
+ * The text of a query, and its sort. A command that installs a package stands for the package; without a text,
+ * `relevance` means `newest`. Throws Failure `invalid_request` for a position of another sort.
  */
 export function textAndSort(query: IndexQuery): { readonly text: string; readonly sort: Sort } {
   const written = query.text?.trim() ?? ''

@@ -10,7 +10,8 @@ type Emit = (term: string, word: string, boilerplate: boolean) => void
 const maxCharacters = 20_000
 const maxTermLength = 64
 
-const eastAsian = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]`
+/** A letter of Chinese, Japanese or Korean, for expressions with the flag `v`. */
+export const eastAsian = String.raw`[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]`
 /** The marks of these scripts are vowels and tones. */
 const southeastAsian = String.raw`[[\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{M}]]`
 const unspaced = `[${eastAsian}${southeastAsian}]`
@@ -34,8 +35,8 @@ const accents = /[\u0300-\u036f]/g
 /**
  * Splits a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,
  * English ones stemmed (Porter); identifiers both in pieces and joined, so that `search_page`, `searchPage` and
- * `search-page` are equal; Han, kana, Hangul, Thai, Lao, Khmer and Burmese as pairs of characters. Terms above 64 characters are dropped.
- * `boilerplate` are the folded words without information, those of English when absent.
+ * `search-page` are equal; Han, kana, Hangul, Thai, Lao, Khmer and Burmese as pairs of characters. Terms above 64
+ * characters are dropped. `boilerplate` are the folded words without information, those of English when absent.
  */
 export function analyse(text: string, emit: Emit, boilerplate: ReadonlySet<string> = stopWords): void {
   const normal = text.slice(0, maxCharacters).normalize('NFKC').slice(0, maxCharacters)

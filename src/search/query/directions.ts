@@ -1,4 +1,4 @@
-import { fold, stem } from './analyse.ts'
+import { eastAsian, fold, stem } from './analyse.ts'
 import { stopWords } from './stop-words.ts'
 
 /** A conversion, as a term that no word equals: "PDF to Markdown" is `pdf>markdown`. */
@@ -47,12 +47,12 @@ const connectorsElsewhere = [
   String.raw`[を을를]\s?(?=[a-z0-9]{1,40}\s?(?:に|へ|으?로))`,
 ].join('|')
 const elsewhere = new RegExp(connectorsElsewhere, 'giu')
-const unspacedLetters = /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]&&\p{L}]+/gv
+const eastAsianRuns = new RegExp(`${eastAsian}+`, 'gv')
 
 /** The directions that a request asks for, in any language whose connectors are known. */
 export function directionsAsked(request: string): Set<Direction> {
   const text = request.slice(0, maxCharacters)
-  return directionsOf(text.replace(elsewhere, ' to ').replace(unspacedLetters, ' '))
+  return directionsOf(text.replace(elsewhere, ' to ').replace(eastAsianRuns, ' '))
 }
 
 export function reversed(direction: Direction): Direction {

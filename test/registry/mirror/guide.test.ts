@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { MirrorKind } from '../../../schemas/mirror.ts'
 import { run, temporaryFolder } from '../../support/command.ts'
@@ -46,31 +47,37 @@ test('docs/mirror.md has every kind of source', () => {
   for (const kind of MirrorKind.options) expect(guide).toContain(`| \`${kind}\` |`)
 })
 
-test('a run that fails prints why and exits with 1, and its mirror says so', async () => {
-  await using registry = await startRegistryReplay([], (_, response) => {
-    response.writeHead(403).end()
-    return true
-  })
-  await using folder = await temporaryFolder()
+/** The command line over a data folder with the mirror `other`, whose source answers so. */
+async function mirrored(answer: (response: ServerResponse) => void) {
+  const stack = new AsyncDisposableStack()
+  const registry = stack.use(
+    await startRegistryReplay([], (_, response) => {
+      answer(response)
+      return true
+    }),
+  )
+  const folder = stack.use(await temporaryFolder())
   const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_ALLOW_ORIGINS: registry.url }
-  await run(['mirror', 'add', `${registry.url}/v0.1`, '--name', 'other'], environment)
-  const { code, stderr } = await run(['mirror', 'run', 'other'], environment)
+  const dragoman = (...args: string[]) => run(args, environment)
+  await dragoman('mirror', 'add', `${registry.url}/v0.1`, '--name', 'other')
+  return { dragoman, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+test('a run that fails prints why and exits with 1, and its mirror says so', async () => {
+  await using mirror = await mirrored((response) => void response.writeHead(403).end())
+  const { code, stderr } = await mirror.dragoman('mirror', 'run', 'other')
   expect(code).toBe(1)
   expect(stderr).toContain('answers 403')
-  expect((await run(['mirror', 'list'], environment)).stdout).toContain('failing')
+  expect((await mirror.dragoman('mirror', 'list')).stdout).toContain('failing')
 })
 
 test('a run that meets a limit says what the operator can do', async () => {
-  await using registry = await startRegistryReplay([], (_, response) => {
+  await using mirror = await mirrored((response) => {
     response.writeHead(200)
     const write = () => response.writable && response.write('x'.repeat(1 << 20), write)
     write()
-    return true
   })
-  await using folder = await temporaryFolder()
-  const environment = { DRAGOMAN_DATA: folder.path, DRAGOMAN_ALLOW_ORIGINS: registry.url }
-  await run(['mirror', 'add', `${registry.url}/v0.1`, '--name', 'other'], environment)
-  const { code, stderr } = await run(['mirror', 'run', 'other'], environment)
+  const { code, stderr } = await mirror.dragoman('mirror', 'run', 'other')
   expect(code).toBe(1)
   expect(stderr).toContain('larger than')
   expect(stderr).toContain('dragoman mirror remove other, then add it again with --filter')
