@@ -1,4 +1,5 @@
 import type { Correction } from '../../../schemas/search.ts'
+import type { Language } from '../query/languages.ts'
 import {
   isEnglish,
   languageIn,
@@ -98,11 +99,12 @@ export class Ranker {
     const { exact, filter, words_only } = query
     const written = readRequest(text)
     const { intent } = written
-    const terms = readQuery(intent)
+    const language = languageIn(intent)
+    const terms = readQuery(intent, language)
     if (exact || vocabulary.isName(text)) return { text, request: written, terms, meant: intent }
     const meaning = words_only ? undefined : this.#meaning()
-    const request = await this.#withOtherNames(written, meaning)
-    const foreign = await this.#readForeign(meaning, text, request, terms)
+    const request = await this.#withOtherNames(written, terms, meaning)
+    const foreign = await this.#readForeign({ text, request, terms }, language, meaning)
     if (foreign) return foreign
     const spelling = {
       isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
@@ -113,8 +115,10 @@ export class Ranker {
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
     if (!corrected) return this.#withSynonyms(text, request, terms)
-    const meant = await this.#withOtherNames(readRequest(corrected.text), meaning)
-    const reading = this.#withSynonyms(corrected.text, meant, readQuery(meant.intent))
+    const meant = readRequest(corrected.text)
+    const meantTerms = readQuery(meant.intent)
+    const excluding = await this.#withOtherNames(meant, meantTerms, meaning)
+    const reading = this.#withSynonyms(corrected.text, excluding, meantTerms)
     return { ...reading, corrected: corrected.corrections }
   }
 
@@ -211,26 +215,28 @@ export class Ranker {
   }
 
   /** A request that excludes what it names by its other names as well: `k8s` and Kubernetes, Google in other scripts. */
-  async #withOtherNames(request: Request, meaning: Meaning | undefined): Promise<Request> {
+  async #withOtherNames(
+    request: Request,
+    terms: readonly QueryTerm[],
+    meaning: Meaning | undefined,
+  ): Promise<Request> {
     const { intent, excluded } = request
     if (excluded === '') return request
     const names = this.#synonyms.expand(excluded, readQuery(excluded)).filter((name) => !name.includes(' '))
     // The characters of a Chinese name mean other words.
     const english = han.test(excluded) ? excluded : await this.#inEnglish(meaning, excluded, new Set())
     if (english !== excluded) names.push(...english.trim().split(/\s+/))
-    const included = new Set(readQuery(intent).map(({ term }) => term))
+    const included = new Set(terms.map(({ term }) => term))
     const others = names.filter((name) => !termsOf(name).some((term) => included.has(term)))
     return { intent, excluded: [excluded, ...others].join(' ') }
   }
 
   /** The English words of a query in another language, and its own; undefined for an English one. */
   async #readForeign(
+    { text, request, terms }: Pick<Reading, 'text' | 'request' | 'terms'>,
+    { words, phrases }: Language,
     meaning: Meaning | undefined,
-    text: string,
-    request: Request,
-    terms: readonly QueryTerm[],
   ): Promise<Reading | undefined> {
-    const { words, phrases } = languageIn(request.intent)
     const intent = phrases ? request.intent.replace(phrases, ' ') : request.intent
     const english = await this.#inEnglish(meaning, intent, words)
     if (english === intent) return undefined

@@ -24,9 +24,8 @@ const blanks = /[^\p{L}\p{M}\p{N}]+/u
  * The distinct terms of a query in order, at most 256, without boilerplate of its language such as "please find me a".
  * A query that consists of boilerplate has none.
  */
-export function readQuery(text: string): QueryTerm[] {
+export function readQuery(text: string, { words, phrases }: Language = languageIn(text)): QueryTerm[] {
   const query = text.slice(0, maxCharacters)
-  const { words, phrases } = languageIn(query)
   const terms = new Map<string, QueryTerm>()
   const boilerplate = withoutNames(words, query)
   const read = (part: string, counts: (term: string) => boolean) =>
@@ -47,7 +46,8 @@ export function readQuery(text: string): QueryTerm[] {
 
 /** How the language of a query asks. */
 export function languageIn(text: string): Language {
-  return languageOf(text, text.split(blanks).map(fold))
+  const query = text.slice(0, maxCharacters)
+  return languageOf(query, query.split(blanks).map(fold))
 }
 
 /** Boilerplate without the words that are written in capitals, such as WHO or IT: those are names. */
