@@ -1,7 +1,7 @@
 import type { SessionsOptions } from '../../agents/playground/sessions.ts'
 import type { Site } from '../../schemas/site.ts'
 import type { Login } from '../auth/logins/login.ts'
-import { type Clock, systemWait, type Wait } from '../common/clock.ts'
+import { type Clock, type CorrectedClock, corrected, systemWait, type Wait } from '../common/clock.ts'
 import { uuidV7 } from '../common/uuid.ts'
 import type { ResolveTxt } from '../net/fetch/resolver.ts'
 import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
@@ -76,7 +76,9 @@ export interface Runtime {
   readonly stack: AsyncDisposableStack
   readonly config: Config
   readonly options: GatewayOptions
+  /** Follows the clock of the store, so that all gateways of a store agree. */
   readonly clock: Clock
+  readonly shiftClock: CorrectedClock['shift']
   readonly wait: Wait
   readonly log: Logger
   readonly health: Health
@@ -91,7 +93,8 @@ export interface Runtime {
 }
 
 export function createRuntime(stack: AsyncDisposableStack, config: Config, options: GatewayOptions): Runtime {
-  const { clock = Date.now, wait = systemWait } = options
+  const { wait = systemWait } = options
+  const { now: clock, shift: shiftClock } = corrected(options.clock ?? Date.now)
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
   const outage = new Outage(log, clock)
   let reached = `http://${config.HOST}:${config.PORT}`
@@ -100,6 +103,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     config,
     options,
     clock,
+    shiftClock,
     wait,
     log,
     health: new Set(),

@@ -5,7 +5,8 @@ import type { Runtime } from './runtime.ts'
 
 /** Milliseconds between two attempts to write to a store that refuses writes. */
 const probeMilliseconds = 10_000
-/** Another gateway takes a task for abandoned whose process is a minute behind. */
+/** A smaller difference, in milliseconds, may be the way of the answer. */
+const leastCorrection = 2000
 const maxClockDifference = 15_000
 const probeSetting = 'write_probe'
 
@@ -43,13 +44,18 @@ export class HealthObserver implements StoreObserver {
   readonly onAnswer = (): void => this.#runtime.outage.end()
 
   readonly onClock = (ahead: number): void => {
-    const { log, health } = this.#runtime
-    const differs = Math.abs(ahead) > maxClockDifference
+    if (Math.abs(ahead) < leastCorrection) return
+    const { log, health, shiftClock } = this.#runtime
+    const correction = shiftClock(ahead)
+    const differs = Math.abs(correction) > maxClockDifference
     if (differs === health.has('clock_differs')) return
     if (differs) {
       health.add('clock_differs')
-      const seconds = Math.round(ahead / 1000)
-      log.error({ seconds }, 'the clock differs from that of the store, which is ahead by these seconds')
+      const seconds = Math.round(correction / 1000)
+      log.error(
+        { seconds },
+        'the clock differs from that of the store, which is ahead by these seconds and which the gateway goes by',
+      )
     } else {
       health.delete('clock_differs')
       log.warn('the clock agrees with that of the store again')

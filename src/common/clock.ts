@@ -26,3 +26,18 @@ export function monotonic(clock: Clock): Clock {
     return now + behind
   }
 }
+
+/** A clock that another clock corrects. */
+export interface CorrectedClock {
+  readonly now: Clock
+  /** Sets the clock forward by these milliseconds, or back, in whole ones; returns the correction in all. */
+  shift(milliseconds: number): number
+}
+
+export function corrected(clock: Clock): CorrectedClock {
+  let correction = 0
+  return {
+    now: () => clock() + correction,
+    shift: (milliseconds) => (correction += Math.round(milliseconds)),
+  }
+}

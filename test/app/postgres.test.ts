@@ -3,14 +3,16 @@ import { cp } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { GatewayOptions } from '../../src/app/runtime.ts'
 import { startJobs } from '../../src/cli/jobs.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { serveTargets } from '../registry/webhooks/targets.ts'
+import { serveA2a } from '../support/a2a-agents.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startRevision } from '../support/hosted.ts'
-import { list } from '../support/listed.ts'
+import { list, listByCard } from '../support/listed.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run as runProcess } from '../support/processes.ts'
 import { publication } from '../support/registry.ts'
@@ -66,16 +68,16 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
   afterAll(() => postgres?.[Symbol.asyncDispose]())
 
   /** Two gateways over one database, with separate data folders; the operator copies the keys. */
-  async function startPair(settings: Record<string, string> = {}) {
+  async function startPair(settings: Record<string, string> = {}, ofSecond: GatewayOptions = {}) {
     const stack = new AsyncDisposableStack()
     const { path } = stack.use(await temporaryFolder())
     const DATABASE_URL = await postgres.createDatabase()
     const [here, there] = [join(path, 'here'), join(path, 'there')]
-    const start = async (DRAGOMAN_DATA: string) =>
-      stack.use(await startGateway({ ...settings, DATABASE_URL, DRAGOMAN_DATA }))
+    const start = async (DRAGOMAN_DATA: string, options: GatewayOptions = {}) =>
+      stack.use(await startGateway({ ...settings, DATABASE_URL, DRAGOMAN_DATA }, options))
     const first = await start(here)
     await cp(join(here, 'keys'), join(there, 'keys'), { recursive: true })
-    const second = await start(there)
+    const second = await start(there, ofSecond)
     await Promise.all([first.gateway.ready, second.gateway.ready])
     return { first, second, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   }
@@ -271,6 +273,29 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     const ofClock = lines.filter(({ msg }) => msg.startsWith('the clock'))
     expect(ofClock).toMatchObject([{ level: 50, seconds: 60 }, { level: 40 }])
   }, 30_000)
+
+  test('go by the clock of the database, so that one that is ahead does not end the tasks of another', async () => {
+    await using agent = await serveA2a()
+    const ahead = { clock: () => Date.now() + 120_000 }
+    await using pair = await startPair({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }, ahead)
+    const { first, second } = pair
+    await listByCard(first, 'com.example.greeter', agent.origin)
+    const headers = { 'A2A-Version': '1.0', 'Content-Type': 'application/a2a+json' }
+    const token = await first.token('ada')
+    const parts = [{ data: { to: 'com.example.greeter', action: 'hang', params: {} } }]
+    const body = {
+      configuration: { returnImmediately: true },
+      message: { messageId: 'm', role: 'ROLE_USER', parts },
+    }
+    const sent = await first.request('POST', '/a2a/v1/message:send', { token, headers, body })
+    const { id } = sent.json.task
+    const readyz = async () => (await second.request('GET', '/readyz')).json
+    await vi.waitFor(async () => expect((await readyz()).reasons).toEqual(['clock_differs']), 10_000)
+    for (const gateway of [second, first]) {
+      const { json } = await gateway.request('GET', `/a2a/v1/tasks/${id}`, { token, headers })
+      expect(json.status.state).toMatch(/SUBMITTED|WORKING/)
+    }
+  })
 
   test('are not ready while the database has frozen, and answer a balancer that asks', async () => {
     await using folder = await temporaryFolder()
