@@ -5,7 +5,7 @@ import { type Reference, type StoredEntry, UnreadableEntry } from '../store.ts'
 import { parseEntry } from './group-commit/decision-reads.ts'
 
 /** Bounds: characters of the documents of cached entries, and cached names. */
-const defaultCharacters = 32_000_000
+const defaultCharacters = 16_000_000
 const cachedNames = 20_000
 
 /** An entry and the characters of its document. */
