@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { Failure } from '../../schemas/failure.ts'
 import { storeAt } from '../registry/indexing/snapshot.ts'
 import { Lease } from '../registry/lease.ts'
@@ -13,8 +12,6 @@ import type { Runtime } from './runtime.ts'
 
 /** Time that the search engine may take to answer, in milliseconds; a search has less. */
 const engineTimeout = 60_000
-/** Percent by which the old generation grows between two collections. */
-const heapGrowth = 40
 
 /** The index and the vectors of the configured engine. */
 export interface SearchEngine {
@@ -43,8 +40,6 @@ export async function openSearchEngine(
     import('../search/elasticsearch/elastic-index.ts'),
     import('../search/elasticsearch/elastic-vectors.ts'),
   ])
-  // Such a gateway keeps little: by default its heap doubles or triples before it is collected.
-  setFlagsFromString(`--heap-growing-percent=${heapGrowth}`)
   const opened = new Set<TailedIndex>()
   const isBeside = options.rebuild_index === true
   const use: EngineUse = {
