@@ -21,8 +21,8 @@ export function isSpellable(word: string): boolean {
 }
 
 /**
- * Words with the number of documents that have them. A search for similar words compares the letters of all words as
- * bits, which takes some 2 ns a word, then the few that remain letter by letter: it needs no further index.
+ * Words with the number of documents that have them. A search for similar words compares the letters of all words of
+ * about the same length as bits, which takes some 2 ns a word, then the few that remain letter by letter.
  */
 export class WordList {
   readonly #ids = new Map<string, number>()
@@ -31,10 +31,8 @@ export class WordList {
   readonly #uses: number[] = []
   readonly #counted: number[] = []
   readonly #free: number[] = []
-  /** The letters of each word as bits; valid where there is a length. */
-  #masks = new Uint32Array(1024)
-  /** The number of letters of each word; 0 until a search needs it. */
-  #lengths = new Uint8Array(1024)
+  /** The words by their lengths; undefined until the first search, so that a start is fast. */
+  #byLength: readonly WordsOfLength[] | undefined
 
   /** Restores what `save` returned. */
   static async load(sections: Sections): Promise<WordList> {
@@ -50,8 +48,6 @@ export class WordList {
         else list.#ids.set(word, id)
       }
     }
-    list.#masks = new Uint32Array(list.#words.length + 1024)
-    list.#lengths = new Uint8Array(list.#words.length + 1024)
     return list
   }
 
@@ -74,9 +70,10 @@ export class WordList {
     const left = (this.#uses[id] ?? 0) - 1
     this.#uses[id] = left
     if (left > 0) return
-    this.#ids.delete(this.#words[id] ?? '')
+    const word = this.#words[id] ?? ''
+    this.#ids.delete(word)
+    this.#byLength?.[word.length]?.remove(id)
     this.#words[id] = ''
-    this.#lengths[id] = 0
     this.#free.push(id)
   }
 
@@ -95,18 +92,19 @@ export class WordList {
     const mask = maskOf(written)
     const edits = Math.min(maxEdits, Math.ceil(limit))
     const [shortest, longest] = [written.length - edits, written.length + edits]
-    const masks = this.#masks
-    const lengths = this.#lengths
-    const count = this.#words.length
-    for (let id = 0; id < count; id++) {
-      const length = lengths[id] || this.#read(id)
-      if (length < shortest || length > longest) continue
-      const other = masks[id] as number
-      if (bits(mask & ~other) > edits || bits(other & ~mask) > edits) continue
-      if (this.#counted[id] === 0) continue
-      const word = this.#words[id] as string
-      const cost = editCost(written, word, limit)
-      if (cost <= limit) found.push({ word, cost })
+    this.#byLength ??= this.#divided()
+    for (const { ids, masks, size } of this.#byLength.slice(Math.max(0, shortest), longest + 1)) {
+      for (let at = 0; at < size; at++) {
+        const other = masks[at] as number
+        const different = mask ^ other
+        if (bits(different) > 2 * edits || bits(different & mask) > edits || bits(different & other) > edits)
+          continue
+        const id = ids[at] as number
+        if (this.#counted[id] === 0) continue
+        const word = this.#words[id] as string
+        const cost = editCost(written, word, limit)
+        if (cost <= limit) found.push({ word, cost })
+      }
     }
     return found
   }
@@ -117,23 +115,46 @@ export class WordList {
     this.#words[id] = word
     this.#uses[id] = 0
     this.#counted[id] = 0
-    if (id >= this.#masks.length) {
-      const masks = new Uint32Array(2 * id)
-      masks.set(this.#masks)
-      this.#masks = masks
-      const lengths = new Uint8Array(2 * id)
-      lengths.set(this.#lengths)
-      this.#lengths = lengths
-    }
+    this.#byLength?.[word.length]?.add(id, word)
     return id
   }
 
-  #read(id: number): number {
-    const word = this.#words[id] as string
-    this.#masks[id] = maskOf(word)
-    this.#lengths[id] = word.length
-    return word.length
+  #divided(): readonly WordsOfLength[] {
+    const byLength = Array.from({ length: maxLetters + 1 }, () => new WordsOfLength())
+    for (const [word, id] of this.#ids) byLength[word.length]?.add(id, word)
+    return byLength
   }
+}
+
+/** The numbers of the words of one length, and their letters as bits. */
+class WordsOfLength {
+  ids = new Uint32Array(16)
+  masks = new Uint32Array(16)
+  size = 0
+
+  add(id: number, word: string): void {
+    if (this.size === this.ids.length) {
+      this.ids = doubled(this.ids)
+      this.masks = doubled(this.masks)
+    }
+    this.ids[this.size] = id
+    this.masks[this.size] = maskOf(word)
+    this.size++
+  }
+
+  /** The last word takes the place of the removed one. */
+  remove(id: number): void {
+    const at = this.ids.indexOf(id)
+    this.size--
+    this.ids[at] = this.ids[this.size] as number
+    this.masks[at] = this.masks[this.size] as number
+  }
+}
+
+function doubled(numbers: Uint32Array): Uint32Array<ArrayBuffer> {
+  const more = new Uint32Array(2 * numbers.length)
+  more.set(numbers)
+  return more
 }
 
 function maskOf(word: string): number {
