@@ -3,6 +3,8 @@ import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test } from 'vitest'
 import { principalKey } from '../../src/common/principal-key.ts'
+import { permitted } from '../../src/remote/mcp/permitted.ts'
+import type { Launch, Permit } from '../../src/remote/remote-agent.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { a2aVersion } from '../support/a2a.ts'
@@ -66,7 +68,8 @@ test('a package that is not approved is refused with the same code over every tr
   }
 })
 
-async function connectBy(transport: Transport, answer: object) {
+/** `answer`: to each form, or what gives it. */
+async function connectBy(transport: Transport, answer: object | (() => object)) {
   const client = new Client(
     { name: 'test', version: '1' },
     {
@@ -77,7 +80,7 @@ async function connectBy(transport: Transport, answer: object) {
   const questions: string[] = []
   client.setRequestHandler('elicitation/create', ({ params }) => {
     questions.push(params.message)
-    return answer as { action: 'accept' }
+    return (typeof answer === 'function' ? answer() : answer) as { action: 'accept' }
   })
   await client.connect(transport)
   return { client, questions, [Symbol.asyncDispose]: () => client.close() }
@@ -89,12 +92,12 @@ function connect(path: string, answer: object, by = token) {
 }
 
 /** Ada's own host, over pipes. */
-function connectHost(answer: object) {
+function connectHost(answer: object | (() => object)) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const onError = () => {}
   const service = createMcpService(home.gateway, '1', onError)
-  const identify = () => ({ ...ada, own_host: true as const })
-  void serveMcpStdio(service, { identify }, onError, { input, output })
+  const person = { ...ada, own_host: true as const }
+  void serveMcpStdio(service, { identify: () => person }, onError, { input, output })
   const transport: Transport = {
     async start() {
       createInterface({ input: output }).on('line', (line) => transport.onmessage?.(JSON.parse(line)))
@@ -169,6 +172,84 @@ test('a person who declines is asked once, and nothing starts', async () => {
   }
   expect(connected.questions).toHaveLength(1)
   expect(runner.starts).toHaveLength(starts)
+})
+
+test('a no of one host does not count for another one', async () => {
+  await list('com.example/elsewhere')
+  await using declining = await connectHost({ action: 'decline' })
+  expect((await declining.client.callTool(echo('com.example/elsewhere'))).isError).toBe(true)
+  await using approving = await connectHost(accept({ approve: true }))
+  expect((await approving.client.callTool(echo('com.example/elsewhere'))).isError).toBeUndefined()
+})
+
+test('a form that is sent without its tick is no answer: the next call asks again', async () => {
+  await list('com.example/unticked')
+  await using connected = await connectHost(accept({ approve: false }))
+  for (let count = 0; count < 2; count++) {
+    const { content } = await connected.client.callTool(echo('com.example/unticked'))
+    expect(JSON.stringify(content)).toContain('Another call asks again.')
+  }
+  expect(connected.questions).toHaveLength(2)
+})
+
+test('a call that ends during the installation leaves it to the next call, which asks nothing', async () => {
+  await list('com.example/slow')
+  await using connected = await connectHost(accept({ approve: true }))
+  const installed = runner.installs.length
+  const [began, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  runner.beforeInstall = () => {
+    began.resolve()
+    return released.promise
+  }
+  const impatient = new AbortController()
+  const told: unknown[] = []
+  const first = connected.client.callTool(echo('com.example/slow'), {
+    signal: impatient.signal,
+    onprogress: ({ message }) => void told.push(message),
+  })
+  await began.promise
+  impatient.abort()
+  await expect(first).rejects.toThrow()
+  expect(told).toContain('installing')
+  runner.beforeInstall = async () => {}
+  const second = connected.client.callTool(echo('com.example/slow'), {
+    onprogress: ({ message }) => void (message?.startsWith('Waits for') && released.resolve()),
+  })
+  expect((await second).content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+  expect(connected.questions).toHaveLength(1)
+  expect(runner.installs.slice(installed)).toEqual(['@example/well 1.0.0'])
+})
+
+test('a question without an answer keeps no other call waiting', async () => {
+  await list('com.example/left')
+  const shown = Promise.withResolvers<void>()
+  const answers = [accept({ approve: true }), new Promise<object>(() => {})]
+  await using connected = await connectHost(() => {
+    shown.resolve()
+    return answers.pop() ?? {}
+  })
+  connected.client.callTool(echo('com.example/left')).catch(() => {})
+  await shown.promise
+  const { content } = await connected.client.callTool(echo('com.example/left'))
+  expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+})
+
+test('a caller who waits for an installation is told again and again', async () => {
+  const told: object[] = []
+  const enough = Promise.withResolvers<Launch>()
+  const launch: Launch = { key: 'a', start: () => Promise.reject(new Error('Nothing starts.')) }
+  const emit = async (update: object) => {
+    if (told.push(update) === 3) enough.resolve(launch)
+  }
+  const permit: Permit = ({ progress }) => {
+    progress('Installs 3 packages')
+    return enough.promise
+  }
+  const { signal } = new AbortController()
+  expect(await permitted(permit, { signal, emit }, undefined, 1)).toBe(launch)
+  expect(told).toEqual(
+    [1 / 2, 2 / 3, 3 / 4].map((progress) => ({ progress, message: 'Installs 3 packages' })),
+  )
 })
 
 test('nobody else is asked to approve, and neither is a caller without a host that can ask', async () => {

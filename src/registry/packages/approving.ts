@@ -50,7 +50,7 @@ export interface ApprovingOptions extends Pick<LaunchesOptions, 'noteRun'> {
 export type Progress = (text: string) => void
 
 /** What an approval of a package would come to: the package as it is published now, and how it would run. */
-interface Plan {
+export interface Plan {
   readonly entry: EntryDetail
   readonly input: ApprovalInput
   readonly prepared: Prepared

@@ -4,6 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
+import { createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ActiveApproval,
@@ -13,7 +14,7 @@ import {
   shownApproval,
   valueKey,
 } from './approvals.ts'
-import { Approving, type ApprovingOptions, type Progress } from './approving.ts'
+import { Approving, type ApprovingOptions, type Plan, type Progress } from './approving.ts'
 import { homeOf, Launches, type LaunchesOptions, type PackageLaunch } from './launches.ts'
 
 interface PackagesOptions
@@ -25,6 +26,14 @@ interface PackagesOptions
 
 /** Asks the caller a question of MCP. */
 type Ask = (question: { readonly method: string; readonly params: JsonObject }) => Promise<JsonObject>
+
+/** The call for which a package starts. */
+interface StartCall {
+  readonly signal: AbortSignal
+  /** Absent where nobody can be asked. */
+  readonly ask?: Ask | undefined
+  readonly progress: Progress
+}
 
 /** Packages that may run here: their approvals, and whether one may start for a caller. */
 export interface Packages {
@@ -40,10 +49,10 @@ export interface Packages {
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
   forgetPerson(owner: string): Promise<void>
   /**
-   * How the package of an entry starts for a caller, who is asked if a person's own host can ask. Throws Failure
-   * `approval_required`.
+   * How the package of an entry starts for a caller, who is asked if a person's own host can ask. What the person has
+   * approved is installed even if the call ends before. Throws Failure `approval_required`.
    */
-  permit(entry: EntryDetail, caller: Principal | null, ask: Ask | undefined): Promise<PackageLaunch>
+  permit(entry: EntryDetail, caller: Principal | null, call: StartCall): Promise<PackageLaunch>
 }
 
 export function createPackages(options: PackagesOptions): Packages {
@@ -55,8 +64,10 @@ export function createPackages(options: PackagesOptions): Packages {
     variablesFor: (...of) => secrets.variablesFor(...of),
   })
   const approving = new Approving({ ...options, approvals, launches })
-  /** Entries whose start the person has declined in this process. */
-  const declined = new Set<string>()
+  /** Entries whose start the person of a host has declined: each host has a principal of its own. */
+  const declined = new WeakMap<Principal, Set<string>>()
+  /** One installation at a time for each person and package. */
+  const install = createKeyedSemaphore(1)
 
   /** The approval that serves a caller: their own, or that of the operator. */
   async function approvalFor(
@@ -73,27 +84,54 @@ export function createPackages(options: PackagesOptions): Packages {
     return caller?.own_host === true
   }
 
-  /** Asks the person of this host; undefined if they declined. */
-  async function askPerson(
-    entry: EntryDetail,
-    caller: Principal,
-    ask: Ask,
-  ): Promise<ActiveApproval | undefined> {
-    const signal = AbortSignal.timeout(askTime_ms)
-    const planned = await approving.plan(entry, unasked(entry), signal)
+  /** How the package starts, or why it may not. */
+  async function launchFor(entry: EntryDetail, caller: Principal | null): Promise<PackageLaunch | string> {
+    const found = await approvalFor(entry, caller)
+    const difference = found && approvals.difference(found, entry)
+    if (found && difference === null) return await launches.of(entry, found, caller)
+    return difference ?? 'Nobody has approved it.'
+  }
+
+  /** What the person of this host approves. Throws Failure `approval_required` if they do not. */
+  async function askPerson(entry: EntryDetail, caller: Principal, ask: Ask): Promise<Plan> {
+    const planned = await approving.plan(entry, unasked(entry), AbortSignal.timeout(planTime_ms))
     const { tools: _, ...report } = await approving.report(planned, null)
     if (report.missing.length > 0)
       throw required(entry, `It needs values: ${report.missing.join(', ')}.`, report.missing)
     const answer = await ask({ method: 'elicitation/create', params: question(report) })
+    if (answer.action !== 'accept') {
+      const others = declined.get(caller) ?? []
+      declined.set(caller, new Set([...others, entry.id]))
+      launches.refused(entry, caller, 'The person declined.')
+      throw required(entry, userDeclined, [])
+    }
     const content = answer.content as { readonly approve?: unknown } | undefined
-    if (answer.action !== 'accept' || content?.approve !== true) return undefined
+    if (content?.approve === true) return planned
+    throw required(entry, `The user sent the form without ticking "${tick}". Another call asks again.`, [])
+  }
+
+  /** Starts what the person of this host approves, or has approved in a call that ended before its installation. */
+  async function startAsked(
+    entry: EntryDetail,
+    caller: Principal,
+    ask: Ask,
+    { signal, progress }: StartCall,
+  ): Promise<PackageLaunch> {
     const scope = principalKey(caller)
-    return await approving.commit(planned, {
-      scope,
-      caller,
-      signal: AbortSignal.timeout(installTime_ms),
-      progress() {},
-    })
+    const waitForInstall = async () => {
+      const turn = install(`${scope} ${entry.id}`, signal)
+      if (turn instanceof Promise) progress('Waits for the installation of the package')
+      return await turn
+    }
+    ;(await waitForInstall())[Symbol.dispose]()
+    const since = await launchFor(entry, caller)
+    if (typeof since !== 'string') return since
+    if (declined.get(caller)?.has(entry.id)) throw required(entry, userDeclined, [])
+    const planned = await askPerson(entry, caller, ask)
+    using _ = await waitForInstall()
+    const installed = AbortSignal.timeout(installTime_ms)
+    const approval = await approving.commit(planned, { scope, caller, signal: installed, progress })
+    return await launches.of(entry, approval, caller)
   }
 
   return {
@@ -137,26 +175,22 @@ export function createPackages(options: PackagesOptions): Packages {
       const homes = [...own.map(({ id }) => id), ...shared.map((approval) => homeOf(approval, owner))]
       await Promise.all(homes.map((home) => runner.forgetHome(home)))
     },
-    async permit(entry, caller, ask) {
-      const found = await approvalFor(entry, caller)
-      const difference = found && approvals.difference(found, entry)
-      if (found && difference === null) return await launches.of(entry, found, caller)
-      const reason = difference ?? 'Nobody has approved it.'
-      if (ask && isPerson(caller) && !declined.has(entry.id)) {
-        const approval = await askPerson(entry, caller, ask)
-        if (approval) return await launches.of(entry, approval, caller)
-        declined.add(entry.id)
-        launches.refused(entry, caller, 'The person declined.')
-        throw required(entry, 'You declined to run it.', [])
-      }
-      launches.refused(entry, caller, reason)
-      throw required(entry, reason, requiredNames(entry))
+    async permit(entry, caller, call) {
+      const launch = await launchFor(entry, caller)
+      if (typeof launch !== 'string') return launch
+      const { ask } = call
+      if (ask && isPerson(caller)) return await startAsked(entry, caller, ask, call)
+      launches.refused(entry, caller, launch)
+      throw required(entry, launch, requiredNames(entry))
     },
   }
 }
 
-const askTime_ms = 60_000
+const planTime_ms = 60_000
 const installTime_ms = 10 * 60_000
+const userDeclined = 'The user declined to run it.'
+/** Title of the field that the person of a host ticks. */
+const tick = 'Run this package'
 
 /** What a person is asked for: nothing but the package itself, without network. */
 function unasked({ package_name }: EntryDetail): ApprovalInput {
@@ -207,7 +241,7 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     `Digest: ${integrity}`,
     ...warnings,
   ]
-  const approve = { type: 'boolean', title: 'Run this package', default: false }
+  const approve = { type: 'boolean', title: tick, default: false }
   return {
     message: lines.join('\n'),
     requestedSchema: { type: 'object', properties: { approve }, required: ['approve'] },

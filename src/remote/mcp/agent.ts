@@ -21,6 +21,7 @@ import { failureOf, failureOfRpc, isCallError, rpcErrorIn } from './failure.ts'
 import { type Listeners, listenTo } from './listen.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
+import { permitted } from './permitted.ts'
 import { createProgress } from './progress.ts'
 import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, maxTimeout_ms, type Sdk } from './sdk.ts'
@@ -88,7 +89,7 @@ export class McpAgent implements RemoteAgent {
 
   async listen(filter: JsonObject, call: RemoteCall): Promise<void> {
     using _ = this.#options.listeners.add(call.caller)
-    const facts = { ...(await permitted(call)), is_listening: true }
+    const facts = { ...(await factsOf(call)), is_listening: true }
     await this.#exchange(facts, (sdk, exchange) =>
       this.#options.connections.useAlone(sdk, call, exchange, (connection) =>
         listenTo(connection, filter, exchange),
@@ -112,7 +113,7 @@ export class McpAgent implements RemoteAgent {
 
   /** What the server states about itself: its capabilities and its instructions (DiscoverResult). */
   async #discover(call: RemoteCall): Promise<JsonObject> {
-    return await this.#exchange(await permitted(call), (sdk, exchange) =>
+    return await this.#exchange(await factsOf(call), (sdk, exchange) =>
       this.#options.connections.use(sdk, call, exchange, async ({ client, spoken }) => {
         if (spoken.kind === 'modern') {
           const request = { method: 'server/discover', params: {} }
@@ -131,7 +132,7 @@ export class McpAgent implements RemoteAgent {
     const progress = createProgress(call.emit)
     const { package_name, own_origins } = this.#options
     const asker = { package_name, own_origins }
-    const own = await permitted(call, ask)
+    const own = await factsOf(call, ask)
     const { capabilities } = own
     const facts: ExchangeFacts = {
       ...own,
@@ -194,7 +195,7 @@ export class McpAgent implements RemoteAgent {
     const { connections, tools } = this.#options
     const fresh = tools.fresh(call.caller)
     if (fresh) return fresh
-    const { capabilities } = await this.#exchange(await permitted(call), (sdk, exchange) =>
+    const { capabilities } = await this.#exchange(await factsOf(call), (sdk, exchange) =>
       connections.use(sdk, call, exchange, ({ client }) => tools.read(client, exchange.signal, call.caller)),
     )
     return capabilities
@@ -204,7 +205,7 @@ export class McpAgent implements RemoteAgent {
     permit,
     ...call
   }: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<ServerStatement> {
-    const launch = await permit?.()
+    const launch = await permit?.({ signal: call.signal, progress() {} })
     return await this.#exchange(
       { ...call, capabilities: {}, ...(launch && { launch }) },
       async (sdk, exchange) => {
@@ -256,7 +257,9 @@ function metaIn({ _meta }: JsonObject): JsonObject {
   return isRecord(_meta) ? (_meta as JsonObject) : {}
 }
 
-function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteCall): ExchangeFacts {
+/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
+async function factsOf(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
+  const { signal, headers, content, notifyClient, onActivity, permit } = call
   const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
   return {
     signal,
@@ -266,13 +269,8 @@ function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteC
     ...(log_level !== undefined && { log_level }),
     onActivity,
     ...(notifyClient && { notifyClient }),
+    ...(permit && { launch: await permitted(permit, call, ask) }),
   }
-}
-
-/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
-async function permitted(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
-  const facts = factsOf(call)
-  return call.permit ? { ...facts, launch: await call.permit(ask) } : facts
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */
