@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { readConfig } from '../app/config.ts'
 import { connectToHostSocket } from '../app/host-socket.ts'
 import { canAsk } from './input.ts'
+import { invocationOf } from './invocation.ts'
 import { say } from './output.ts'
 
 /**
@@ -13,7 +14,7 @@ import { say } from './output.ts'
 export async function mcp({ manage = false }: { readonly manage?: boolean }): Promise<void> {
   const config = readConfig()
   if (canAsk()) say(forHosts)
-  const session = { manage, token: config.DRAGOMAN_TOKEN }
+  const session = { manage, token: config.DRAGOMAN_TOKEN, typed: invocationOf(process.argv[1] ?? '') }
   const socket = await connectToHostSocket(config, session)
   if (socket) return await relay(socket)
   const { openGateway } = await import('../app/gateway.ts')

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run, temporaryFolder } from '../support/command.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
 import { serveEnvelopes } from '../support/envelope-agent.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { eventually } from '../support/mcp-agent.ts'
@@ -36,7 +36,8 @@ describe.skipIf(process.platform === 'win32')(
         arguments: { agent: 'svc.registry', action: 'create_key', params: {} },
       }
       host.process.stdin?.write(line(modernRequest(2, 'tools/call', publish)))
-      await host.printed(/"id":2,.*forbidden/)
+      const typed = `node ${command} apikey create`
+      expect((await host.printed(/"id":2,.*forbidden.*/))[0]).toContain(typed)
       home.process.kill('SIGTERM')
       const { code, stderr } = await host.ended
       expect([code, stderr]).toEqual([1, expect.stringContaining('has ended')])

@@ -16,7 +16,7 @@ import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
-import type { Exchange } from '../protocol-2026/protocol.ts'
+import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
 import { callOf, invalidField, updates } from './ask.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
@@ -222,13 +222,17 @@ function membersOf(output: Json): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
 }
 
-/** A failed call is a result, so that the model reads it. */
-export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
+/** A failed call is a result, so that the model reads it, with commands as the user of the caller types them. */
+export function failedResult(
+  { failure, id }: { failure: Failure; id: string },
+  { asTyped }: Pick<McpCaller, 'asTyped'> = {},
+): object {
   const { content } = failure
   if (content?.protocol === 'mcp') {
     return passedResult(content, contentMark(content.result), { 'dragoman/problem': problem(failure, id) })
   }
-  return problemResult({ ...problem(failure, id) })
+  const { hint, ...whole } = problem(failure, id)
+  return problemResult({ ...whole, ...(hint !== undefined && { hint: asTyped ? asTyped(hint) : hint }) })
 }
 
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
