@@ -81,7 +81,7 @@ export const BriefEntry = z.object({
   next: z
     .string()
     .optional()
-    .describe('How to learn the actions of an agent whose actions are unknown here.'),
+    .describe('How to learn actions that are unknown here, and how a package is run or installed.'),
 })
 export type BriefEntry = z.infer<typeof BriefEntry>
 

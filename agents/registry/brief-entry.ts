@@ -10,8 +10,8 @@ import {
 } from '../../schemas/brief.ts'
 import { type Callable, calledEndpoint } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import { listedActions } from '../../schemas/names.ts'
-import type { Package } from '../../schemas/package.ts'
+import { listedActions, registryName } from '../../schemas/names.ts'
+import { type Package, runnablePackage } from '../../schemas/package.ts'
 
 const maxDescription = 800
 const maxActionDescription = 300
@@ -45,13 +45,30 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...facts,
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
-    ...(drafts.length === 0 && called && { next: unread }),
+    ...nextOf(entry, drafts.length === 0),
   }
+}
+
+/** What a model does next where the actions are unknown, or where the agent is a package. */
+function nextOf(entry: EntryDetail, isUnread: boolean): Pick<BriefEntry, 'next'> {
+  const { callable, package_name } = entry
+  const isPackage = callable === 'package'
+  const runs = isPackage && runnablePackage(entry) !== undefined
+  const steps = [
+    ...(runs ? [approval] : []),
+    ...(isUnread && (runs || calledEndpoint(entry)) ? [unread] : []),
+    ...(isPackage ? [installed(package_name)] : []),
+  ]
+  return steps.length > 0 ? { next: steps.join(' ') } : {}
 }
 
 /** What may be called without another word. */
 const isReady: ReadonlySet<Callable> = new Set(['hosted', 'open'])
 
+const approval =
+  'call_agent runs it here once it is approved: it asks the user, or answers with the command that approves it.'
+const installed = (agent: string) =>
+  `For another program of the user, call_agent ${JSON.stringify({ agent: registryName, action: 'install_config', params: { agent } })} shows how to install it.`
 const unread = `Its actions are unknown here: call_agent with the action ${listedActions.description} asks it for them.`
 
 function namesOf({
