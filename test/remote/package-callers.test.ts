@@ -202,15 +202,15 @@ test('a call that ends during the installation leaves it to the next call, which
     return released.promise
   }
   const impatient = new AbortController()
-  const told: unknown[] = []
+  const updates: unknown[] = []
   const first = connected.client.callTool(echo('com.example/slow'), {
     signal: impatient.signal,
-    onprogress: ({ message }) => void told.push(message),
+    onprogress: ({ message }) => void updates.push(message),
   })
   await began.promise
   impatient.abort()
   await expect(first).rejects.toThrow()
-  expect(told).toContain('installing')
+  expect(updates).toContain('installing')
   runner.beforeInstall = async () => {}
   const second = connected.client.callTool(echo('com.example/slow'), {
     onprogress: ({ message }) => void (message?.startsWith('Waits for') && released.resolve()),
@@ -235,11 +235,11 @@ test('a question without an answer keeps no other call waiting', async () => {
 })
 
 test('a caller who waits for an installation is told again and again', async () => {
-  const told: object[] = []
+  const updates: object[] = []
   const enough = Promise.withResolvers<Launch>()
   const launch: Launch = { key: 'a', start: () => Promise.reject(new Error('Nothing starts.')) }
   const emit = async (update: object) => {
-    if (told.push(update) === 3) enough.resolve(launch)
+    if (updates.push(update) === 3) enough.resolve(launch)
   }
   const permit: Permit = ({ progress }) => {
     progress('Installs 3 packages')
@@ -247,7 +247,7 @@ test('a caller who waits for an installation is told again and again', async () 
   }
   const { signal } = new AbortController()
   expect(await permitted(permit, { signal, emit }, undefined, 1)).toBe(launch)
-  expect(told).toEqual(
+  expect(updates).toEqual(
     [1 / 2, 2 / 3, 3 / 4].map((progress) => ({ progress, message: 'Installs 3 packages' })),
   )
 })
