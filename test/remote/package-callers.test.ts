@@ -168,7 +168,10 @@ test('a person who declines is asked once, and nothing starts', async () => {
   await using connected = await connectHost({ action: 'decline' })
   for (let count = 0; count < 2; count++) {
     const { isError, content } = await connected.client.callTool(echo('com.example/declined'))
-    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('dragoman allow')])
+    expect([isError, JSON.stringify(content)]).toEqual([
+      true,
+      expect.stringContaining('dragoman allow com.example/declined, and --host HOST'),
+    ])
   }
   expect(connected.questions).toHaveLength(1)
   expect(runner.starts).toHaveLength(starts)

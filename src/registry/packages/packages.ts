@@ -225,7 +225,7 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
     'approval_required',
     `The package of ${package_name} is not approved to run here. ${reason}`,
     {
-      hint: `The operator approves it with: dragoman allow ${package_name}${values}`,
+      hint: `The operator approves it with: dragoman allow ${package_name}${values}, and --host HOST for each host that it has to reach.`,
     },
   )
 }
