@@ -111,7 +111,7 @@ async function releasesOf(name: string, registry: RegistryAccess): Promise<Map<s
   if (stdout === '') throw registryFailure(registry, lastLines(stderr))
   const answer = JSON.parse(stdout) as LookUp
   if (answer.failed !== undefined) throw registryFailure(registry, answer.failed)
-  if (answer.missing !== undefined) throw new Failure('not_found', `The registry has no package ${name}.`)
+  if (answer.missing !== undefined) throw new Failure('not_found', `PyPI has no package ${name}.`)
   const files = (answer.files ?? []).filter(({ filename }) => /\.(?:whl|tar\.gz|zip)$/.test(filename))
   return Map.groupBy(files, ({ filename }) => normalVersion(versionOf(filename, name)))
 }
