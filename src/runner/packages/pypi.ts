@@ -50,6 +50,8 @@ async function resolve(source: PackageSource, registry: RegistryAccess): Promise
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,198}[a-z0-9])?$/i.test(source.identifier)) {
     throw new Failure('invalid_request', 'This is not the name of a package of PyPI.')
   }
+  // Before anybody is asked to approve it.
+  findUv(registry.path)
   const releases = await releasesOf(source.identifier, registry)
   const version = source.version === 'latest' ? newest(releases) : normalVersion(source.version)
   const files = version === undefined ? undefined : releases.get(version)
