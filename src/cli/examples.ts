@@ -122,7 +122,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   allow: [
     'dragoman allow com.example/weather',
     'dragoman allow com.example/weather@1.2.3 --host api.example.com --env API_KEY=@key.txt',
-    'dragoman allow com.example/files /srv/files',
+    'dragoman allow com.example/files /home/package',
   ],
   allowed: ['dragoman allowed', 'dragoman allowed --json'],
   disallow: ['dragoman disallow com.example/weather'],

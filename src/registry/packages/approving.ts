@@ -5,6 +5,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { PackageSource, ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
+import { inside } from '../../runner/sandbox/sandbox.ts'
 import { lookalikeKey } from '../../store/entries/confusables.ts'
 import {
   type ActiveApproval,
@@ -178,7 +179,7 @@ export class Approving {
     return missing.map(({ name }) => name)
   }
 
-  async #warnings({ entry, resolved, input }: Plan): Promise<string[]> {
+  async #warnings({ entry, resolved, input, prepared, sandbox }: Plan): Promise<string[]> {
     const { source, warning } = resolved
     const approved = await this.#options.approvals.list(operatorScope)
     const others = approved.filter(({ entry_id }) => entry_id !== entry.id)
@@ -189,6 +190,10 @@ export class Approving {
         ({ pinned }) => `Its name looks like ${pinned.identifier}, which is approved and is another package.`,
       ),
       ...(entry.content_flags.includes('imitates_name') ? ['Its name imitates that of another agent.'] : []),
+      ...hiddenPaths([...input.more_arguments, ...Object.values(prepared.values)], sandbox).map(
+        (path) =>
+          `Its sandbox shows no folder ${path}; its own one is ${inside.home}. For work on folders of yours, install it in a host: dragoman install ${entry.package_name}.`,
+      ),
       ...(input.scripts ? ['Its install scripts run, in the sandbox of the installation.'] : []),
     ]
   }
@@ -212,6 +217,16 @@ function chosenVersion(entry: EntryDetail, stated: string | undefined, chosen: s
     hint: 'Leave the version out.',
   })
 }
+
+/** Values that look like folders of this machine which a sandbox does not show. */
+function hiddenPaths(values: readonly string[], { kind }: SandboxReport): string[] {
+  if (kind === 'none') return []
+  return values.filter((value) => value.startsWith('/') && !shownPaths.test(value))
+}
+
+const shownPaths = new RegExp(
+  `^(?:${inside.home}|${inside.package}|/(?:tmp|usr|bin|lib|etc|dev|proc))(?:/|$)`,
+)
 
 function isLookalike(left: string, right: string): boolean {
   return left !== right && lookalikeKey(left) === lookalikeKey(right)
