@@ -30,7 +30,7 @@ export const commandOf: Readonly<Record<string, string>> = {
   revoke_approval: 'disallow AGENT',
   run_mirror: 'mirror run NAME',
   search_agents: 'search WORDS',
-  set_credential: 'call svc.registry set_credential PARAMS',
+  set_credential: 'credentials set AGENT',
   set_quota: 'quota set QUOTA LIMIT',
   suspend: 'suspend AGENT',
   transfer: 'transfer AGENT',

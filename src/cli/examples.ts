@@ -97,6 +97,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman token revoke --sub ada --reason "left the team"',
   ],
   'credentials list': ['dragoman credentials list'],
+  'credentials set': [
+    'dragoman credentials set com.example.weather',
+    'dragoman credentials set com.example/weather key.txt --variable API_KEY',
+  ],
   'credentials connect': ['dragoman credentials connect com.example.mail'],
   'credentials forget': ['dragoman credentials forget com.example.mail'],
   'apikey create': ['dragoman apikey create --label laptop', 'dragoman apikey create --sub ci --ttl 30d'],

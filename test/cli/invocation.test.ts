@@ -39,9 +39,7 @@ test('hints name commands in place of the actions that programs call', () => {
     'Its current version is 2. dragoman versions lists all versions.',
   )
   const whole = 'dragoman call svc.registry set_credential PARAMS'
-  expect(inCommands('Store it with set_credential.')).toBe(
-    'Store it with dragoman call svc.registry set_credential.',
-  )
+  expect(inCommands('Store it with set_credential.')).toBe('Store it with dragoman credentials set.')
   const list = 'It has: search_agents, set_credential, get_usage.'
   const json = 'Call {"action": "go_live"}.'
   for (const text of [whole, list, json]) expect(inCommands(text)).toBe(text)

@@ -187,6 +187,7 @@ const lines = [
   ['apikey', 'create'],
   ['apikey', 'list'],
   ['credentials', 'list'],
+  ['credentials', 'set', 'x', '{file}', '--header', 'x-key'],
   ['credentials', 'connect', 'x'],
   ['credentials', 'forget', 'x'],
   ['apikey', 'delete', 'x'],

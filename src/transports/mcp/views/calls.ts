@@ -231,18 +231,20 @@ export function failedResult(
   if (content?.protocol === 'mcp') {
     return passedResult(content, contentMark(content.result), { 'dragoman/problem': problem(failure, id) })
   }
-  const { hint, ...whole } = problem(failure, id)
-  return problemResult({ ...whole, ...(hint !== undefined && { hint: asTyped ? asTyped(hint) : hint }) })
+  return problemResult({ ...problem(failure, id) }, asTyped)
 }
 
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
-export function problemResult(whole: Readonly<Record<string, unknown>>): object {
-  const { type: _type, title: _title, instance: _instance, ...shown } = whole
-  const { hint } = shown
-  const needsUser = typeof hint === 'string' && hint.search(forUsers) >= 0
-  const addressed = needsUser ? { ...shown, hint: `${hint} ${userStores}` } : shown
+export function problemResult(
+  whole: Readonly<Record<string, unknown>>,
+  asTyped = (text: string) => text,
+): object {
+  const { type: _type, title: _title, instance: _instance, hint, ...shown } = whole
+  const hints = typeof hint === 'string' ? [hint] : []
+  if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores)
+  const typed = hints.length > 0 ? { hint: asTyped(hints.join(' ')) } : {}
   return {
-    content: [{ type: 'text', text: JSON.stringify(addressed) }],
+    content: [{ type: 'text', text: JSON.stringify({ ...shown, ...typed }) }],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }
@@ -251,7 +253,7 @@ export function problemResult(whole: Readonly<Record<string, unknown>>): object 
 /** A model may not handle a secret (`src/router/model-rights.ts`). */
 const forUsers = actionsInProse(['set_credential'])
 const userStores =
-  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections.'
+  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections or by dragoman credentials set AGENT.'
 
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20
