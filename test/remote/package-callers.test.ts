@@ -2,6 +2,8 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test } from 'vitest'
+import type { ApprovalPage } from '../../schemas/approval.ts'
+import type { JsonObject } from '../../schemas/json.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { permitted } from '../../src/remote/mcp/permitted.ts'
 import type { Launch, Permit } from '../../src/remote/remote-agent.ts'
@@ -160,6 +162,31 @@ test('the person of a host approves a package for themselves alone, by a form of
   expect(await home.gateway.store.approvals.list(principalKey(ada))).toHaveLength(1)
   const eve = await home.token('eve')
   expect((await send('com.example/mine', 'echo', { text: 'a' }, eve)).code).toBe('approval_required')
+})
+
+test('the person sees what they approved in their host, uses it on the command line, and ends it', async () => {
+  await list('com.example/ended')
+  await using connected = await connectHost(accept({ approve: true }))
+  await connected.client.callTool(echo('com.example/ended'))
+  const operator = { ...ada, own_host: true as const, scopes: new Set(['admin'] as const) }
+  const { dispatch } = home.gateway
+  const act = async (to: string, action: string, params: object) => {
+    const call = {
+      principal: operator,
+      signal: new AbortController().signal,
+      id: '1',
+      client: 'local' as const,
+    }
+    return (await dispatch({ to, action, params: params as JsonObject }, call)).output
+  }
+  const listed = (await act('svc.registry', 'list_approvals', {})) as unknown as ApprovalPage
+  const callers = new Map(listed.approvals.map((approval) => [approval.agent, approval.callers]))
+  expect([callers.get('com.example/ended'), callers.get(approved)]).toEqual(['own', 'all'])
+  expect(await act('com.example/ended', 'echo', { text: 'b' })).toEqual({ text: 'b' })
+  await act('svc.registry', 'revoke_approval', { agent: 'com.example/ended' })
+  await expect(act('com.example/ended', 'echo', { text: 'c' })).rejects.toMatchObject({
+    code: 'approval_required',
+  })
 })
 
 test('a person who declines is asked once, and nothing starts', async () => {

@@ -43,8 +43,9 @@ export interface Packages {
     signal: AbortSignal,
     progress: Progress,
   ): Promise<ApprovalReport>
-  list(range: ApprovalRange): Promise<ApprovalPage>
-  /** Ends its processes too, and removes what they have stored. Throws Failure `not_found`. */
+  /** Those of the operator; the first page begins with the caller's own. */
+  list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
+  /** Ends the processes of a package too, for the caller themself as well. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
   forgetPerson(owner: string): Promise<void>
@@ -145,29 +146,34 @@ export function createPackages(options: PackagesOptions): Packages {
       progress('starting it once, to read its tools')
       return { ...report, ...(await approving.firstStart(entry, approval, caller, signal)) }
     },
-    async list({ limit, cursor }) {
+    async list({ limit, cursor }, caller) {
       const found = await approvals.list(operatorScope, { limit: limit + 1, after: cursor })
-      const all = found.slice(0, limit)
+      const page = found.slice(0, limit)
+      const all = cursor === undefined ? [...(await approvals.list(principalKey(caller))), ...page] : page
       const entries = await Promise.all(all.map(({ entry_id }) => get(entry_id, null).catch(() => undefined)))
       const shown = all.map((approval, index) => {
         const entry = entries[index]
         const difference = entry ? approvals.difference(approval, entry) : 'The agent is not listed any more.'
         return shownApproval(approval, entry?.package_name ?? approval.entry_id, difference)
       })
-      const last = found.length > limit ? all.at(-1) : undefined
+      const last = found.length > limit ? page.at(-1) : undefined
       return { approvals: shown, next_cursor: last?.entry_id ?? null }
     },
     async revoke(agent, caller) {
       const entry = await get(agent, caller).catch(() => undefined)
       const id = entry?.id ?? agent
-      const approval = await approvals.find(operatorScope, id)
-      if (!approval || !(await approvals.remove(operatorScope, id))) {
-        throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
+      let isApproved = false
+      for (const scope of [operatorScope, principalKey(caller)]) {
+        const approval = await approvals.find(scope, id)
+        if (!approval || !(await approvals.remove(scope, id))) continue
+        isApproved = true
+        endProcesses(approval.id, true)
+        if (scope === operatorScope) await secrets.removeAll(id, scope)
+        await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
+        await runner.forgetHome(approval.id)
       }
-      endProcesses(approval.id, true)
-      await secrets.removeAll(id, operatorScope)
-      await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
-      await runner.forgetHome(approval.id)
+      if (isApproved) return
+      throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
     },
     async forgetPerson(owner) {
       const [own, shared] = await Promise.all([approvals.list(owner), approvals.list(operatorScope)])
