@@ -3374,7 +3374,7 @@ export interface components {
       state?: components['schemas']['State']
       /** @description Only agents that you own. */
       mine?: boolean
-      /** @description Agents of one of these kinds: open and hosted ones need no credential. */
+      /** @description Agents of one of these kinds: hosted and open ones answer at once, stated ones were not asked yet, a package runs here once it is approved. */
       callable?: components['schemas']['Callable'][]
       /** @description One of these tags. */
       labels?: string[]
