@@ -204,6 +204,19 @@ test('a person who declines is asked once, and nothing starts', async () => {
   expect(runner.starts).toHaveLength(starts)
 })
 
+test('the hosts that a person names in the form are those that the package may reach', async () => {
+  await list('com.example/reaching')
+  const answers = ['https://api.example.com/x', 'api.example.com, example.org:8443', '']
+  await using connected = await connectHost(() => accept({ approve: true, hosts: answers.shift() }))
+  const wrong = await connected.client.callTool(echo('com.example/reaching'))
+  expect(JSON.stringify(wrong.content)).toContain('named a host that is none')
+  expect((await connected.client.callTool(echo('com.example/reaching'))).isError).toBeUndefined()
+  expect(runner.starts.at(-1)?.hosts).toEqual(['api.example.com', 'example.org:8443'])
+  await list('com.example/resting')
+  await connected.client.callTool(echo('com.example/resting'))
+  expect(runner.starts.at(-1)?.hosts).toEqual([])
+})
+
 test('a no of one host does not count for another one', async () => {
   await list('com.example/elsewhere')
   await using declining = await connectHost({ action: 'decline' })

@@ -1,4 +1,9 @@
-import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../../schemas/approval.ts'
+import {
+  ApprovalInput,
+  type ApprovalPage,
+  type ApprovalRange,
+  type ApprovalReport,
+} from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
@@ -106,9 +111,13 @@ export function createPackages(options: PackagesOptions): Packages {
       launches.refused(entry, caller, 'The person declined.')
       throw required(entry, userDeclined, [])
     }
-    const content = answer.content as { readonly approve?: unknown } | undefined
-    if (content?.approve === true) return planned
-    throw required(entry, `The user sent the form without ticking "${tick}". Another call asks again.`, [])
+    const content = answer.content as { readonly approve?: unknown; readonly hosts?: unknown } | undefined
+    if (content?.approve !== true)
+      throw required(entry, `The user sent the form without ticking "${tick}". Another call asks again.`, [])
+    const named = String(content.hosts ?? '').split(/[\s,]+/)
+    const { success, data: hosts } = ApprovalInput.shape.hosts.safeParse(named.filter(Boolean))
+    if (success) return { ...planned, input: { ...planned.input, hosts } }
+    throw required(entry, 'The user named a host that is none. Another call asks again.', [])
   }
 
   /** Starts what the person of this host approves, or has approved in a call that ended before its installation. */
@@ -198,7 +207,7 @@ const userDeclined = 'The user declined to run it.'
 /** Title of the field that the person of a host ticks. */
 const tick = 'Run this package'
 
-/** What a person is asked for: nothing but the package itself, without network. */
+/** What a person is asked for at first: nothing but the package itself, without network. */
 function unasked({ package_name }: EntryDetail): ApprovalInput {
   const nothing = {
     variables: {},
@@ -243,13 +252,18 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
   const lines = [
     `Run the ${registry_type} package ${identifier} ${version} on this machine, for the agent ${agent}?`,
-    `It runs ${where}, without network. Its variables: ${names || 'none'}.`,
+    `It runs ${where}, without network unless you name hosts. Its variables: ${names || 'none'}.`,
     `Digest: ${integrity}`,
     ...warnings,
   ]
   const approve = { type: 'boolean', title: tick, default: false }
+  const hosts = {
+    type: 'string',
+    title: 'Hosts that it may reach',
+    description: 'Such as api.example.com, separated by commas. Without any it has no network.',
+  }
   return {
     message: lines.join('\n'),
-    requestedSchema: { type: 'object', properties: { approve }, required: ['approve'] },
+    requestedSchema: { type: 'object', properties: { approve, hosts }, required: ['approve'] },
   }
 }
