@@ -22,12 +22,13 @@ const ada = {
 }
 const approved = 'com.example/approved'
 
-async function list(name: string): Promise<void> {
+async function list(name: string, more: object = {}): Promise<void> {
   const source = {
     registryType: 'npm',
     identifier: '@example/well',
     version: '1.0.0',
     transport: { type: 'stdio' },
+    ...more,
   }
   const lines = [
     JSON.stringify({ server: { name, description: 'A package.', version: '1.0.0', packages: [source] } }),
@@ -202,6 +203,22 @@ test('a person who declines is asked once, and nothing starts', async () => {
   }
   expect(connected.questions).toHaveLength(1)
   expect(runner.starts).toHaveLength(starts)
+})
+
+test('a package that needs a secret is approved in a host once its person has stored the secret', async () => {
+  await list('com.example/keyed', {
+    environmentVariables: [{ name: 'API_KEY', isRequired: true, isSecret: true }],
+  })
+  await using connected = await connectHost(accept({ approve: true }))
+  const refused = await connected.client.callTool(echo('com.example/keyed'))
+  expect(JSON.stringify(refused.content)).toContain(
+    'dragoman credentials set com.example/keyed --variable API_KEY',
+  )
+  expect(connected.questions).toEqual([])
+  const stored = { agent: 'com.example/keyed', variable: 'API_KEY', value: 'key of Ada' }
+  expect((await send('svc.registry', 'set_credential', stored)).kind).toBe('variable')
+  expect((await connected.client.callTool(echo('com.example/keyed'))).isError).toBeUndefined()
+  expect(runner.starts.at(-1)?.env).toMatchObject({ API_KEY: 'key of Ada' })
 })
 
 test('the hosts that a person names in the form are those that the package may reach', async () => {

@@ -145,8 +145,11 @@ export class Approving {
     }
   }
 
-  /** What is shown of a plan before and after it is approved; `lock` is that of the installed package. */
-  async report(planned: Plan, lock: string | null): Promise<ApprovalReport> {
+  /**
+   * What is shown of a plan before and after it is approved; `lock` is that of the installed package, `scope` says whose
+   * secrets it starts with.
+   */
+  async report(planned: Plan, lock: string | null, scope = operatorScope): Promise<ApprovalReport> {
     const { entry, input, prepared, resolved, sandbox } = planned
     const { hosts, scripts, more_arguments } = input
     const pinned = pinnedOf(prepared.demand)
@@ -159,17 +162,17 @@ export class Approving {
       published_at: resolved.published_at,
       sandbox: { kind: kind ?? 'none', limited: [...limited], not_limited: [...not_limited] },
       warnings: await this.#warnings(planned),
-      missing: await this.#missing(planned),
+      missing: await this.#missing(planned, scope),
       tools: null,
       problem: null,
     }
   }
 
   /** Names of the values that the package requires and nobody has given. */
-  async #missing({ entry, prepared }: Plan): Promise<string[]> {
+  async #missing({ entry, prepared }: Plan, scope: string): Promise<string[]> {
     const { secrets } = this.#options
     const { demand, values } = prepared
-    const stored = await secrets.variablesFor(entry.id, packageUrl(demand), operatorScope)
+    const stored = await secrets.variablesFor(entry.id, packageUrl(demand), scope)
     const missing = pinnedOf(demand).values.filter(({ name, part, required, secret }) => {
       const isGiven = secret
         ? prepared.secrets.has(name) || stored.values.has(name)

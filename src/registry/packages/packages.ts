@@ -101,9 +101,8 @@ export function createPackages(options: PackagesOptions): Packages {
   /** What the person of this host approves. Throws Failure `approval_required` if they do not. */
   async function askPerson(entry: EntryDetail, caller: Principal, ask: Ask): Promise<Plan> {
     const planned = await approving.plan(entry, unasked(entry), AbortSignal.timeout(planTime_ms))
-    const { tools: _, ...report } = await approving.report(planned, null)
-    if (report.missing.length > 0)
-      throw required(entry, `It needs values: ${report.missing.join(', ')}.`, report.missing)
+    const { tools: _, ...report } = await approving.report(planned, null, principalKey(caller))
+    if (report.missing.length > 0) throw unfilled(entry, report)
     const answer = await ask({ method: 'elicitation/create', params: question(report) })
     if (answer.action !== 'accept') {
       const others = declined.get(caller) ?? []
@@ -243,6 +242,19 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
       hint: `The operator approves it with: dragoman allow ${package_name}${values}, and --host HOST for each host that it has to reach.`,
     },
   )
+}
+
+/** The refusal of a package that lacks values; its user stores secrets, and gives the others with an approval. */
+function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Failure {
+  const { missing } = report
+  const secrets = report.package.values.filter(({ name, secret }) => secret && missing.includes(name))
+  const refusal = required(entry, `It needs values: ${missing.join(', ')}.`, missing)
+  if (secrets.length < missing.length) return refusal
+  const commands = secrets.map(
+    ({ name }) => `dragoman credentials set ${entry.package_name} --variable ${name}`,
+  )
+  const hint = `The user stores ${secrets.length === 1 ? 'the secret' : 'each secret'} with: ${commands.join('; ')}. Then another call asks for the approval.`
+  return new Failure(refusal.code, refusal.message, { hint })
 }
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
