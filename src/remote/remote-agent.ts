@@ -74,6 +74,9 @@ export interface ServerProcess extends AsyncDisposable {
   stderrTail(): string
 }
 
+/** The action of a call that describes a package whose caller may be asked first: no tool has a name with a space. */
+export const descriptionCall = 'list capabilities'
+
 /** The answer of an MCP server to one request, as the server wrote it. */
 export type McpReply =
   | { readonly result: JsonObject }

@@ -221,6 +221,22 @@ test('a package that needs a secret is approved in a host once its person has st
   expect(runner.starts.at(-1)?.env).toMatchObject({ API_KEY: 'key of Ada' })
 })
 
+test('listing the capabilities of a package asks its person first', async () => {
+  await list('com.example/unread')
+  const listing = {
+    name: 'call_agent',
+    arguments: { agent: 'com.example/unread', action: 'list_capabilities', params: {} },
+  }
+  await using connected = await connectHost(accept({ approve: true }))
+  for (let count = 0; count < 2; count++) {
+    const { structuredContent, isError } = await connected.client.callTool(listing)
+    expect(isError).toBeUndefined()
+    const { capabilities } = structuredContent as { capabilities: { name: string }[] }
+    expect(capabilities.map(({ name }) => name)).toContain('echo')
+  }
+  expect(connected.questions).toHaveLength(1)
+})
+
 test('the hosts that a person names in the form are those that the package may reach', async () => {
   await list('com.example/reaching')
   const answers = ['https://api.example.com/x', 'api.example.com, example.org:8443', '']

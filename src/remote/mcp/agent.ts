@@ -1,17 +1,18 @@
 import type { Progress, StandardSchemaV1, Tool } from '@modelcontextprotocol/client'
 import type { Capability, ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
-import type {
-  AskCaller,
-  McpAnswer,
-  McpReply,
-  RemoteAgent,
-  RemoteAnswer,
-  RemoteCall,
+import {
+  type AskCaller,
+  descriptionCall,
+  type McpAnswer,
+  type McpReply,
+  type RemoteAgent,
+  type RemoteAnswer,
+  type RemoteCall,
 } from '../remote-agent.ts'
 import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
@@ -65,11 +66,15 @@ export class McpAgent implements RemoteAgent {
     const request = call.task ? continued(call.task, params) : { name: action, arguments: params }
     const meta = call.content?.protocol === 'mcp' ? { _meta: call.content.meta } : {}
     try {
-      const reply = await this.request('tools/call', { ...request, ...meta }, call)
+      const reply =
+        request.name === descriptionCall
+          ? await this.#describeAsked(request, call)
+          : await this.request('tools/call', { ...request, ...meta }, call)
       if ('refused' in reply) return reply
       if ('error' in reply) throw failureOfRpc(reply.error)
       const { result } = reply
       if (isQuestion(result)) return questionOf(request, result)
+      if (request.name === descriptionCall) return { output: result }
       return answerOf(result, String(request.name), await loadSdk())
     } catch (thrown) {
       return refusedOr(thrown)
@@ -192,10 +197,20 @@ export class McpAgent implements RemoteAgent {
   }
 
   async describe(call: RemoteCall): Promise<readonly Capability[]> {
+    return this.#options.tools.fresh(call.caller) ?? (await this.#readTools(call))
+  }
+
+  /** The capabilities of a package, whose caller is asked first whether it may run. */
+  #describeAsked(request: JsonObject, call: RemoteCall): Promise<McpReply> {
+    return this.#options.openCalls.run(request, call, async (lasting, ask) => {
+      const capabilities = await this.#readTools(lasting, ask)
+      return { result: { capabilities: capabilities as unknown as Json } }
+    })
+  }
+
+  async #readTools(call: RemoteCall, ask?: AskCaller): Promise<readonly Capability[]> {
     const { connections, tools } = this.#options
-    const fresh = tools.fresh(call.caller)
-    if (fresh) return fresh
-    const { capabilities } = await this.#exchange(await factsOf(call), (sdk, exchange) =>
+    const { capabilities } = await this.#exchange(await factsOf(call, ask), (sdk, exchange) =>
       connections.use(sdk, call, exchange, ({ client }) => tools.read(client, exchange.signal, call.caller)),
     )
     return capabilities
