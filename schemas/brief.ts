@@ -77,7 +77,10 @@ export const BriefEntry = z.object({
     .int()
     .optional()
     .describe('Number of further actions that max_tokens leaves out; detail full has them.'),
-  callable_reason: z.string().optional().describe('What a caller needs first; absent for hosted and open.'),
+  callable_reason: z
+    .string()
+    .optional()
+    .describe('What a caller needs first; absent for hosted and open, and for packages that run here.'),
   next: z
     .string()
     .optional()

@@ -23,9 +23,10 @@ const maxActionDescription = 300
 export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
   const { version, license, packages, capabilities, callable, callable_reason } = entry
   const called = calledEndpoint(entry)
+  const runs = callable === 'package' && runnablePackage(entry) !== undefined
   const facts = {
     ...briefFacts(entry, maxDescription),
-    ...(!isReady.has(callable) && { callable_reason }),
+    ...(!isReady.has(callable) && !runs && { callable_reason }),
     ...(version !== null && { version }),
     ...(license !== null && { license }),
     ...(packages.length > 0 && { packages: packages.map(namesOf) }),
@@ -45,15 +46,17 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...facts,
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
-    ...nextOf(entry, drafts.length === 0),
+    ...nextOf(entry, { runs, isUnread: drafts.length === 0 }),
   }
 }
 
 /** What a model does next where the actions are unknown, or where the agent is a package. */
-function nextOf(entry: EntryDetail, isUnread: boolean): Pick<BriefEntry, 'next'> {
+function nextOf(
+  entry: EntryDetail,
+  { runs, isUnread }: { readonly runs: boolean; readonly isUnread: boolean },
+): Pick<BriefEntry, 'next'> {
   const { callable, package_name } = entry
   const isPackage = callable === 'package'
-  const runs = isPackage && runnablePackage(entry) !== undefined
   const steps = [
     ...(runs ? [approval] : []),
     ...(isUnread && (runs || calledEndpoint(entry)) ? [unread] : []),
