@@ -75,6 +75,9 @@ export const Approval = z
     package: ApprovedPackage,
     approved_by: Actor,
     approved_at: z.iso.datetime(),
+    callers: z
+      .enum(['all', 'own'])
+      .describe('all: it serves every caller; own: you approved it in your host, for yourself alone.'),
     difference: z
       .string()
       .nullable()

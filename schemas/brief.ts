@@ -77,11 +77,14 @@ export const BriefEntry = z.object({
     .int()
     .optional()
     .describe('Number of further actions that max_tokens leaves out; detail full has them.'),
-  callable_reason: z.string().optional().describe('What a caller needs first; absent for hosted and open.'),
+  callable_reason: z
+    .string()
+    .optional()
+    .describe('What a caller needs first; absent for hosted and open, and for packages that run here.'),
   next: z
     .string()
     .optional()
-    .describe('How to learn the actions of an agent whose actions are unknown here.'),
+    .describe('How to learn actions that are unknown here, and how a package is run or installed.'),
 })
 export type BriefEntry = z.infer<typeof BriefEntry>
 

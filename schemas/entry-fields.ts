@@ -158,7 +158,9 @@ export const entryFields = {
       schema: z
         .array(Callable)
         .max(20)
-        .describe('Agents of one of these kinds: open and hosted ones need no credential.'),
+        .describe(
+          'Agents of one of these kinds: hosted and open ones answer at once, stated ones were not asked yet, a package runs here once it is approved.',
+        ),
       facet: 'callable',
       option: ['--callable <kind...>', 'one of these kinds, such as open or needs_key'],
     },

@@ -11,6 +11,8 @@ export const hostIds = [
   'gemini-cli',
   'lm-studio',
   'goose',
+  'zed',
+  'windsurf',
   'json',
 ] as const
 export const HostId = z.enum(hostIds).meta({ id: 'HostId' })

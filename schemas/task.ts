@@ -37,7 +37,7 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** The output of an action of another agent that needs more input. */
-const InputRequired = z.object({
+export const InputRequired = z.object({
   status: z
     .enum(['input_required', 'auth_required'])
     .describe('auth_required: the agent waits until the caller has signed in elsewhere.'),

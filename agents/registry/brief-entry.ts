@@ -10,8 +10,8 @@ import {
 } from '../../schemas/brief.ts'
 import { type Callable, calledEndpoint } from '../../schemas/callable.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import { listedActions } from '../../schemas/names.ts'
-import type { Package } from '../../schemas/package.ts'
+import { listedActions, registryName } from '../../schemas/names.ts'
+import { type Package, runnablePackage } from '../../schemas/package.ts'
 
 const maxDescription = 800
 const maxActionDescription = 300
@@ -23,9 +23,10 @@ const maxActionDescription = 300
 export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
   const { version, license, packages, capabilities, callable, callable_reason } = entry
   const called = calledEndpoint(entry)
+  const runs = callable === 'package' && runnablePackage(entry) !== undefined
   const facts = {
     ...briefFacts(entry, maxDescription),
-    ...(!isReady.has(callable) && { callable_reason }),
+    ...(!isReady.has(callable) && !runs && { callable_reason }),
     ...(version !== null && { version }),
     ...(license !== null && { license }),
     ...(packages.length > 0 && { packages: packages.map(namesOf) }),
@@ -45,13 +46,32 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...facts,
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
-    ...(drafts.length === 0 && called && { next: unread }),
+    ...nextOf(entry, { runs, isUnread: drafts.length === 0 }),
   }
+}
+
+/** What a model does next where the actions are unknown, or where the agent is a package. */
+function nextOf(
+  entry: EntryDetail,
+  { runs, isUnread }: { readonly runs: boolean; readonly isUnread: boolean },
+): Pick<BriefEntry, 'next'> {
+  const { callable, package_name } = entry
+  const isPackage = callable === 'package'
+  const steps = [
+    ...(runs ? [approval] : []),
+    ...(isUnread && (runs || calledEndpoint(entry)) ? [unread] : []),
+    ...(isPackage ? [installed(package_name)] : []),
+  ]
+  return steps.length > 0 ? { next: steps.join(' ') } : {}
 }
 
 /** What may be called without another word. */
 const isReady: ReadonlySet<Callable> = new Set(['hosted', 'open'])
 
+const approval =
+  'call_agent runs it here, in a sandbox, once it is approved: it asks the user, or answers with the command that approves it. It reaches the hosts alone that the approval names: tell the user which it needs.'
+const installed = (agent: string) =>
+  `For another program of the user, call_agent ${JSON.stringify({ agent: registryName, action: 'install_config', params: { agent } })} shows how to install it.`
 const unread = `Its actions are unknown here: call_agent with the action ${listedActions.description} asks it for them.`
 
 function namesOf({

@@ -41,11 +41,12 @@ export function listApprovals(packages: PackagesPort): Action<z.output<typeof Ra
     ...common,
     name: 'list_approvals',
     title: 'List approvals',
-    description: 'The packages that this gateway may run, with what was approved, without secrets.',
+    description:
+      'The packages that this gateway may run, and those that you approved for yourself in your host, without secrets.',
     input: input(Range),
     output: output(ApprovalPage),
     effect: 'read',
-    run: (range) => packages.list(range),
+    run: (range, { principal }) => packages.list(range, requirePrincipal(principal)),
   })
 }
 

@@ -210,7 +210,7 @@ export interface PackagesPort {
     progress: (message: string) => void,
   ): Promise<ApprovalReport>
   /** In a fixed order. */
-  list(range: ApprovalRange): Promise<ApprovalPage>
+  list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
   /** Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
 }

@@ -18,6 +18,8 @@ export interface HostSession {
   readonly manage: boolean
   /** Whose calls these are; those of the person at this machine when absent. */
   readonly token?: string | undefined
+  /** What its user types for `dragoman` in any folder. */
+  readonly typed?: string | undefined
 }
 
 type Located = Pick<Config, 'data' | 'DATABASE_URL'>
@@ -63,8 +65,12 @@ export async function listenForHosts(
     const isSame = greeting?.version === version && greeting.store === nameOf(storeLocation(config))
     socket.write(`${JSON.stringify({ is_served: isSame })}\n`)
     if (!isSame) return socket.destroySoon()
-    const { manage, token } = greeting
-    const session = { manage: manage === true, ...(typeof token === 'string' && { token }) }
+    const { manage, token, typed } = greeting
+    const session = {
+      manage: manage === true,
+      ...(typeof token === 'string' && { token }),
+      ...(typeof typed === 'string' && { typed }),
+    }
     const input = new PassThrough()
     socket.pipe(input)
     const served = serveHost(session, { input, output: socket }).finally(() => {

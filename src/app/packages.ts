@@ -7,6 +7,7 @@ import type { CapabilityReader } from '../registry/capabilities/reader.ts'
 import { createPackages, type Packages } from '../registry/packages/packages.ts'
 import type { Registry } from '../registry/registry.ts'
 import { createRunner, standardLimits } from '../runner/create-runner.ts'
+import { missingPrograms } from '../runner/programs.ts'
 import type { Runner, RunnerEvent, RunnerOptions, SandboxReport } from '../runner/runner.ts'
 import type { Store } from '../store/store.ts'
 import { type Config, readRunnerPrograms } from './config.ts'
@@ -67,8 +68,8 @@ function openRunner({ stack, config, log }: Runtime, outbound: Outbound): Runner
   return stack.use(createRunner({ ...runnerSettings(config), dial, download: downloadBy(outbound), onEvent }))
 }
 
-/** The sandbox in which packages would start here. */
-export async function sandboxOf(config: Config): Promise<SandboxReport> {
+/** The sandbox in which packages would start here, and which programs of package managers it lacks. */
+export async function sandboxOf(config: Config): Promise<SandboxReport & { readonly missing: string[] }> {
   const refuse = () => Promise.reject(new Failure('internal', 'Nothing is installed here.'))
   await using runner = createRunner({
     ...runnerSettings(config),
@@ -76,7 +77,7 @@ export async function sandboxOf(config: Config): Promise<SandboxReport> {
     download: refuse,
     onEvent() {},
   })
-  return await runner.sandbox()
+  return { ...(await runner.sandbox()), missing: await missingPrograms(readRunnerPrograms().path) }
 }
 
 function runnerSettings(config: Config): Omit<RunnerOptions, 'dial' | 'download' | 'onEvent'> {

@@ -168,7 +168,8 @@ export function openListedAgents(runtime: Runtime, ports: ListedAgentPorts): Lis
     signIn,
     permit: (entry, { principal, content }) => {
       const canAsk = content?.protocol === 'mcp' && content.capabilities.elicitation !== undefined
-      return (ask) => packages.permit(entry, principal, canAsk ? ask : undefined)
+      return ({ ask, ...call }) =>
+        packages.permit(entry, principal, { ...call, ask: canAsk ? ask : undefined })
     },
     secret,
     observe,

@@ -125,6 +125,7 @@ function isCanonical(part: string): boolean {
 /** The person at this machine, with the rights of its operator: the command line on the local data. */
 export const localPrincipal: Principal = {
   ...localPersonId,
+  own_host: true,
   scopes: new Set<Scope>(['admin']),
   namespaces: [],
 }

@@ -108,13 +108,15 @@ export async function listAllowed(json: boolean): Promise<void> {
       { title: 'AGENT', style: bold },
       { title: 'PACKAGE' },
       { title: 'NETWORK', dropped: 2 },
+      { title: 'FOR', dropped: 3 },
       { title: 'ALLOWED', dropped: 1 },
       { title: 'CHANGED', elastic: true },
     ],
-    approvals.map(({ agent, package: source, approved_at, difference }) => [
+    approvals.map(({ agent, package: source, callers, approved_at, difference }) => [
       agent,
       `${source.registry_type} ${source.identifier} ${source.version}`,
       source.hosts.join(', ') || 'none',
+      callers === 'own' ? 'you' : 'all',
       approved_at.slice(0, 10),
       difference ?? '',
     ]),

@@ -204,13 +204,13 @@ function contactCheck({ DRAGOMAN_CONTACT: contact }: Config): Check {
   return { check: 'contact', ok: true, detail: contact ?? 'not set: the wiki agent answers not_configured' }
 }
 
-/** A missing sandbox passes the check: packages are not run then. */
+/** A missing sandbox, and a missing package manager, pass the check: such packages are not run then. */
 async function sandboxCheck(config: Config): Promise<Check> {
-  const { kind, version, problem, limited, not_limited } = await sandboxOf(config)
+  const { kind, version, problem, limited, not_limited, missing } = await sandboxOf(config)
   const check = 'packages'
   if (kind === null) return { check, ok: true, detail: `cannot run here: ${problem}` }
   const name =
     kind === 'none' ? 'run WITHOUT a sandbox' : `run in ${[kind, version].filter(Boolean).join(' ')}`
   const more = [...limited, ...not_limited.map((what) => `Not limited: ${what}`)]
-  return { check, ok: kind !== 'none', detail: name, more }
+  return { check, ok: kind !== 'none', detail: [name, ...missing].join('. '), more }
 }

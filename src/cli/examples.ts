@@ -97,6 +97,10 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman token revoke --sub ada --reason "left the team"',
   ],
   'credentials list': ['dragoman credentials list'],
+  'credentials set': [
+    'dragoman credentials set com.example.weather',
+    'dragoman credentials set com.example/weather key.txt --variable API_KEY',
+  ],
   'credentials connect': ['dragoman credentials connect com.example.mail'],
   'credentials forget': ['dragoman credentials forget com.example.mail'],
   'apikey create': ['dragoman apikey create --label laptop', 'dragoman apikey create --sub ci --ttl 30d'],
@@ -122,7 +126,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   allow: [
     'dragoman allow com.example/weather',
     'dragoman allow com.example/weather@1.2.3 --host api.example.com --env API_KEY=@key.txt',
-    'dragoman allow com.example/files /srv/files',
+    'dragoman allow com.example/files /home/package',
   ],
   allowed: ['dragoman allowed', 'dragoman allowed --json'],
   disallow: ['dragoman disallow com.example/weather'],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
@@ -84,6 +85,21 @@ export function openQuestions(): { ask(question: string): Promise<string> } & Di
       return String(value).trim()
     },
     [Symbol.dispose]: () => lines.close(),
+  }
+}
+
+/** Asks at a terminal for a text that is not shown while it is typed; Ctrl+C and Ctrl+D are an empty answer. */
+export async function askSecret(question: string): Promise<string> {
+  process.stderr.write(question)
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: hidden, terminal: true })
+  lines.on('SIGINT', () => lines.close())
+  try {
+    const { value = '' } = await lines[Symbol.asyncIterator]().next()
+    return String(value).trim()
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
   }
 }
 

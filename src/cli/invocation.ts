@@ -1,4 +1,5 @@
 import { basename, relative, sep } from 'node:path'
+import { commandOf } from '../../schemas/commands.ts'
 import { actionsInProse } from '../../schemas/names.ts'
 import { examples } from './examples.ts'
 
@@ -6,15 +7,15 @@ import { examples } from './examples.ts'
 const npmName = '@dragoman-registry/dragoman'
 
 /**
- * What to type in `folder` to start the command line that was started as `script`: a clone and an image have no command
- * `dragoman`.
+ * What to type in `folder`, or in any folder, to start the command line that was started as `script`: a clone and an
+ * image have no command `dragoman`.
  */
-export function invocationOf(script: string, folder: string): string {
+export function invocationOf(script: string, folder?: string): string {
   const path = script.split(sep)
   if (path.includes('_npx')) return `npx ${npmName}`
   if (path.at(-2) === '.bin') return 'npx dragoman'
   if (basename(script) !== 'dragoman.js' || path.includes('node_modules')) return 'dragoman'
-  const near = relative(folder, script)
+  const near = folder === undefined ? script : relative(folder, script)
   const shown = near.startsWith('..') ? script : near
   return `node ${/\s/.test(shown) ? `"${shown}"` : shown}`
 }
@@ -33,24 +34,18 @@ export function asTyped(text: string, typed = invocation()): string {
   return text.replace(commands, (_, command: string) => `${typed} ${command}`)
 }
 
-/** The commands, by their paths, that do what the actions do which hints name. */
-export const commandOf: Readonly<Record<string, string>> = {
-  get_usage: 'usage',
-  go_live: 'go-live',
-  install_config: 'install',
-  list_approvals: 'allowed',
-  list_transfers: 'transfers',
-  list_versions: 'versions',
-  list_webhooks: 'webhooks list',
-  resolve_package: 'resolve',
-  search_agents: 'search',
-  set_credential: 'call svc.registry set_credential',
-}
-const actions = actionsInProse(Object.keys(commandOf))
+/** Names that no ordinary word of a hint is. */
+const named = Object.keys(commandOf).filter((name) => name.includes('_'))
+const actions = actionsInProse(named)
 
 /** A hint, in which a command stands for each action that a program would call. */
 export function inCommands(hint: string): string {
-  return hint.replace(actions, (action) => `dragoman ${commandOf[action]}`)
+  return hint.replace(actions, (action) => `dragoman ${pathOf(commandOf[action] ?? '')}`)
+}
+
+/** A command without the arguments that it needs. */
+function pathOf(line: string): string {
+  return line.replace(/ (?:[A-Z]|--).*/, '')
 }
 
 const names = new Set(Object.keys(examples).map((path) => path.split(' ')[0]))

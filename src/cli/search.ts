@@ -3,10 +3,11 @@ import { counted } from '../../schemas/counted.ts'
 import { filters } from '../../schemas/entry-fields.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import { fewAgents } from '../../schemas/search.ts'
+import type { Status } from '../../schemas/status.ts'
 import { readNumber } from './input.ts'
 import { agentColumns, agentRow } from './list.ts'
 import { print, printTable, say } from './output.ts'
-import { searchPublic } from './send.ts'
+import { askRunning, searchPublic } from './send.ts'
 
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
@@ -59,9 +60,12 @@ function described({ deprecated, description }: Found): string {
 async function sayIfFew(): Promise<void> {
   const { total } = await searchPublic({ limit: 1 })
   if (total >= fewAgents) return
-  say(
-    `Only ${counted(total, 'agent')} ${total === 1 ? 'is' : 'are'} listed. To list those of the official MCP registry: dragoman mirror add official`,
-  )
+  const { mirrors } = await askRunning<Pick<Status, 'mirrors'>>('get_status', {})
+  const more =
+    mirrors.length > 0
+      ? 'To see how its mirrors are: dragoman mirror list'
+      : 'To list those of the official MCP registry: dragoman mirror add official'
+  say(`Only ${counted(total, 'agent')} ${total === 1 ? 'is' : 'are'} listed. ${more}`)
 }
 
 function percent(confidence: number | undefined): string {

@@ -6,9 +6,11 @@ import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type JsonObject, type JsonSchema } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
+import { InputRequired } from '../../schemas/task.ts'
 import { AgentCalls, type AgentCallsOptions } from './agent-calls.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
+import { descriptionCall } from './remote-agent.ts'
 
 export interface ListedAgentOptions extends AgentCallsOptions {
   /** Milliseconds that one call may take in all. */
@@ -130,9 +132,17 @@ function describeAction(calls: AgentCalls, deadline_ms: number): Action {
     title: 'List capabilities',
     description: 'The capabilities that the agent itself states.',
     input: input(z.strictObject({})),
-    output: output(Description),
+    output: output(Description.or(InputRequired)),
     advertised: false,
-    run: async (_, context) => ({ capabilities: await calls.describe(context) }),
+    async run(_, context) {
+      try {
+        return { capabilities: await calls.describe(context) }
+      } catch (thrown) {
+        const isAsked = calls.connected().is_package && Failure.from(thrown).code === 'approval_required'
+        if (!isAsked) throw thrown
+        return await calls.call({ action: descriptionCall, params: {}, read_only: false }, context)
+      }
+    },
   }
 }
 

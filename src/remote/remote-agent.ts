@@ -36,10 +36,20 @@ export type AskCaller = (question: {
   readonly params: JsonObject
 }) => Promise<JsonObject>
 
+/** The call of a caller who may be asked whether a package runs. */
+export interface PermitCall {
+  /** Aborts when the call is over: nobody answers a question then. */
+  readonly signal: AbortSignal
+  /** Absent where nobody can be asked. */
+  readonly ask?: AskCaller | undefined
+  /** Tells the caller what they wait for. */
+  progress(text: string): void
+}
+
 /**
  * Decides whether the package of an agent may run for a caller. Throws Failure `approval_required` and `not_callable`.
  */
-export type Permit = (ask?: AskCaller) => Promise<Launch>
+export type Permit = (call: PermitCall) => Promise<Launch>
 
 /** How the package of an agent is started for one caller. */
 export interface Launch {
@@ -63,6 +73,9 @@ export interface ServerProcess extends AsyncDisposable {
   /** The last lines of standard error, without secrets. */
   stderrTail(): string
 }
+
+/** The action of a call that describes a package whose caller may be asked first: no tool has a name with a space. */
+export const descriptionCall = 'list capabilities'
 
 /** The answer of an MCP server to one request, as the server wrote it. */
 export type McpReply =

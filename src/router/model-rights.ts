@@ -1,5 +1,7 @@
 import type { Action, Agent } from '../../schemas/action.ts'
+import { commandOf } from '../../schemas/commands.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { registryName } from '../../schemas/names.ts'
 import { type Principal, scopes } from '../../schemas/scope.ts'
 import type { Call } from './call.ts'
 
@@ -18,8 +20,13 @@ export function assertForModels(
   const reason = reasonAgainst(action, model)
   if (reason === undefined) return
   throw new Failure('forbidden', `${action.name} ${reason}, so models may not call it.`, {
-    hint: `Ask the user to run this on the command line: dragoman call ${package_name} ${action.name} PARAMS`,
+    hint: `Ask the user to run this on the command line: dragoman ${commandFor(package_name, action.name)}`,
   })
+}
+
+function commandFor(agent: string, action: string): string {
+  const own = agent === registryName ? commandOf[action] : undefined
+  return own ?? `call ${agent} ${action} PARAMS`
 }
 
 function reasonAgainst(

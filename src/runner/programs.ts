@@ -70,3 +70,20 @@ export async function findPython(path: string): Promise<Python> {
   const reads = prefix.startsWith('/usr') ? {} : { [realpathSync(prefix)]: realpathSync(prefix) }
   return { command: [join(realpathSync(dirname(executable)), 'python3')], reads, version }
 }
+
+/** What kinds of packages cannot be installed here, and why. */
+export async function missingPrograms(path: string): Promise<string[]> {
+  const finds = [() => findNpm(path), () => findUv(path), () => findPython(path)]
+  const missing = await Promise.all(
+    finds.map(async (find) => {
+      try {
+        await find()
+        return []
+      } catch (thrown) {
+        const { message, details } = Failure.from(thrown)
+        return [`${message} ${details.hint}`]
+      }
+    }),
+  )
+  return missing.flat()
+}

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run, temporaryFolder } from '../support/command.ts'
+import { command, run, temporaryFolder } from '../support/command.ts'
 import { serveEnvelopes } from '../support/envelope-agent.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { eventually } from '../support/mcp-agent.ts'
@@ -11,6 +11,17 @@ import { serve, stdio } from '../support/serve.ts'
 const line = (message: object) => `${JSON.stringify(message)}\n`
 const search = (id: number) =>
   line(modernRequest(id, 'tools/call', { name: 'search_agents', arguments: { query: 'encyclopedia' } }))
+
+const slow = { agent: 'com.example.slow', action: 'work', params: {} }
+
+/** Lists an agent that takes envelopes at an address. */
+async function publish(folder: string, package_name: string, url: string): Promise<void> {
+  const file = join(folder, 'agent.json')
+  const endpoints = [{ protocol: 'envelope', url }]
+  await writeFile(file, JSON.stringify({ package_name, name: 'An agent', description: 'Works.', endpoints }))
+  const { code, stderr } = await run(['publish', file, '--live'], { DRAGOMAN_DATA: folder })
+  expect(code, stderr).toBe(0)
+}
 
 /** Resident memory of a process in megabytes. */
 async function residentMegabytes(pid: number | undefined): Promise<number> {
@@ -36,31 +47,52 @@ describe.skipIf(process.platform === 'win32')(
         arguments: { agent: 'svc.registry', action: 'create_key', params: {} },
       }
       host.process.stdin?.write(line(modernRequest(2, 'tools/call', publish)))
-      await host.printed(/"id":2,.*forbidden/)
+      const typed = `node ${command} apikey create`
+      expect((await host.printed(/"id":2,.*forbidden.*/))[0]).toContain(typed)
       home.process.kill('SIGTERM')
+      await home.ended
+      // Then the host's own process serves it.
+      host.process.stdin?.end(search(3))
+      await host.printed(/"id":3,/)
       const { code, stderr } = await host.ended
-      expect([code, stderr]).toEqual([1, expect.stringContaining('has ended')])
-      // The next one serves itself.
-      await using alone = stdio(folder.path)
-      alone.process.stdin?.end(search(3))
-      await alone.printed(/"id":3,/)
-      expect((await alone.ended).code).toBe(0)
+      expect([code, stderr]).toEqual([0, expect.stringContaining('has ended')])
+    }, 60_000)
+
+    test('goes on with its session at the next gateway, and is told of a call that got no answer', async () => {
+      await using folder = await temporaryFolder()
+      await using agent = await serveEnvelopes(() => {})
+      const origins = { DRAGOMAN_ALLOW_ORIGINS: agent.origin }
+      await using first = await serve(folder.path, origins)
+      await publish(folder.path, 'com.example.slow', agent.url)
+      await using host = stdio(folder.path)
+      const say = (method: string, params: object, id?: number) =>
+        host.process.stdin?.write(line({ jsonrpc: '2.0', method, params, ...(id !== undefined && { id }) }))
+      const client = { capabilities: {}, clientInfo: { name: 'test', version: '1' } }
+      say('initialize', { protocolVersion: '2025-06-18', ...client }, 1)
+      await host.printed(/"id":1,/)
+      say('notifications/initialized', {})
+      say('tools/call', { name: 'call_agent', arguments: slow }, 2)
+      await eventually(() => agent.received.length).toBe(1)
+      first.process.kill('SIGKILL')
+      await host.printed(/"id":2,.*ended before it answered/)
+      await using _second = await serve(folder.path, origins)
+      say('tools/call', { name: 'search_agents', arguments: { query: 'encyclopedia' } }, 3)
+      await host.printed(/"id":3,.*svc\.utility\.wiki/)
+      // The second gateway listens for this host: a change reaches it.
+      await publish(folder.path, 'com.example.new', agent.url)
+      await host.printed(/list_changed/)
+      host.process.stdin?.end()
+      const { code, stdout } = await host.ended
+      expect(code).toBe(0)
+      expect(stdout.match(/"protocolVersion"/g)).toHaveLength(1)
     }, 60_000)
 
     test('whose call takes longer than the gateway waits while it stops is told so', async () => {
       await using folder = await temporaryFolder()
       await using agent = await serveEnvelopes(() => {})
       await using home = await serve(folder.path, { DRAGOMAN_ALLOW_ORIGINS: agent.origin })
-      const file = join(folder.path, 'slow.json')
-      const endpoints = [{ protocol: 'envelope', url: agent.url }]
-      await writeFile(
-        file,
-        JSON.stringify({ package_name: 'com.example.slow', name: 'Slow', description: 'Slow.', endpoints }),
-      )
-      const published = await run(['publish', file, '--live'], { DRAGOMAN_DATA: folder.path })
-      expect(published.code, published.stderr).toBe(0)
+      await publish(folder.path, 'com.example.slow', agent.url)
       await using host = stdio(folder.path)
-      const slow = { agent: 'com.example.slow', action: 'work', params: {} }
       host.process.stdin?.write(line(modernRequest(1, 'tools/call', { name: 'call_agent', arguments: slow })))
       await eventually(() => agent.received.length).toBe(1)
       home.process.kill('SIGTERM')

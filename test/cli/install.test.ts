@@ -77,6 +77,8 @@ const paths = {
   codex: '.codex/config.toml',
   'gemini-cli': '.gemini/settings.json',
   'lm-studio': '.lmstudio/mcp.json',
+  zed: '.config/zed/settings.json',
+  windsurf: '.codeium/windsurf/mcp_config.json',
   goose: '.config/goose/config.yaml',
 }
 const readers: Partial<Record<string, (text: string) => unknown>> = { codex: parseToml, goose: parseYaml }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { commandOf } from '../../schemas/commands.ts'
 import { examples } from '../../src/cli/examples.ts'
-import { asTyped, commandOf, inCommands, invocationOf } from '../../src/cli/invocation.ts'
+import { asTyped, inCommands, invocationOf } from '../../src/cli/invocation.ts'
 import { command, temporaryFolder } from '../support/command.ts'
 import { run } from '../support/processes.ts'
 
@@ -21,6 +22,7 @@ test.each([
   ],
   ['a clone, in its folder', '/home/ada/clone/bin/dragoman.js', '/home/ada/clone', 'node bin/dragoman.js'],
   ['a clone, elsewhere', '/opt/clone/bin/dragoman.js', '/home/ada', 'node /opt/clone/bin/dragoman.js'],
+  ['a clone, anywhere', '/opt/clone/bin/dragoman.js', undefined, 'node /opt/clone/bin/dragoman.js'],
   ['a path with spaces', '/opt/my clone/bin/dragoman.js', '/', 'node "opt/my clone/bin/dragoman.js"'],
 ])('%s is typed as it was started', (_, script, folder, typed) => {
   expect(invocationOf(script, folder)).toBe(typed)
@@ -37,15 +39,12 @@ test('hints name commands in place of the actions that programs call', () => {
     'Its current version is 2. dragoman versions lists all versions.',
   )
   const whole = 'dragoman call svc.registry set_credential PARAMS'
-  expect(inCommands('Store it with set_credential.')).toBe(
-    'Store it with dragoman call svc.registry set_credential.',
-  )
+  expect(inCommands('Store it with set_credential.')).toBe('Store it with dragoman credentials set.')
   const list = 'It has: search_agents, set_credential, get_usage.'
   const json = 'Call {"action": "go_live"}.'
   for (const text of [whole, list, json]) expect(inCommands(text)).toBe(text)
-  for (const path of Object.values(commandOf)) {
-    const names = [path, path.split(' ')[0]]
-    expect(Object.keys(examples).filter((name) => names.includes(name))).not.toEqual([])
+  for (const line of Object.values(commandOf)) {
+    expect(Object.keys(examples).filter((path) => `${line} `.startsWith(`${path} `))).not.toEqual([])
   }
 })
 

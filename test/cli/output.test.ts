@@ -187,6 +187,7 @@ const lines = [
   ['apikey', 'create'],
   ['apikey', 'list'],
   ['credentials', 'list'],
+  ['credentials', 'set', 'x', '{file}', '--header', 'x-key'],
   ['credentials', 'connect', 'x'],
   ['credentials', 'forget', 'x'],
   ['apikey', 'delete', 'x'],
@@ -285,6 +286,13 @@ test('a search of a new registry that finds nothing says how to have it list mor
   expect([code, stdout]).toEqual([0, ''])
   expect(stderr).toMatch(/Only 4 agents are listed\. .* dragoman mirror add official/)
   expect((await search('read a web page')).stderr).not.toContain('mirror add')
+  await run(['mirror', 'add', 'http://127.0.0.1:9/v0.1', '--name', 'gone'], {
+    DRAGOMAN_DATA: folder.path,
+    DRAGOMAN_ALLOW_ORIGINS: 'http://127.0.0.1:9',
+  })
+  expect((await search('will it rain tomorrow')).stderr).toMatch(
+    /4 agents are listed\. .* dragoman mirror list/,
+  )
 })
 
 test('a search says which agents are deprecated', async () => {

@@ -2,7 +2,11 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test } from 'vitest'
+import type { ApprovalPage } from '../../schemas/approval.ts'
+import type { JsonObject } from '../../schemas/json.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
+import { permitted } from '../../src/remote/mcp/permitted.ts'
+import type { Launch, Permit } from '../../src/remote/remote-agent.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { a2aVersion } from '../support/a2a.ts'
@@ -18,12 +22,13 @@ const ada = {
 }
 const approved = 'com.example/approved'
 
-async function list(name: string): Promise<void> {
+async function list(name: string, more: object = {}): Promise<void> {
   const source = {
     registryType: 'npm',
     identifier: '@example/well',
     version: '1.0.0',
     transport: { type: 'stdio' },
+    ...more,
   }
   const lines = [
     JSON.stringify({ server: { name, description: 'A package.', version: '1.0.0', packages: [source] } }),
@@ -66,7 +71,8 @@ test('a package that is not approved is refused with the same code over every tr
   }
 })
 
-async function connectBy(transport: Transport, answer: object) {
+/** `answer`: to each form, or what gives it. */
+async function connectBy(transport: Transport, answer: object | (() => object)) {
   const client = new Client(
     { name: 'test', version: '1' },
     {
@@ -77,7 +83,7 @@ async function connectBy(transport: Transport, answer: object) {
   const questions: string[] = []
   client.setRequestHandler('elicitation/create', ({ params }) => {
     questions.push(params.message)
-    return answer as { action: 'accept' }
+    return (typeof answer === 'function' ? answer() : answer) as { action: 'accept' }
   })
   await client.connect(transport)
   return { client, questions, [Symbol.asyncDispose]: () => client.close() }
@@ -89,12 +95,12 @@ function connect(path: string, answer: object, by = token) {
 }
 
 /** Ada's own host, over pipes. */
-function connectHost(answer: object) {
+function connectHost(answer: object | (() => object)) {
   const [input, output] = [new PassThrough(), new PassThrough()]
   const onError = () => {}
   const service = createMcpService(home.gateway, '1', onError)
-  const identify = () => ({ ...ada, own_host: true as const })
-  void serveMcpStdio(service, { identify }, onError, { input, output })
+  const person = { ...ada, own_host: true as const }
+  void serveMcpStdio(service, { identify: () => person }, onError, { input, output })
   const transport: Transport = {
     async start() {
       createInterface({ input: output }).on('line', (line) => transport.onmessage?.(JSON.parse(line)))
@@ -159,16 +165,167 @@ test('the person of a host approves a package for themselves alone, by a form of
   expect((await send('com.example/mine', 'echo', { text: 'a' }, eve)).code).toBe('approval_required')
 })
 
+test('the person sees what they approved in their host, uses it on the command line, and ends it', async () => {
+  await list('com.example/ended')
+  await using connected = await connectHost(accept({ approve: true }))
+  await connected.client.callTool(echo('com.example/ended'))
+  const operator = { ...ada, own_host: true as const, scopes: new Set(['admin'] as const) }
+  const { dispatch } = home.gateway
+  const act = async (to: string, action: string, params: object) => {
+    const call = {
+      principal: operator,
+      signal: new AbortController().signal,
+      id: '1',
+      client: 'local' as const,
+    }
+    return (await dispatch({ to, action, params: params as JsonObject }, call)).output
+  }
+  const listed = (await act('svc.registry', 'list_approvals', {})) as unknown as ApprovalPage
+  const callers = new Map(listed.approvals.map((approval) => [approval.agent, approval.callers]))
+  expect([callers.get('com.example/ended'), callers.get(approved)]).toEqual(['own', 'all'])
+  expect(await act('com.example/ended', 'echo', { text: 'b' })).toEqual({ text: 'b' })
+  await act('svc.registry', 'revoke_approval', { agent: 'com.example/ended' })
+  await expect(act('com.example/ended', 'echo', { text: 'c' })).rejects.toMatchObject({
+    code: 'approval_required',
+  })
+})
+
 test('a person who declines is asked once, and nothing starts', async () => {
   await list('com.example/declined')
   const starts = runner.starts.length
   await using connected = await connectHost({ action: 'decline' })
   for (let count = 0; count < 2; count++) {
     const { isError, content } = await connected.client.callTool(echo('com.example/declined'))
-    expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('dragoman allow')])
+    expect([isError, JSON.stringify(content)]).toEqual([
+      true,
+      expect.stringContaining('dragoman allow com.example/declined, and --host HOST'),
+    ])
   }
   expect(connected.questions).toHaveLength(1)
   expect(runner.starts).toHaveLength(starts)
+})
+
+test('a package that needs a secret is approved in a host once its person has stored the secret', async () => {
+  await list('com.example/keyed', {
+    environmentVariables: [{ name: 'API_KEY', isRequired: true, isSecret: true }],
+  })
+  await using connected = await connectHost(accept({ approve: true }))
+  const refused = await connected.client.callTool(echo('com.example/keyed'))
+  expect(JSON.stringify(refused.content)).toContain(
+    'dragoman credentials set com.example/keyed --variable API_KEY',
+  )
+  expect(connected.questions).toEqual([])
+  const stored = { agent: 'com.example/keyed', variable: 'API_KEY', value: 'key of Ada' }
+  expect((await send('svc.registry', 'set_credential', stored)).kind).toBe('variable')
+  expect((await connected.client.callTool(echo('com.example/keyed'))).isError).toBeUndefined()
+  expect(runner.starts.at(-1)?.env).toMatchObject({ API_KEY: 'key of Ada' })
+})
+
+test('listing the capabilities of a package asks its person first', async () => {
+  await list('com.example/unread')
+  const listing = {
+    name: 'call_agent',
+    arguments: { agent: 'com.example/unread', action: 'list_capabilities', params: {} },
+  }
+  await using connected = await connectHost(accept({ approve: true }))
+  for (let count = 0; count < 2; count++) {
+    const { structuredContent, isError } = await connected.client.callTool(listing)
+    expect(isError).toBeUndefined()
+    const { capabilities } = structuredContent as { capabilities: { name: string }[] }
+    expect(capabilities.map(({ name }) => name)).toContain('echo')
+  }
+  expect(connected.questions).toHaveLength(1)
+})
+
+test('the hosts that a person names in the form are those that the package may reach', async () => {
+  await list('com.example/reaching')
+  const answers = ['https://api.example.com/x', 'api.example.com, example.org:8443', '']
+  await using connected = await connectHost(() => accept({ approve: true, hosts: answers.shift() }))
+  const wrong = await connected.client.callTool(echo('com.example/reaching'))
+  expect(JSON.stringify(wrong.content)).toContain('named a host that is none')
+  expect((await connected.client.callTool(echo('com.example/reaching'))).isError).toBeUndefined()
+  expect(runner.starts.at(-1)?.hosts).toEqual(['api.example.com', 'example.org:8443'])
+  await list('com.example/resting')
+  await connected.client.callTool(echo('com.example/resting'))
+  expect(runner.starts.at(-1)?.hosts).toEqual([])
+})
+
+test('a no of one host does not count for another one', async () => {
+  await list('com.example/elsewhere')
+  await using declining = await connectHost({ action: 'decline' })
+  expect((await declining.client.callTool(echo('com.example/elsewhere'))).isError).toBe(true)
+  await using approving = await connectHost(accept({ approve: true }))
+  expect((await approving.client.callTool(echo('com.example/elsewhere'))).isError).toBeUndefined()
+})
+
+test('a form that is sent without its tick is no answer: the next call asks again', async () => {
+  await list('com.example/unticked')
+  await using connected = await connectHost(accept({ approve: false }))
+  for (let count = 0; count < 2; count++) {
+    const { content } = await connected.client.callTool(echo('com.example/unticked'))
+    expect(JSON.stringify(content)).toContain('Another call asks again.')
+  }
+  expect(connected.questions).toHaveLength(2)
+})
+
+test('a call that ends during the installation leaves it to the next call, which asks nothing', async () => {
+  await list('com.example/slow')
+  await using connected = await connectHost(accept({ approve: true }))
+  const installed = runner.installs.length
+  const [began, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  runner.beforeInstall = () => {
+    began.resolve()
+    return released.promise
+  }
+  const impatient = new AbortController()
+  const updates: unknown[] = []
+  const first = connected.client.callTool(echo('com.example/slow'), {
+    signal: impatient.signal,
+    onprogress: ({ message }) => void updates.push(message),
+  })
+  await began.promise
+  impatient.abort()
+  await expect(first).rejects.toThrow()
+  expect(updates).toContain('installing')
+  runner.beforeInstall = async () => {}
+  const second = connected.client.callTool(echo('com.example/slow'), {
+    onprogress: ({ message }) => void (message?.startsWith('Waits for') && released.resolve()),
+  })
+  expect((await second).content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+  expect(connected.questions).toHaveLength(1)
+  expect(runner.installs.slice(installed)).toEqual(['@example/well 1.0.0'])
+})
+
+test('a question without an answer keeps no other call waiting', async () => {
+  await list('com.example/left')
+  const shown = Promise.withResolvers<void>()
+  const answers = [accept({ approve: true }), new Promise<object>(() => {})]
+  await using connected = await connectHost(() => {
+    shown.resolve()
+    return answers.pop() ?? {}
+  })
+  connected.client.callTool(echo('com.example/left')).catch(() => {})
+  await shown.promise
+  const { content } = await connected.client.callTool(echo('com.example/left'))
+  expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+})
+
+test('a caller who waits for an installation is told again and again', async () => {
+  const updates: object[] = []
+  const enough = Promise.withResolvers<Launch>()
+  const launch: Launch = { key: 'a', start: () => Promise.reject(new Error('Nothing starts.')) }
+  const emit = async (update: object) => {
+    if (updates.push(update) === 3) enough.resolve(launch)
+  }
+  const permit: Permit = ({ progress }) => {
+    progress('Installs 3 packages')
+    return enough.promise
+  }
+  const { signal } = new AbortController()
+  expect(await permitted(permit, { signal, emit }, undefined, 1)).toBe(launch)
+  expect(updates).toEqual(
+    [1 / 2, 2 / 3, 3 / 4].map((progress) => ({ progress, message: 'Installs 3 packages' })),
+  )
 })
 
 test('nobody else is asked to approve, and neither is a caller without a host that can ask', async () => {

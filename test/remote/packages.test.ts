@@ -118,6 +118,15 @@ describe('an agent that is a package', () => {
     expect((await send('com.example/planned', 'echo')).code).toBe('approval_required')
   })
 
+  test('is shown with a warning for each folder that its sandbox does not show', async () => {
+    const { list, approve } = opened
+    await list('com.example/folders', well)
+    const more_arguments = ['/srv/files', '/home/package', '/tmp/files', '--all']
+    expect((await approve('com.example/folders', { dry_run: true, more_arguments })).warnings).toEqual([
+      'Its sandbox shows no folder /srv/files; its own one is /home/package. For work on folders of yours, install it in a host: dragoman install com.example/folders.',
+    ])
+  })
+
   test('is approved again when its entry states another version', async () => {
     const { list, send, approve } = opened
     await list('com.example/moving', well)

@@ -116,7 +116,7 @@ describe.skipIf(lacking)('a package of npm', () => {
     }
     expect(await failure(npm('missing'))).toMatchObject({
       code: 'not_found',
-      message: 'The registry has no package missing.',
+      message: 'npm has no package missing.',
     })
     expect(await failure(npm('puppet', '7.0.0'))).toEqual({
       code: 'not_found',

@@ -68,7 +68,7 @@ describe.skipIf(lackingUv)('a package of PyPI', () => {
         )
     expect(await failure(pypi('missing'))).toEqual({
       code: 'not_found',
-      message: 'The registry has no package missing.',
+      message: 'PyPI has no package missing.',
     })
     expect(await failure(pypi('python-puppet', '9'))).toEqual({
       code: 'not_found',

@@ -22,6 +22,8 @@ export interface TestRunner extends Runner {
   readonly digests: Map<string, string>
   /** Called before each start. */
   beforeStart: () => Promise<void>
+  /** Called in each installation. */
+  beforeInstall: () => Promise<void>
 }
 
 /** A runner without a sandbox, whose packages all are the server of tests. The registry of packages is the table. */
@@ -34,6 +36,7 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
   const table = new Map(Object.entries(versions))
   const runner: TestRunner = {
     beforeStart: async () => {},
+    beforeInstall: async () => {},
     starts,
     installs,
     forgotten,
@@ -64,6 +67,7 @@ export function createTestRunner(versions: Readonly<Record<string, string[]>>): 
     },
     async install(resolved, _options, _signal, progress) {
       progress?.('installing')
+      await runner.beforeInstall()
       const { identifier, version } = resolved.source
       installs.push(`${identifier} ${version}`)
       return {

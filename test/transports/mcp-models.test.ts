@@ -157,6 +157,12 @@ describe('over agents with actions', () => {
     const noticeOf = async (input: object) =>
       (await anonymous.call('search_agents', { query: 'knits jumpers', limit: 1, ...input })).output.notice
     expect(await noticeOf({})).toContain('{"callable": ["hosted", "open", "stated"]}')
+    const { output } = await anonymous.call('resolve_package', { agent: 'com.example/knitting' })
+    expect(output).not.toHaveProperty('callable_reason')
+    expect(output.next).toMatch(/asks the user, or .*list_capabilities asks it/)
+    const [install] = /\{.*\}/.exec(output.next) ?? []
+    const { output: installed } = await anonymous.call('call_agent', JSON.parse(String(install)))
+    expect(installed).toMatchObject({ package_name: 'com.example/knitting', name: 'knitting' })
     expect(await noticeOf({ filters: { callable: ['package'] } })).toBeUndefined()
     expect(await noticeOf({ query: 'forecast of the weather' })).toBeUndefined()
   })

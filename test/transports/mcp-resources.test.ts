@@ -182,6 +182,12 @@ describe('agents as resources', () => {
     expect(completion.values).toEqual(['com.example.team/slash'])
   })
 
+  test('of a listed server is unknown here, and the error says how it is read', async () => {
+    const { error } = await ask('resources/read', { uri: 'demo://notes/1' })
+    expect(error).toMatchObject({ code: -32602, data: { uri: 'demo://notes/1' } })
+    expect(error?.message).toContain('call_agent with the action mcp_request')
+  })
+
   test('the nearest name is suggested', async () => {
     const { error } = await ask('resources/read', { uri: 'agent://svc.utility.wikki' })
     expect(error?.message).toContain('svc.utility.wiki')

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Action } from '../../schemas/action.ts'
+import { commandOf } from '../../schemas/commands.ts'
+import { registryName } from '../../schemas/names.ts'
 import { scopes } from '../../schemas/scope.ts'
 import { localPerson } from '../../src/auth/authenticator.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
@@ -142,7 +144,13 @@ describe('a language model', () => {
     })
     expect(http).toBeDefined()
     expect(answer.status).toBe(200)
-    expect(answer.text).toContain('dragoman call svc.registry create_key')
+    expect(answer.text).toContain('dragoman apikey create')
+  })
+
+  test('is told the command of each registry action that it may not call', () => {
+    const ofRegistry = [...changing, ...forbidden].filter((action) => toOf(action) === registryName)
+    const without = ['delete_personal_data', 'log_in_by_domain', 'purge', 'set_server_status']
+    expect(ofRegistry.filter((action) => commandOf[action] === undefined).sort()).toEqual(without)
   })
 })
 

@@ -64,6 +64,17 @@ export function addAgentCredentials(program: Command, json: WantsJson): void {
     .action(async () => (await import('../credentials.ts')).listCredentials(json()))
 
   credentials
+    .command('set')
+    .argument('<agent>', 'its package name')
+    .argument('[file]', 'file that holds the secret; - for standard input; asked for when left out')
+    .description('store a secret that an agent asks for, such as an API key')
+    .option('--header <name>', 'header that carries it; the one that the agent requires when left out')
+    .option('--variable <name>', 'variable of a package, in place of a header')
+    .action(async (agent: string, file: string | undefined, options) =>
+      (await import('../credentials.ts')).setCredential(agent, file, options, json()),
+    )
+
+  credentials
     .command('connect')
     .argument('<agent>', 'its package name')
     .description('print the address at which you sign in to an agent, in a browser')

@@ -53,6 +53,11 @@ const claudeVariables: PlaceOf = ({ variable, required, default: usual }) => {
   return required ? `\${${variable}}` : `\${${variable}:-}`
 }
 
+function windsurfServer(launch: HostLaunch): Server {
+  const { url, ...server } = untypedServer(launch, cursorVariables)
+  return url === undefined ? server : { serverUrl: url, ...server }
+}
+
 function everywhere(scope: ConfigFile['scope'], path: string): ConfigFile {
   return { scope, system: 'all', path }
 }
@@ -183,6 +188,35 @@ export const hosts: readonly Host[] = [
     values: 'variable',
     server: ({ launch, name, title }) => gooseServer(launch, name, title),
     links: gooseLinks,
+  },
+  {
+    id: 'zed',
+    title: 'Zed',
+    format: 'json',
+    key: 'context_servers',
+    files: [
+      ...userFiles(
+        '~/.config/zed/settings.json',
+        '~/.config/zed/settings.json',
+        '%APPDATA%\\Zed\\settings.json',
+      ),
+      everywhere('project', '.zed/settings.json'),
+    ],
+    kinds: ['streamable-http', 'stdio'],
+    sign_in: atFirstConnection('Zed'),
+    values: 'blank',
+    server: ({ launch }) => untypedServer(launch, blank),
+  },
+  {
+    id: 'windsurf',
+    title: 'Windsurf',
+    format: 'json',
+    key: 'mcpServers',
+    files: [everywhere('user', '~/.codeium/windsurf/mcp_config.json')],
+    kinds: everyKind,
+    sign_in: atFirstConnection('Windsurf'),
+    values: 'variable',
+    server: ({ launch }) => windsurfServer(launch),
   },
   {
     id: 'json',

@@ -234,8 +234,9 @@ export function shownPackage(
 }
 
 export function shownApproval(approval: ActiveApproval, agent: string, difference: string | null): Approval {
-  const { lock, approved_by, approved_at } = approval
-  return { agent, package: shownPackage(approval, lock), approved_by, approved_at, difference }
+  const { lock, scope, approved_by, approved_at } = approval
+  const callers = scope === operatorScope ? 'all' : 'own'
+  return { agent, package: shownPackage(approval, lock), approved_by, approved_at, callers, difference }
 }
 
 export function actorOf(caller: Principal): Actor {

@@ -5,6 +5,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { PackageSource, ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
+import { inside } from '../../runner/sandbox/sandbox.ts'
 import { lookalikeKey } from '../../store/entries/confusables.ts'
 import {
   type ActiveApproval,
@@ -50,7 +51,7 @@ export interface ApprovingOptions extends Pick<LaunchesOptions, 'noteRun'> {
 export type Progress = (text: string) => void
 
 /** What an approval of a package would come to: the package as it is published now, and how it would run. */
-interface Plan {
+export interface Plan {
   readonly entry: EntryDetail
   readonly input: ApprovalInput
   readonly prepared: Prepared
@@ -144,8 +145,11 @@ export class Approving {
     }
   }
 
-  /** What is shown of a plan before and after it is approved; `lock` is that of the installed package. */
-  async report(planned: Plan, lock: string | null): Promise<ApprovalReport> {
+  /**
+   * What is shown of a plan before and after it is approved; `lock` is that of the installed package, `scope` says whose
+   * secrets it starts with.
+   */
+  async report(planned: Plan, lock: string | null, scope = operatorScope): Promise<ApprovalReport> {
     const { entry, input, prepared, resolved, sandbox } = planned
     const { hosts, scripts, more_arguments } = input
     const pinned = pinnedOf(prepared.demand)
@@ -158,17 +162,17 @@ export class Approving {
       published_at: resolved.published_at,
       sandbox: { kind: kind ?? 'none', limited: [...limited], not_limited: [...not_limited] },
       warnings: await this.#warnings(planned),
-      missing: await this.#missing(planned),
+      missing: await this.#missing(planned, scope),
       tools: null,
       problem: null,
     }
   }
 
   /** Names of the values that the package requires and nobody has given. */
-  async #missing({ entry, prepared }: Plan): Promise<string[]> {
+  async #missing({ entry, prepared }: Plan, scope: string): Promise<string[]> {
     const { secrets } = this.#options
     const { demand, values } = prepared
-    const stored = await secrets.variablesFor(entry.id, packageUrl(demand), operatorScope)
+    const stored = await secrets.variablesFor(entry.id, packageUrl(demand), scope)
     const missing = pinnedOf(demand).values.filter(({ name, part, required, secret }) => {
       const isGiven = secret
         ? prepared.secrets.has(name) || stored.values.has(name)
@@ -178,7 +182,7 @@ export class Approving {
     return missing.map(({ name }) => name)
   }
 
-  async #warnings({ entry, resolved, input }: Plan): Promise<string[]> {
+  async #warnings({ entry, resolved, input, prepared, sandbox }: Plan): Promise<string[]> {
     const { source, warning } = resolved
     const approved = await this.#options.approvals.list(operatorScope)
     const others = approved.filter(({ entry_id }) => entry_id !== entry.id)
@@ -189,6 +193,10 @@ export class Approving {
         ({ pinned }) => `Its name looks like ${pinned.identifier}, which is approved and is another package.`,
       ),
       ...(entry.content_flags.includes('imitates_name') ? ['Its name imitates that of another agent.'] : []),
+      ...hiddenPaths([...input.more_arguments, ...Object.values(prepared.values)], sandbox).map(
+        (path) =>
+          `Its sandbox shows no folder ${path}; its own one is ${inside.home}. For work on folders of yours, install it in a host: dragoman install ${entry.package_name}.`,
+      ),
       ...(input.scripts ? ['Its install scripts run, in the sandbox of the installation.'] : []),
     ]
   }
@@ -212,6 +220,16 @@ function chosenVersion(entry: EntryDetail, stated: string | undefined, chosen: s
     hint: 'Leave the version out.',
   })
 }
+
+/** Values that look like folders of this machine which a sandbox does not show. */
+function hiddenPaths(values: readonly string[], { kind }: SandboxReport): string[] {
+  if (kind === 'none') return []
+  return values.filter((value) => value.startsWith('/') && !shownPaths.test(value))
+}
+
+const shownPaths = new RegExp(
+  `^(?:${inside.home}|${inside.package}|/(?:tmp|usr|bin|lib|etc|dev|proc))(?:/|$)`,
+)
 
 function isLookalike(left: string, right: string): boolean {
   return left !== right && lookalikeKey(left) === lookalikeKey(right)

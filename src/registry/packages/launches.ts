@@ -223,7 +223,7 @@ function filled(
 function missingValue({ package_name }: EntryDetail, name: string, isSecret: boolean): Failure {
   return new Failure('not_callable', `${package_name} does not start without a value of ${name}.`, {
     hint: isSecret
-      ? `Store it with set_credential {agent: ${JSON.stringify(package_name)}, variable: ${JSON.stringify(name)}, value}, or ask the operator.`
+      ? `Store it with set_credential, as the variable ${name}, or ask the operator.`
       : `The operator gives it with dragoman allow ${package_name} --env ${name}=VALUE or --arg ${name}=VALUE.`,
   })
 }

@@ -1,9 +1,15 @@
-import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../../schemas/approval.ts'
+import {
+  ApprovalInput,
+  type ApprovalPage,
+  type ApprovalRange,
+  type ApprovalReport,
+} from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
+import { createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ActiveApproval,
@@ -13,7 +19,7 @@ import {
   shownApproval,
   valueKey,
 } from './approvals.ts'
-import { Approving, type ApprovingOptions, type Progress } from './approving.ts'
+import { Approving, type ApprovingOptions, type Plan, type Progress } from './approving.ts'
 import { homeOf, Launches, type LaunchesOptions, type PackageLaunch } from './launches.ts'
 
 interface PackagesOptions
@@ -26,6 +32,14 @@ interface PackagesOptions
 /** Asks the caller a question of MCP. */
 type Ask = (question: { readonly method: string; readonly params: JsonObject }) => Promise<JsonObject>
 
+/** The call for which a package starts. */
+interface StartCall {
+  readonly signal: AbortSignal
+  /** Absent where nobody can be asked. */
+  readonly ask?: Ask | undefined
+  readonly progress: Progress
+}
+
 /** Packages that may run here: their approvals, and whether one may start for a caller. */
 export interface Packages {
   approve(
@@ -34,16 +48,17 @@ export interface Packages {
     signal: AbortSignal,
     progress: Progress,
   ): Promise<ApprovalReport>
-  list(range: ApprovalRange): Promise<ApprovalPage>
-  /** Ends its processes too, and removes what they have stored. Throws Failure `not_found`. */
+  /** Those of the operator; the first page begins with the caller's own. */
+  list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
+  /** Ends the processes of a package too, for the caller themself as well. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
   forgetPerson(owner: string): Promise<void>
   /**
-   * How the package of an entry starts for a caller, who is asked if a person's own host can ask. Throws Failure
-   * `approval_required`.
+   * How the package of an entry starts for a caller, who is asked if a person's own host can ask. What the person has
+   * approved is installed even if the call ends before. Throws Failure `approval_required`.
    */
-  permit(entry: EntryDetail, caller: Principal | null, ask: Ask | undefined): Promise<PackageLaunch>
+  permit(entry: EntryDetail, caller: Principal | null, call: StartCall): Promise<PackageLaunch>
 }
 
 export function createPackages(options: PackagesOptions): Packages {
@@ -55,8 +70,10 @@ export function createPackages(options: PackagesOptions): Packages {
     variablesFor: (...of) => secrets.variablesFor(...of),
   })
   const approving = new Approving({ ...options, approvals, launches })
-  /** Entries whose start the person has declined in this process. */
-  const declined = new Set<string>()
+  /** Entries whose start the person of a host has declined: each host has a principal of its own. */
+  const declined = new WeakMap<Principal, Set<string>>()
+  /** One installation at a time for each person and package. */
+  const install = createKeyedSemaphore(1)
 
   /** The approval that serves a caller: their own, or that of the operator. */
   async function approvalFor(
@@ -73,27 +90,57 @@ export function createPackages(options: PackagesOptions): Packages {
     return caller?.own_host === true
   }
 
-  /** Asks the person of this host; undefined if they declined. */
-  async function askPerson(
+  /** How the package starts, or why it may not. */
+  async function launchFor(entry: EntryDetail, caller: Principal | null): Promise<PackageLaunch | string> {
+    const found = await approvalFor(entry, caller)
+    const difference = found && approvals.difference(found, entry)
+    if (found && difference === null) return await launches.of(entry, found, caller)
+    return difference ?? 'Nobody has approved it.'
+  }
+
+  /** What the person of this host approves. Throws Failure `approval_required` if they do not. */
+  async function askPerson(entry: EntryDetail, caller: Principal, ask: Ask): Promise<Plan> {
+    const planned = await approving.plan(entry, unasked(entry), AbortSignal.timeout(planTime_ms))
+    const { tools: _, ...report } = await approving.report(planned, null, principalKey(caller))
+    if (report.missing.length > 0) throw unfilled(entry, report)
+    const answer = await ask({ method: 'elicitation/create', params: question(report) })
+    if (answer.action !== 'accept') {
+      const others = declined.get(caller) ?? []
+      declined.set(caller, new Set([...others, entry.id]))
+      launches.refused(entry, caller, 'The person declined.')
+      throw required(entry, userDeclined, [])
+    }
+    const content = answer.content as { readonly approve?: unknown; readonly hosts?: unknown } | undefined
+    if (content?.approve !== true)
+      throw required(entry, `The user sent the form without ticking "${tick}". Another call asks again.`, [])
+    const named = String(content.hosts ?? '').split(/[\s,]+/)
+    const { success, data: hosts } = ApprovalInput.shape.hosts.safeParse(named.filter(Boolean))
+    if (success) return { ...planned, input: { ...planned.input, hosts } }
+    throw required(entry, 'The user named a host that is none. Another call asks again.', [])
+  }
+
+  /** Starts what the person of this host approves, or has approved in a call that ended before its installation. */
+  async function startAsked(
     entry: EntryDetail,
     caller: Principal,
     ask: Ask,
-  ): Promise<ActiveApproval | undefined> {
-    const signal = AbortSignal.timeout(askTime_ms)
-    const planned = await approving.plan(entry, unasked(entry), signal)
-    const { tools: _, ...report } = await approving.report(planned, null)
-    if (report.missing.length > 0)
-      throw required(entry, `It needs values: ${report.missing.join(', ')}.`, report.missing)
-    const answer = await ask({ method: 'elicitation/create', params: question(report) })
-    const content = answer.content as { readonly approve?: unknown } | undefined
-    if (answer.action !== 'accept' || content?.approve !== true) return undefined
+    { signal, progress }: StartCall,
+  ): Promise<PackageLaunch> {
     const scope = principalKey(caller)
-    return await approving.commit(planned, {
-      scope,
-      caller,
-      signal: AbortSignal.timeout(installTime_ms),
-      progress() {},
-    })
+    const waitForInstall = async () => {
+      const turn = install(`${scope} ${entry.id}`, signal)
+      if (turn instanceof Promise) progress('Waits for the installation of the package')
+      return await turn
+    }
+    ;(await waitForInstall())[Symbol.dispose]()
+    const since = await launchFor(entry, caller)
+    if (typeof since !== 'string') return since
+    if (declined.get(caller)?.has(entry.id)) throw required(entry, userDeclined, [])
+    const planned = await askPerson(entry, caller, ask)
+    using _ = await waitForInstall()
+    const installed = AbortSignal.timeout(installTime_ms)
+    const approval = await approving.commit(planned, { scope, caller, signal: installed, progress })
+    return await launches.of(entry, approval, caller)
   }
 
   return {
@@ -107,29 +154,34 @@ export function createPackages(options: PackagesOptions): Packages {
       progress('starting it once, to read its tools')
       return { ...report, ...(await approving.firstStart(entry, approval, caller, signal)) }
     },
-    async list({ limit, cursor }) {
+    async list({ limit, cursor }, caller) {
       const found = await approvals.list(operatorScope, { limit: limit + 1, after: cursor })
-      const all = found.slice(0, limit)
+      const page = found.slice(0, limit)
+      const all = cursor === undefined ? [...(await approvals.list(principalKey(caller))), ...page] : page
       const entries = await Promise.all(all.map(({ entry_id }) => get(entry_id, null).catch(() => undefined)))
       const shown = all.map((approval, index) => {
         const entry = entries[index]
         const difference = entry ? approvals.difference(approval, entry) : 'The agent is not listed any more.'
         return shownApproval(approval, entry?.package_name ?? approval.entry_id, difference)
       })
-      const last = found.length > limit ? all.at(-1) : undefined
+      const last = found.length > limit ? page.at(-1) : undefined
       return { approvals: shown, next_cursor: last?.entry_id ?? null }
     },
     async revoke(agent, caller) {
       const entry = await get(agent, caller).catch(() => undefined)
       const id = entry?.id ?? agent
-      const approval = await approvals.find(operatorScope, id)
-      if (!approval || !(await approvals.remove(operatorScope, id))) {
-        throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
+      let isApproved = false
+      for (const scope of [operatorScope, principalKey(caller)]) {
+        const approval = await approvals.find(scope, id)
+        if (!approval || !(await approvals.remove(scope, id))) continue
+        isApproved = true
+        endProcesses(approval.id, true)
+        if (scope === operatorScope) await secrets.removeAll(id, scope)
+        await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
+        await runner.forgetHome(approval.id)
       }
-      endProcesses(approval.id, true)
-      await secrets.removeAll(id, operatorScope)
-      await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
-      await runner.forgetHome(approval.id)
+      if (isApproved) return
+      throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
     },
     async forgetPerson(owner) {
       const [own, shared] = await Promise.all([approvals.list(owner), approvals.list(operatorScope)])
@@ -137,28 +189,24 @@ export function createPackages(options: PackagesOptions): Packages {
       const homes = [...own.map(({ id }) => id), ...shared.map((approval) => homeOf(approval, owner))]
       await Promise.all(homes.map((home) => runner.forgetHome(home)))
     },
-    async permit(entry, caller, ask) {
-      const found = await approvalFor(entry, caller)
-      const difference = found && approvals.difference(found, entry)
-      if (found && difference === null) return await launches.of(entry, found, caller)
-      const reason = difference ?? 'Nobody has approved it.'
-      if (ask && isPerson(caller) && !declined.has(entry.id)) {
-        const approval = await askPerson(entry, caller, ask)
-        if (approval) return await launches.of(entry, approval, caller)
-        declined.add(entry.id)
-        launches.refused(entry, caller, 'The person declined.')
-        throw required(entry, 'You declined to run it.', [])
-      }
-      launches.refused(entry, caller, reason)
-      throw required(entry, reason, requiredNames(entry))
+    async permit(entry, caller, call) {
+      const launch = await launchFor(entry, caller)
+      if (typeof launch !== 'string') return launch
+      const { ask } = call
+      if (ask && isPerson(caller)) return await startAsked(entry, caller, ask, call)
+      launches.refused(entry, caller, launch)
+      throw required(entry, launch, requiredNames(entry))
     },
   }
 }
 
-const askTime_ms = 60_000
+const planTime_ms = 60_000
 const installTime_ms = 10 * 60_000
+const userDeclined = 'The user declined to run it.'
+/** Title of the field that the person of a host ticks. */
+const tick = 'Run this package'
 
-/** What a person is asked for: nothing but the package itself, without network. */
+/** What a person is asked for at first: nothing but the package itself, without network. */
 function unasked({ package_name }: EntryDetail): ApprovalInput {
   const nothing = {
     variables: {},
@@ -191,9 +239,22 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
     'approval_required',
     `The package of ${package_name} is not approved to run here. ${reason}`,
     {
-      hint: `The operator approves it with: dragoman allow ${package_name}${values}`,
+      hint: `The operator approves it with: dragoman allow ${package_name}${values}, and --host HOST for each host that it has to reach.`,
     },
   )
+}
+
+/** The refusal of a package that lacks values; its user stores secrets, and gives the others with an approval. */
+function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Failure {
+  const { missing } = report
+  const secrets = report.package.values.filter(({ name, secret }) => secret && missing.includes(name))
+  const refusal = required(entry, `It needs values: ${missing.join(', ')}.`, missing)
+  if (secrets.length < missing.length) return refusal
+  const commands = secrets.map(
+    ({ name }) => `dragoman credentials set ${entry.package_name} --variable ${name}`,
+  )
+  const hint = `The user stores ${secrets.length === 1 ? 'the secret' : 'each secret'} with: ${commands.join('; ')}. Then another call asks for the approval.`
+  return new Failure(refusal.code, refusal.message, { hint })
 }
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
@@ -203,13 +264,18 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
   const lines = [
     `Run the ${registry_type} package ${identifier} ${version} on this machine, for the agent ${agent}?`,
-    `It runs ${where}, without network. Its variables: ${names || 'none'}.`,
+    `It runs ${where}, without network unless you name hosts. Its variables: ${names || 'none'}.`,
     `Digest: ${integrity}`,
     ...warnings,
   ]
-  const approve = { type: 'boolean', title: 'Run this package', default: false }
+  const approve = { type: 'boolean', title: tick, default: false }
+  const hosts = {
+    type: 'string',
+    title: 'Hosts that it may reach',
+    description: 'Such as api.example.com, separated by commas. Without any it has no network.',
+  }
   return {
     message: lines.join('\n'),
-    requestedSchema: { type: 'object', properties: { approve }, required: ['approve'] },
+    requestedSchema: { type: 'object', properties: { approve, hosts }, required: ['approve'] },
   }
 }

@@ -1,17 +1,18 @@
 import type { Progress, StandardSchemaV1, Tool } from '@modelcontextprotocol/client'
 import type { Capability, ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
-import type {
-  AskCaller,
-  McpAnswer,
-  McpReply,
-  RemoteAgent,
-  RemoteAnswer,
-  RemoteCall,
+import {
+  type AskCaller,
+  descriptionCall,
+  type McpAnswer,
+  type McpReply,
+  type RemoteAgent,
+  type RemoteAnswer,
+  type RemoteCall,
 } from '../remote-agent.ts'
 import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
@@ -21,6 +22,7 @@ import { failureOf, failureOfRpc, isCallError, rpcErrorIn } from './failure.ts'
 import { type Listeners, listenTo } from './listen.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
+import { permitted } from './permitted.ts'
 import { createProgress } from './progress.ts'
 import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, maxTimeout_ms, type Sdk } from './sdk.ts'
@@ -64,11 +66,15 @@ export class McpAgent implements RemoteAgent {
     const request = call.task ? continued(call.task, params) : { name: action, arguments: params }
     const meta = call.content?.protocol === 'mcp' ? { _meta: call.content.meta } : {}
     try {
-      const reply = await this.request('tools/call', { ...request, ...meta }, call)
+      const reply =
+        request.name === descriptionCall
+          ? await this.#describeAsked(request, call)
+          : await this.request('tools/call', { ...request, ...meta }, call)
       if ('refused' in reply) return reply
       if ('error' in reply) throw failureOfRpc(reply.error)
       const { result } = reply
       if (isQuestion(result)) return questionOf(request, result)
+      if (request.name === descriptionCall) return { output: result }
       return answerOf(result, String(request.name), await loadSdk())
     } catch (thrown) {
       return refusedOr(thrown)
@@ -88,7 +94,7 @@ export class McpAgent implements RemoteAgent {
 
   async listen(filter: JsonObject, call: RemoteCall): Promise<void> {
     using _ = this.#options.listeners.add(call.caller)
-    const facts = { ...(await permitted(call)), is_listening: true }
+    const facts = { ...(await factsOf(call)), is_listening: true }
     await this.#exchange(facts, (sdk, exchange) =>
       this.#options.connections.useAlone(sdk, call, exchange, (connection) =>
         listenTo(connection, filter, exchange),
@@ -112,7 +118,7 @@ export class McpAgent implements RemoteAgent {
 
   /** What the server states about itself: its capabilities and its instructions (DiscoverResult). */
   async #discover(call: RemoteCall): Promise<JsonObject> {
-    return await this.#exchange(await permitted(call), (sdk, exchange) =>
+    return await this.#exchange(await factsOf(call), (sdk, exchange) =>
       this.#options.connections.use(sdk, call, exchange, async ({ client, spoken }) => {
         if (spoken.kind === 'modern') {
           const request = { method: 'server/discover', params: {} }
@@ -131,7 +137,7 @@ export class McpAgent implements RemoteAgent {
     const progress = createProgress(call.emit)
     const { package_name, own_origins } = this.#options
     const asker = { package_name, own_origins }
-    const own = await permitted(call, ask)
+    const own = await factsOf(call, ask)
     const { capabilities } = own
     const facts: ExchangeFacts = {
       ...own,
@@ -191,10 +197,20 @@ export class McpAgent implements RemoteAgent {
   }
 
   async describe(call: RemoteCall): Promise<readonly Capability[]> {
+    return this.#options.tools.fresh(call.caller) ?? (await this.#readTools(call))
+  }
+
+  /** The capabilities of a package, whose caller is asked first whether it may run. */
+  #describeAsked(request: JsonObject, call: RemoteCall): Promise<McpReply> {
+    return this.#options.openCalls.run(request, call, async (lasting, ask) => {
+      const capabilities = await this.#readTools(lasting, ask)
+      return { result: { capabilities: capabilities as unknown as Json } }
+    })
+  }
+
+  async #readTools(call: RemoteCall, ask?: AskCaller): Promise<readonly Capability[]> {
     const { connections, tools } = this.#options
-    const fresh = tools.fresh(call.caller)
-    if (fresh) return fresh
-    const { capabilities } = await this.#exchange(await permitted(call), (sdk, exchange) =>
+    const { capabilities } = await this.#exchange(await factsOf(call, ask), (sdk, exchange) =>
       connections.use(sdk, call, exchange, ({ client }) => tools.read(client, exchange.signal, call.caller)),
     )
     return capabilities
@@ -204,7 +220,7 @@ export class McpAgent implements RemoteAgent {
     permit,
     ...call
   }: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<ServerStatement> {
-    const launch = await permit?.()
+    const launch = await permit?.({ signal: call.signal, progress() {} })
     return await this.#exchange(
       { ...call, capabilities: {}, ...(launch && { launch }) },
       async (sdk, exchange) => {
@@ -256,7 +272,9 @@ function metaIn({ _meta }: JsonObject): JsonObject {
   return isRecord(_meta) ? (_meta as JsonObject) : {}
 }
 
-function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteCall): ExchangeFacts {
+/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
+async function factsOf(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
+  const { signal, headers, content, notifyClient, onActivity, permit } = call
   const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
   return {
     signal,
@@ -266,13 +284,8 @@ function factsOf({ signal, headers, content, notifyClient, onActivity }: RemoteC
     ...(log_level !== undefined && { log_level }),
     onActivity,
     ...(notifyClient && { notifyClient }),
+    ...(permit && { launch: await permitted(permit, call, ask) }),
   }
-}
-
-/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
-async function permitted(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
-  const facts = factsOf(call)
-  return call.permit ? { ...facts, launch: await call.permit(ask) } : facts
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */

@@ -83,7 +83,7 @@ async function ask(name: string, version: string, registry: RegistryAccess): Pro
 }
 
 function missing({ identifier, version }: PackageSource, { missing, removed, newest }: LookUp): Failure {
-  if (missing === 'package') return new Failure('not_found', `The registry has no package ${identifier}.`)
+  if (missing === 'package') return new Failure('not_found', `npm has no package ${identifier}.`)
   const what = removed ? 'was removed from the registry' : 'does not exist'
   return new Failure('not_found', `Version ${version} of ${identifier} ${what}.`, {
     ...(newest && { hint: `The newest version is ${newest}.` }),

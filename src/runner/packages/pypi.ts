@@ -50,6 +50,8 @@ async function resolve(source: PackageSource, registry: RegistryAccess): Promise
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,198}[a-z0-9])?$/i.test(source.identifier)) {
     throw new Failure('invalid_request', 'This is not the name of a package of PyPI.')
   }
+  // Before anybody is asked to approve it.
+  findUv(registry.path)
   const releases = await releasesOf(source.identifier, registry)
   const version = source.version === 'latest' ? newest(releases) : normalVersion(source.version)
   const files = version === undefined ? undefined : releases.get(version)
@@ -111,7 +113,7 @@ async function releasesOf(name: string, registry: RegistryAccess): Promise<Map<s
   if (stdout === '') throw registryFailure(registry, lastLines(stderr))
   const answer = JSON.parse(stdout) as LookUp
   if (answer.failed !== undefined) throw registryFailure(registry, answer.failed)
-  if (answer.missing !== undefined) throw new Failure('not_found', `The registry has no package ${name}.`)
+  if (answer.missing !== undefined) throw new Failure('not_found', `PyPI has no package ${name}.`)
   const files = (answer.files ?? []).filter(({ filename }) => /\.(?:whl|tar\.gz|zip)$/.test(filename))
   return Map.groupBy(files, ({ filename }) => normalVersion(versionOf(filename, name)))
 }

@@ -19,7 +19,7 @@ interface StdioOptions {
 /** Serves MCP over standard input and output; resolves when the input has ended and its requests are answered. */
 export async function serveMcpStdio(
   service: McpService,
-  client: Pick<McpCaller, 'identify' | 'manages'>,
+  client: Omit<McpCaller, 'client' | 'overCost'>,
   onError: (fault: unknown) => void,
   { input = process.stdin, output = process.stdout, drain_ms = drainMilliseconds }: StdioOptions = {},
 ): Promise<void> {

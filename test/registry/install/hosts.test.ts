@@ -53,10 +53,10 @@ const vscode: Row = {
   process: servers('servers', { type: 'stdio', ...input.process }, { inputs: prompts }),
   http: servers('servers', { type: 'http', ...input.http }, { inputs: [keyPrompt] }),
 }
-const blankRow = (type: boolean): Row => ({
+const blankRow = (type: boolean, key = 'mcpServers'): Row => ({
   read: JSON.parse,
-  process: servers('mcpServers', { ...(type && { type: 'stdio' }), ...blank.process }),
-  http: servers('mcpServers', { ...(type && { type: 'http' }), ...blank.http }),
+  process: servers(key, { ...(type && { type: 'stdio' }), ...blank.process }),
+  http: servers(key, { ...(type && { type: 'http' }), ...blank.http }),
 })
 
 const rows: Record<HostId, Row> = {
@@ -113,6 +113,12 @@ const rows: Record<HostId, Row> = {
       envs: {},
       env_keys: ['MCP_WEATHER_KEY'],
     }),
+  },
+  zed: blankRow(false, 'context_servers'),
+  windsurf: {
+    read: JSON.parse,
+    process: servers('mcpServers', cursor.process),
+    http: servers('mcpServers', { serverUrl: url, headers: cursor.http.headers }),
   },
   json: blankRow(true),
 }
@@ -218,6 +224,7 @@ describe('the configuration of', () => {
       'codex',
       'lm-studio',
       'goose',
+      'zed',
     ])
   })
 })

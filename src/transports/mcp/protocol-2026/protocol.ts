@@ -14,6 +14,8 @@ export interface McpCaller {
   identify(): Principal | null | Promise<Principal | null>
   /** True if the user lets the model of this client change what is stored here. */
   readonly manages?: boolean
+  /** A text of this gateway with its commands as the user of this client types them; absent where nobody knows. */
+  readonly asTyped?: (text: string) => string
   /** The failure of a caller whose requests have cost too much; absent where each request is checked before it is read. */
   readonly overCost?: () => Failure | undefined
 }

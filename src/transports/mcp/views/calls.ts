@@ -16,7 +16,7 @@ import { stringify } from '../../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
-import type { Exchange } from '../protocol-2026/protocol.ts'
+import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
 import { callOf, invalidField, updates } from './ask.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
@@ -222,23 +222,29 @@ function membersOf(output: Json): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
 }
 
-/** A failed call is a result, so that the model reads it. */
-export function failedResult({ failure, id }: { failure: Failure; id: string }): object {
+/** A failed call is a result, so that the model reads it, with commands as the user of the caller types them. */
+export function failedResult(
+  { failure, id }: { failure: Failure; id: string },
+  { asTyped }: Pick<McpCaller, 'asTyped'> = {},
+): object {
   const { content } = failure
   if (content?.protocol === 'mcp') {
     return passedResult(content, contentMark(content.result), { 'dragoman/problem': problem(failure, id) })
   }
-  return problemResult({ ...problem(failure, id) })
+  return problemResult({ ...problem(failure, id) }, asTyped)
 }
 
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
-export function problemResult(whole: Readonly<Record<string, unknown>>): object {
-  const { type: _type, title: _title, instance: _instance, ...shown } = whole
-  const { hint } = shown
-  const needsUser = typeof hint === 'string' && hint.search(forUsers) >= 0
-  const addressed = needsUser ? { ...shown, hint: `${hint} ${userStores}` } : shown
+export function problemResult(
+  whole: Readonly<Record<string, unknown>>,
+  asTyped = (text: string) => text,
+): object {
+  const { type: _type, title: _title, instance: _instance, hint, ...shown } = whole
+  const hints = typeof hint === 'string' ? [hint] : []
+  if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores)
+  const typed = hints.length > 0 ? { hint: asTyped(hints.join(' ')) } : {}
   return {
-    content: [{ type: 'text', text: JSON.stringify(addressed) }],
+    content: [{ type: 'text', text: JSON.stringify({ ...shown, ...typed }) }],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }
@@ -247,7 +253,7 @@ export function problemResult(whole: Readonly<Record<string, unknown>>): object 
 /** A model may not handle a secret (`src/router/model-rights.ts`). */
 const forUsers = actionsInProse(['set_credential'])
 const userStores =
-  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections.'
+  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections or by dragoman credentials set AGENT.'
 
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20

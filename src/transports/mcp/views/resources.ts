@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
+import { listedActions } from '../../../../schemas/names.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
@@ -95,9 +96,13 @@ function nameIn(uri: string): string | undefined {
   }
 }
 
+/** Results of listed agents link to resources of their own. */
+const ofListed = `One of a listed agent is read by call_agent with the action ${listedActions.request} and the params {"method": "resources/read", "params": {"uri": "…"}}.`
+
 /** SEP-2164: -32602, with only the address as data. */
 function unknown(uri: string, nearest: readonly string[] = []): Fault {
   const close = nearest.length > 0 ? ` There are ${nearest.join(', ')}.` : ''
+  const other = uri.startsWith('agent:') ? close : ` ${ofListed}`
   const shown = uri.length > 300 ? `${uri.slice(0, 300)}…` : uri
-  return new Fault(faults.invalidParams, `The resource ${shown} is unknown.${close}`, { data: { uri } })
+  return new Fault(faults.invalidParams, `The resource ${shown} is unknown.${other}`, { data: { uri } })
 }

@@ -272,6 +272,7 @@ export const words = {
     operator_only:
       'The packages that run here are approved by the operator, who has signed in with dragoman login within the last hour.',
     packages_lead: 'What this gateway runs on this machine, in a sandbox. Nothing else starts.',
+    for_you: 'for you alone, approved in your host',
     approve: 'Approve a package',
     package_version_hint: 'Exact. The version of the entry, or the newest one, if this is empty.',
     hosts: 'Hosts that it may reach',

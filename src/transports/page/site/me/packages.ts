@@ -94,6 +94,6 @@ ${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) =
 ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
 }
 
-function row(visit: Visit, { agent, package: approved, approved_at, difference }: Approval): Html {
-  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, fields: { do: 'revoke', agent } })}</li>`
+function row(visit: Visit, { agent, package: approved, callers, approved_at, difference }: Approval): Html {
+  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}${callers === 'own' && html` · ${text.for_you}`}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, fields: { do: 'revoke', agent } })}</li>`
 }
