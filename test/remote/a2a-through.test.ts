@@ -23,6 +23,7 @@ const artifact = (artifactId: string, parts: object[], more: object = {}, event:
   artifactUpdate: { ...ids, artifact: { artifactId, parts, ...more }, ...event },
 })
 const bytes = Buffer.from('PNG').toString('base64')
+const largeBytes = Buffer.alloc(600 * 1024).toString('base64')
 
 /** What the agent answers, by the first text of the message. */
 const answers: Readonly<Record<string, readonly object[]>> = {
@@ -56,6 +57,21 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     begun,
     status('PAUSED', agentMessage([{ text: 'Wait', weight: 3 }], { tone: 'calm' }), { priority: 1 }),
     artifact('a', [{ text: 'one', language: 'en' }], { rank: 2 }, { lastChunk: true }),
+    status('COMPLETED'),
+  ],
+  'a large picture': [
+    begun,
+    artifact(
+      'picture',
+      [{ raw: largeBytes, filename: 'a.png', mediaType: 'image/png' }],
+      {},
+      { lastChunk: true },
+    ),
+    status('COMPLETED'),
+  ],
+  'a part of a later version': [
+    begun,
+    artifact('film', [{ text: 'Look' }, { film: 'reel', mediaType: 'video/mp4' }], {}, { lastChunk: true }),
     status('COMPLETED'),
   ],
   'a last chunk without parts': [
@@ -236,6 +252,12 @@ describe('what an agent of A2A says', () => {
         { media_type: 'image/png', filename: 'a.png', base64: bytes },
         { media_type: 'application/pdf', filename: 'b.pdf', url: 'https://example.com/b.pdf' },
       ],
+    })
+    expect(await call('a large picture')).toEqual({
+      parts: [{ media_type: 'image/png', filename: 'a.png', bytes: 600 * 1024 }],
+    })
+    expect(await call('a part of a later version')).toEqual({
+      parts: [{ text: 'Look' }, { media_type: 'video/mp4', film: 'reel' }],
     })
   })
 })
