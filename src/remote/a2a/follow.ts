@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
+import { isInterrupted } from '../../../schemas/task.ts'
 import type { Wait } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
@@ -9,6 +10,8 @@ import type { A2aClient, OutgoingMessage, RequestOptions } from './client.ts'
 import { TaskTracker, updateOf } from './task-tracker.ts'
 
 const pollPauses = { first_ms: 250, max_ms: 4_000 }
+/** A task whose stream is silent for so long is asked for: its agent may work without a word. Less than the idle limit. */
+const silence_ms = 15_000
 const cancelTimeout_ms = 5_000
 /** Polls of a task that fail in a row before the call fails. */
 const maxFailedPolls = 5
@@ -17,7 +20,7 @@ type Caller = Pick<RemoteCall, 'emit' | 'onActivity'>
 
 /**
  * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
- * early or breaks, by polling the task. Aborting the call cancels the task.
+ * early, breaks or is silent, by polling the task. Aborting the call cancels the task.
  */
 export async function follow(
   client: A2aClient,
@@ -27,8 +30,14 @@ export async function follow(
   wait: Wait,
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
+  const closing = new AbortController()
+  const stream: StreamState = { events: 0, isTaken: true }
+  const within = { ...options, signal: AbortSignal.any([options.signal, closing.signal]) }
   try {
-    const answer = await readStream(client, message, options, caller, tracker)
+    const answer = await Promise.race([
+      readStream(client, message, within, caller, tracker, stream),
+      askWhileSilent(client, within, caller, tracker, stream, wait),
+    ])
     if (answer) return answer
     const { task } = tracker
     if (!task) throw new Failure('upstream_invalid', 'The agent ended its stream without an answer.')
@@ -37,7 +46,16 @@ export async function follow(
     const { task } = tracker
     if (task && options.signal.aborted) cancel(client, task, options)
     throw thrown
+  } finally {
+    closing.abort()
   }
+}
+
+interface StreamState {
+  /** The number of events so far. */
+  events: number
+  /** True if the caller has taken them all. */
+  isTaken: boolean
 }
 
 /** The answer in the stream; undefined if the stream ended, or broke after the agent had named its task. */
@@ -47,21 +65,49 @@ async function readStream(
   options: RequestOptions,
   { emit, onActivity }: Caller,
   tracker: TaskTracker,
+  stream: StreamState,
 ): Promise<RemoteAnswer | undefined> {
-  let events = 0
   try {
     for await (const value of client.send(message, options)) {
       onActivity()
       const event = value as JsonObject
       const answer = tracker.take(event)
       if (answer) return answer
-      events += 1
-      await emit(updateOf(event, events), { protocol: 'a2a', event })
+      stream.events += 1
+      stream.isTaken = false
+      await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
+      stream.isTaken = true
     }
   } catch (thrown) {
     if (options.signal.aborted || !tracker.task || !isNetworkError(thrown)) throw thrown
   }
   return undefined
+}
+
+/**
+ * Asks for the task while its stream is silent: an agent that knows the task still works, which is a word of it. Ends
+ * with the answer that a dead stream did not bring.
+ */
+async function askWhileSilent(
+  client: A2aClient,
+  options: RequestOptions,
+  { onActivity }: Caller,
+  tracker: TaskTracker,
+  stream: StreamState,
+  wait: Wait,
+): Promise<RemoteAnswer> {
+  for (;;) {
+    const before = stream.events
+    await wait(silence_ms, options.signal)
+    const { task } = tracker
+    if (!task || !stream.isTaken || stream.events !== before) continue
+    const now = await client.task(task.id, options).then(readTask, () => undefined)
+    if (!now || stream.events !== before) continue
+    onActivity()
+    // The question that a message answers is no answer to that message.
+    const answer = isInterrupted(now.state) && isInterrupted(task.state) ? undefined : answerOf(now)
+    if (answer) return answer
+  }
 }
 
 /** Polls the task until it has ended, and tells each change. */
