@@ -64,7 +64,11 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
   const listen = agent.listen?.bind(agent)
   return {
     call: (action, params, remote) =>
-      policy(remote.signal, () => watched(remote, (call) => agent.call(action, params, call)), remote.caller),
+      policy(
+        remote.signal,
+        (begun) => watched({ ...remote, onTask: begun }, (call) => agent.call(action, params, call)),
+        remote.caller,
+      ),
     probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
     ...(describe && {
       async describe(remote) {

@@ -26,6 +26,8 @@ export interface RemoteCall {
   readonly context_id?: string
   /** Tells that the agent has spoken: its time limit starts anew. `emit` tells it too. */
   onActivity(): void
+  /** Tells that the agent has begun a task of its own, on which it may work for long. */
+  onTask?(): void
   /** Resolves when the caller can receive more. */
   emit(update: Update, content?: Content): Promise<void>
 }

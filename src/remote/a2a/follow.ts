@@ -16,7 +16,7 @@ const cancelTimeout_ms = 5_000
 /** Polls of a task that fail in a row before the call fails. */
 const maxFailedPolls = 5
 
-type Caller = Pick<RemoteCall, 'emit' | 'onActivity'>
+type Caller = Pick<RemoteCall, 'emit' | 'onActivity' | 'onTask'>
 
 /**
  * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
@@ -63,7 +63,7 @@ async function readStream(
   client: A2aClient,
   message: OutgoingMessage,
   options: RequestOptions,
-  { emit, onActivity }: Caller,
+  { emit, onActivity, onTask }: Caller,
   tracker: TaskTracker,
   stream: StreamState,
 ): Promise<RemoteAnswer | undefined> {
@@ -73,6 +73,7 @@ async function readStream(
       const event = value as JsonObject
       const answer = tracker.take(event)
       if (answer) return answer
+      if (stream.events === 0) onTask?.()
       stream.events += 1
       stream.isTaken = false
       await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
