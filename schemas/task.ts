@@ -122,6 +122,8 @@ export interface StoredPush {
   readonly owner: string
   /** What the notifications carry as proof, sealed; null if nothing. */
   readonly sealed: string | null
+  /** Present if the notifications have the form of A2A 0.3. */
+  readonly version?: '0.3'
 }
 
 /** Limits of tasks: unfinished ones, all of them, and their characters. */

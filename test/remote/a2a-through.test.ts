@@ -291,6 +291,21 @@ describe('what a caller of A2A says', () => {
     expect(last.extensions).toBe('urn:example:x')
   })
 
+  test('reaches the agent from A2A 0.3 with its output modes and extensions', async () => {
+    const message = { kind: 'message', messageId: 'm-3', role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }
+    const params = { message, configuration: { acceptedOutputModes: ['text/html'] } }
+    const answer = await gateway.request('POST', `/a2a/v1?tenant=${to}`, {
+      body: { jsonrpc: '2.0', id: 1, method: 'message/send', params },
+      token,
+      headers: { 'X-A2A-Extensions': 'urn:example:x, urn:dragoman:registry:1' },
+    })
+    expect(answer.json.result.kind).toBe('message')
+    expect(answer.headers.get('x-a2a-extensions')).toBe('urn:dragoman:registry:1')
+    const last = received.at(-1)
+    expect(last.configuration.acceptedOutputModes).toEqual(['text/html'])
+    expect(last.extensions).toBe('urn:example:x, urn:dragoman:registry:1')
+  })
+
   test('names a skill by its id or its name', async () => {
     for (const skillId of ['go', 'Go somewhere']) {
       await send(words('a message', { metadata: { skillId } }))

@@ -78,7 +78,7 @@ export function createService(
       case 'ListTaskPushNotificationConfigs':
         return { configs: await push.list(task), nextPageToken: '' }
       case 'GetTaskPushNotificationConfig':
-        return await push.get(task, id ?? '')
+        return await push.get(task, id ?? undefined)
       case 'DeleteTaskPushNotificationConfig':
         await push.remove(task, id ?? '')
         return {}
