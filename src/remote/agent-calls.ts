@@ -121,6 +121,15 @@ export class AgentCalls {
     return await this.call(call, content ? { ...context, content } : context)
   }
 
+  /** Cancels a task that waits for its caller. */
+  async cancel(task_id: string, context: Context): Promise<void> {
+    const task = openTask(task_id, this.holderOf(context), await this.secret())
+    const { connected, remote } = await this.#prepare(context)
+    if (!connected.agent.cancel) throw notCallable(this.entry)
+    const refused = await connected.agent.cancel(task, remote)
+    if (refused) throw refused
+  }
+
   /** The capabilities that the agent itself states. */
   async describe(context: Context): Promise<readonly Capability[]> {
     const { connected, remote } = await this.#prepare(context)

@@ -59,6 +59,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
     }
   }
 
+  const cancel = agent.cancel?.bind(agent)
   const describe = agent.describe?.bind(agent)
   const request = agent.request?.bind(agent)
   const listen = agent.listen?.bind(agent)
@@ -70,6 +71,9 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
         remote.caller,
       ),
     probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
+    ...(cancel && {
+      cancel: (task, remote) => within(remote.signal, (signal) => cancel(task, { ...remote, signal })),
+    }),
     ...(describe && {
       async describe(remote) {
         const work = (signal: AbortSignal) => describe({ ...remote, signal })

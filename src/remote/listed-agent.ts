@@ -46,6 +46,7 @@ const Continuation = z.strictObject({
     .describe('What the agent asked for; {text} for an answer in words.'),
 })
 const continuation = input(Continuation)
+const cancellation = input(Continuation.pick({ task_id: true }))
 
 const Description = z.object({ capabilities: z.array(Capability) })
 
@@ -69,6 +70,7 @@ function listedAgent(calls: AgentCalls, deadline_ms: number): Agent {
   const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
   const added = [
     continueAction(calls, deadline_ms),
+    ...(agent.cancel ? [cancelAction(calls)] : []),
     ...(agent.describe ? [describeAction(calls, deadline_ms)] : []),
     ...(agent.request ? [createRequestAction(common, calls)] : []),
     ...(agent.listen ? [createSubscription(common, calls)] : []),
@@ -118,6 +120,23 @@ function continueAction(calls: AgentCalls, deadline_ms: number): Action {
     async run(value, context) {
       const { task_id, input: params } = value as z.infer<typeof Continuation>
       return await calls.continue(task_id, params as JsonObject, context)
+    },
+  }
+}
+
+/** Takes ten seconds at most, as actions do by default. */
+function cancelAction(calls: AgentCalls): Action {
+  return {
+    ...common,
+    name: listedActions.cancellation,
+    title: 'Cancel a task',
+    description: 'Cancels a task that waits for its caller: its question will not be answered.',
+    input: cancellation as Shape<unknown>,
+    advertised: false,
+    async run(value, context) {
+      const { task_id } = value as z.infer<typeof Continuation>
+      await calls.cancel(task_id, context)
+      return { task_id, status: 'cancelled' }
     },
   }
 }

@@ -104,6 +104,8 @@ export interface RemoteAgent extends AsyncDisposable {
    * the agent refused. Has no side effects.
    */
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
+  /** Cancels a task; resolves to the refusal if the agent refused. For A2A agents. */
+  cancel?(task: RemoteTask, call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
   /** What the server states about itself to everybody, cut at bounds; for MCP servers. */

@@ -102,6 +102,7 @@ let agent: TestServer
 let gateway: TestGateway
 let token: string
 const received: Loose[] = []
+const cancelled: string[] = []
 
 beforeAll(async () => {
   agent = await serve((request, response) => {
@@ -112,7 +113,8 @@ beforeAll(async () => {
     request.on('end', () => {
       if (request.method === 'GET') return void response.end(JSON.stringify(card(agent.origin)))
       const { id, method, params } = JSON.parse(text)
-      if (method === 'GetTask') {
+      if (method === 'CancelTask') cancelled.push(params.id)
+      if (method === 'GetTask' || method === 'CancelTask') {
         response.setHeader('Content-Type', 'application/json')
         return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: laterTask }))
       }
@@ -338,6 +340,25 @@ describe('what a caller of A2A says', () => {
       words('a message', { referenceTaskIds: ['t-of-eve'], taskid: 't-of-eve', ContextID: 'c-of-eve' }),
     )
     expect(JSON.stringify(received.at(-1))).not.toContain('of-eve')
+  })
+
+  test('cancels the task of an agent that waits for its caller, at the agent too', async () => {
+    const { task } = await send(words('a question'))
+    const answer = (await (await post(through(), 'CancelTask', { id: task.id })).json()) as Loose
+    expect(answer.result.status.state).toBe('TASK_STATE_CANCELED')
+    expect(cancelled).toEqual(['t-1'])
+  })
+
+  test('cancels a task by its envelope, which no other caller can', async () => {
+    const call = async (action: string, params: object, as = token) =>
+      (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token: as })).json
+    const { task_id } = await call('send_message', { text: 'a question' })
+    cancelled.length = 0
+    const eve = await gateway.token('eve')
+    expect(await call('cancel_task', { task_id }, eve)).toMatchObject({ code: 'not_found' })
+    expect(cancelled).toEqual([])
+    expect(await call('cancel_task', { task_id })).toEqual({ task_id, status: 'cancelled' })
+    expect(cancelled).toEqual(['t-1'])
   })
 
   test('continues the task of the agent', async () => {

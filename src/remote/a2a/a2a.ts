@@ -6,7 +6,14 @@ import type { Wait } from '../../common/clock.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
 import { maxValues } from '../check-output.ts'
-import type { Connect, RemoteAgent, RemoteAnswer, RemoteCall, RemoteFacts } from '../remote-agent.ts'
+import type {
+  Connect,
+  RemoteAgent,
+  RemoteAnswer,
+  RemoteCall,
+  RemoteFacts,
+  RemoteTask,
+} from '../remote-agent.ts'
 import { type A2aClient, type AgentInterface, createClient, type OutgoingMessage } from './client.ts'
 import { follow } from './follow.ts'
 import { messageOf, withSkillId } from './message.ts'
@@ -86,6 +93,17 @@ class A2aAgent implements RemoteAgent {
     // No agent has this task. An agent that reports the missing task speaks A2A.
     const answer = await this.#withVersion(signal, async (client) => {
       await client.task(randomUUID(), { headers, signal })
+      return undefined
+    })
+    return answer?.refused
+  }
+
+  async cancel(
+    { task_id }: RemoteTask,
+    { headers, signal }: Pick<RemoteCall, 'signal' | 'headers'>,
+  ): Promise<Failure | undefined> {
+    const answer = await this.#withVersion(signal, async (client) => {
+      await client.cancel(task_id, { headers, signal })
       return undefined
     })
     return answer?.refused

@@ -46,6 +46,13 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
         run: (call, tell) => run(routed, call, tell),
       }
     },
+    async cancel({ upstream }, call) {
+      if (!upstream) return
+      const { agent: to, task_id } = upstream
+      const envelope: Envelope = { to, action: listedActions.cancellation, params: { task_id } }
+      // The task is cancelled for its caller, whatever its agent says.
+      await dispatch(envelope, call).catch(() => {})
+    },
     async extendedCard(tenant, version, call) {
       const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
       const { output } = await dispatch({ to: registry, action: 'get_extended_card', params }, call)

@@ -1,4 +1,5 @@
 import type { Principal } from '../../../schemas/scope.ts'
+import type { StoredTask } from '../../../schemas/task.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
 import { errorOf } from './protocol/error.ts'
@@ -50,7 +51,7 @@ export function createService(
         return { json: await listTasks(taskManager, params, principal) }
       case 'CancelTask':
         return {
-          json: JSON.stringify(showTask(await taskManager.cancel(taskParams.parse(params).id, principal))),
+          json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call))),
         }
       case 'SubscribeToTask':
         return { events: await taskManager.subscribe(taskParams.parse(params).id, principal) }
@@ -61,6 +62,11 @@ export function createService(
       default:
         return { json: JSON.stringify(await performPush(operation, params, principal)) }
     }
+  }
+
+  async function cancel(id: string, call: A2aCall): Promise<StoredTask> {
+    const tellAgent = async (task: StoredTask) => await work.cancel?.(task, call)
+    return await taskManager.cancel(id, call.principal, tellAgent)
   }
 
   /** The operations on push notifications (section 3.1.7 to 3.1.10). */

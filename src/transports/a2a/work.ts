@@ -60,6 +60,8 @@ export interface Work {
    * cannot be read.
    */
   read(params: SendParams, task?: StoredTask): Job
+  /** Tells the agent of a task, on which nobody here works, that its caller has cancelled it. Never throws. */
+  cancel?(task: StoredTask, call: Call): Promise<void>
   /** The card for this caller, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

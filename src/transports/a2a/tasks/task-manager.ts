@@ -143,12 +143,21 @@ export class TaskManager implements AsyncDisposable {
     return await this.#options.store.list(filter)
   }
 
-  /** Throws as `get` does, and A2aRefusal TASK_NOT_CANCELABLE. */
-  async cancel(id: string, caller: Principal | null): Promise<StoredTask> {
+  /**
+   * The worker of the task tells its agent; where there is none in this process, `tellAgent` does. Throws as `get` does,
+   * and A2aRefusal TASK_NOT_CANCELABLE.
+   */
+  async cancel(
+    id: string,
+    caller: Principal | null,
+    tellAgent: (task: StoredTask) => Promise<void> = async () => {},
+  ): Promise<StoredTask> {
     const task = await this.get(id, caller)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
-    const cancelled = await (this.#workers.get(id)?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
+    const worker = this.#workers.get(id)
+    const cancelled = await (worker?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
     if (cancelled.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
+    if (!worker) await tellAgent(cancelled)
     return cancelled
   }
 
