@@ -107,9 +107,11 @@ export interface StoredTask {
   readonly alive_until: string | null
   /** The message of the task's state. */
   readonly message: Message | null
-  /** The messages that the task received. */
+  /** The messages that the task received, and the questions that they answer. */
   readonly history: readonly Message[]
   readonly artifacts: readonly Artifact[]
+  /** What the agent said of the task itself, and with its events. */
+  readonly metadata?: JsonObject
   /** The agent that works on the task, if it is not hosted here, and its reference for `continue_task`. */
   readonly upstream?: { readonly agent: string; readonly task_id: string }
 }

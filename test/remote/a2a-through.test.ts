@@ -85,10 +85,17 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     begun,
     status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }, { data: { choices: ['Fri'] } }])),
   ],
+  'a question of a plan': [
+    { task: { ...begun.task, metadata: { plan: 'gold', step: 1 } } },
+    status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }]), { metadata: { step: 2 } }),
+  ],
   'a sign-in': [begun, status('AUTH_REQUIRED', agentMessage([{ text: 'Sign in at example.com' }]))],
   'a rejection': [begun, status('REJECTED', agentMessage([{ text: 'Not on Sundays' }]))],
   'a failure': [begun, status('FAILED', agentMessage([{ text: 'It broke' }, { data: { why: 'rain' } }]))],
 }
+
+/** What the agent answers to the answer of its question. */
+const booked = [status('COMPLETED', agentMessage([{ text: 'Booked' }]), { metadata: { price: 9 } })]
 
 /** The task of the broken stream, as the agent tells it later. */
 const laterTask = {
@@ -120,7 +127,10 @@ beforeAll(async () => {
       }
       received.push({ ...params, extensions: request.headers['a2a-extensions'] })
       const first = params.message.parts[0]?.text
-      const events = first === 'a broken stream' ? [begun] : (answers[first] ?? answers['a message'] ?? [])
+      const events =
+        first === 'a broken stream'
+          ? [begun]
+          : (answers[first] ?? (first === 'Saturday' ? booked : answers['a message']) ?? [])
       response.setHeader('Content-Type', 'text/event-stream')
       for (const result of events)
         response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
@@ -227,6 +237,22 @@ describe('what an agent of A2A says', () => {
       parts: [{ text: 'Here it is' }],
     })
     expect(forwarded.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  test('is remembered in the task: the question with its answer, and the metadata', async () => {
+    const asked = (await send(words('a question of a plan'))).task
+    expect(asked).toMatchObject({ metadata: { plan: 'gold', step: 2 } })
+    const answered = (await send(words('Saturday', { taskId: asked.id }))).task
+    const { result } = (await (await post(through(), 'GetTask', { id: asked.id })).json()) as Loose
+    for (const task of [answered, result]) {
+      expect(task.history.map(({ parts }: Loose) => parts[0].text)).toEqual([
+        'a question of a plan',
+        'Which day?',
+        'Saturday',
+      ])
+      expect(task.metadata).toEqual({ plan: 'gold', step: 2, price: 9 })
+      expect(task.status.message.parts).toEqual([{ text: 'Booked' }])
+    }
   })
 
   test('is marked as the words of a third party', async () => {

@@ -23,6 +23,8 @@ export type WorkUpdate = (
   readonly shown_state?: string
   /** Other fields of the event, such as its metadata. */
   readonly event_fields?: JsonObject
+  /** Metadata of the task itself, with its first update. */
+  readonly task_metadata?: JsonObject
 }
 
 /** A call with what its request says beside the body. */

@@ -18,7 +18,7 @@ import {
 import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
-import type { Job, TaskOrigin, Tell } from '../work.ts'
+import type { Job, Tell, WorkUpdate } from '../work.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
@@ -107,7 +107,7 @@ export class TaskManager implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<StartedTask | DirectAnswer>()
     let opened: Promise<TaskWorker> | undefined
     const tell: Tell = async (change) => {
-      opened ??= this.#open(work, change.origin, abort, resolve)
+      opened ??= this.#open(work, change, abort, resolve)
       await (await opened).tell(change)
     }
     const complete = async (message: unknown) => {
@@ -193,12 +193,12 @@ export class TaskManager implements AsyncDisposable {
 
   async #open(
     work: NewWork,
-    origin: TaskOrigin | undefined,
+    first: WorkUpdate,
     abort: AbortController,
     started: (task: StartedTask) => void,
   ): Promise<TaskWorker> {
     const { store, clock, onError } = this.#options
-    const task = await this.#save(work, origin)
+    const task = await this.#save(work, first)
     if (work.push) {
       await this.push.create(task, work.push, work.call.principal).catch(async (thrown) => {
         const before = work.task ?? { ...task, state: 'TASK_STATE_FAILED' as const, alive_until: null }
@@ -230,7 +230,7 @@ export class TaskManager implements AsyncDisposable {
 
   async #save(
     { task: before, message, context_id: stated, call }: NewWork,
-    origin: TaskOrigin | undefined,
+    { origin, task_metadata }: WorkUpdate,
   ): Promise<StoredTask> {
     const { store } = this.#options
     const id = before?.id ?? randomBytes(16).toString('hex')
@@ -246,11 +246,15 @@ export class TaskManager implements AsyncDisposable {
         artifacts: [],
       }),
       ...(origin && { upstream: { agent: origin.agent, task_id: origin.task_id } }),
+      ...(task_metadata && { metadata: { ...before?.metadata, ...task_metadata } }),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
-      history: [...(before?.history ?? []), { ...message, contextId: context_id, taskId: id }].slice(
-        -maxMessages,
-      ),
+      history: [
+        ...(before?.history ?? []),
+        // The question that the message answers.
+        ...(before?.message ? [before.message] : []),
+        { ...message, contextId: context_id, taskId: id },
+      ].slice(-maxMessages),
       updated_at: this.#at(),
       expires_at: this.#at(this.#times.retention),
       alive_until: this.#at(this.#times.lease),
