@@ -121,6 +121,12 @@ export class AgentCalls {
     return await this.call(call, content ? { ...context, content } : context)
   }
 
+  /** Waits for a task that the agent works on already. */
+  async follow(task_id: string, context: Context): Promise<Json> {
+    const task = openTask(task_id, this.holderOf(context), await this.secret())
+    return await this.call({ action: listedActions.following, params: {}, read_only: true, task }, context)
+  }
+
   /** Cancels a task that waits for its caller. */
   async cancel(task_id: string, context: Context): Promise<void> {
     const task = openTask(task_id, this.holderOf(context), await this.secret())

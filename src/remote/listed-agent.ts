@@ -46,7 +46,7 @@ const Continuation = z.strictObject({
     .describe('What the agent asked for; {text} for an answer in words.'),
 })
 const continuation = input(Continuation)
-const cancellation = input(Continuation.pick({ task_id: true }))
+const reference = input(Continuation.pick({ task_id: true }))
 
 const Description = z.object({ capabilities: z.array(Capability) })
 
@@ -70,7 +70,7 @@ function listedAgent(calls: AgentCalls, deadline_ms: number): Agent {
   const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
   const added = [
     continueAction(calls, deadline_ms),
-    ...(agent.cancel ? [cancelAction(calls)] : []),
+    ...(agent.cancel ? [followAction(calls, deadline_ms), cancelAction(calls)] : []),
     ...(agent.describe ? [describeAction(calls, deadline_ms)] : []),
     ...(agent.request ? [createRequestAction(common, calls)] : []),
     ...(agent.listen ? [createSubscription(common, calls)] : []),
@@ -124,6 +124,19 @@ function continueAction(calls: AgentCalls, deadline_ms: number): Action {
   }
 }
 
+function followAction(calls: AgentCalls, deadline_ms: number): Action {
+  return {
+    ...common,
+    deadline_ms,
+    name: listedActions.following,
+    title: 'Follow a task',
+    description: 'Waits for a task that the agent works on already.',
+    input: reference as Shape<unknown>,
+    advertised: false,
+    run: (value, context) => calls.follow((value as z.infer<typeof Continuation>).task_id, context),
+  }
+}
+
 /** Takes ten seconds at most, as actions do by default. */
 function cancelAction(calls: AgentCalls): Action {
   return {
@@ -131,7 +144,7 @@ function cancelAction(calls: AgentCalls): Action {
     name: listedActions.cancellation,
     title: 'Cancel a task',
     description: 'Cancels a task that waits for its caller: its question will not be answered.',
-    input: cancellation as Shape<unknown>,
+    input: reference as Shape<unknown>,
     advertised: false,
     async run(value, context) {
       const { task_id } = value as z.infer<typeof Continuation>

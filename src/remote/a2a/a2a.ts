@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { a2aBindings, isSpoken } from '../../../schemas/callable.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { listedActions } from '../../../schemas/names.ts'
 import type { Wait } from '../../common/clock.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
@@ -15,7 +16,7 @@ import type {
   RemoteTask,
 } from '../remote-agent.ts'
 import { type A2aClient, type AgentInterface, createClient, type OutgoingMessage } from './client.ts'
-import { follow } from './follow.ts'
+import { follow, followTask } from './follow.ts'
 import { messageOf, withSkillId } from './message.ts'
 import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
 
@@ -82,7 +83,12 @@ class A2aAgent implements RemoteAgent {
   }
 
   async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
-    const { headers, signal } = call
+    const { headers, signal, task } = call
+    if (action === listedActions.following && task) {
+      return await this.#withVersion<RemoteAnswer>(signal, (client) =>
+        followTask(client, task.task_id, { headers, signal }, call, this.#wait),
+      )
+    }
     const message = outgoing(action, params, call, this.#facts)
     return await this.#withVersion<RemoteAnswer>(signal, (client) =>
       follow(client, message, { headers: withExtensions(headers, call), signal }, call, this.#wait),

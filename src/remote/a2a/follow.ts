@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
-import { isInterrupted } from '../../../schemas/task.ts'
+import { handedOver, isInterrupted } from '../../../schemas/task.ts'
 import type { Wait } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
@@ -13,8 +13,8 @@ const pollPauses = { first_ms: 250, max_ms: 4_000 }
 /** A task whose stream is silent for so long is asked for: its agent may work without a word. Less than the idle limit. */
 const silence_ms = 15_000
 const cancelTimeout_ms = 5_000
-/** Polls of a task that fail in a row before the call fails. */
-const maxFailedPolls = 5
+/** Polls of a task that fail in a row before the call fails, within some 45 s: an agent may start anew. */
+const maxFailedPolls = 15
 
 type Caller = Pick<RemoteCall, 'emit' | 'onActivity' | 'onTask'>
 
@@ -44,10 +44,26 @@ export async function follow(
     return answerOf(task) ?? (await poll(client, task, options, caller, wait))
   } catch (thrown) {
     const { task } = tracker
-    if (task && options.signal.aborted) cancel(client, task, options)
+    if (task) cancelAborted(client, task.id, options)
     throw thrown
   } finally {
     closing.abort()
+  }
+}
+
+/** Waits for the answer of a task that the agent works on already. Aborting the call cancels the task. */
+export async function followTask(
+  client: A2aClient,
+  id: string,
+  options: RequestOptions,
+  caller: Caller,
+  wait: Wait,
+): Promise<RemoteAnswer> {
+  try {
+    return await poll(client, { id, whole: {} }, options, caller, wait)
+  } catch (thrown) {
+    cancelAborted(client, id, options)
+    throw thrown
   }
 }
 
@@ -114,9 +130,9 @@ async function askWhileSilent(
 /** Polls the task until it has ended, and tells each change. */
 async function poll(
   client: A2aClient,
-  { id, whole }: ReceivedTask,
+  { id, whole }: Pick<ReceivedTask, 'id' | 'whole'>,
   options: RequestOptions,
-  { emit, onActivity }: Caller,
+  { emit, onActivity, onTask }: Caller,
   wait: Wait,
 ): Promise<RemoteAnswer> {
   let previous = JSON.stringify(whole)
@@ -130,6 +146,7 @@ async function poll(
     if (!task) continue
     failed = 0
     onActivity()
+    onTask?.()
     const answer = answerOf(task)
     if (answer) return answer
     const now = JSON.stringify(task.whole)
@@ -144,8 +161,9 @@ function isNetworkError(thrown: unknown): boolean {
   return failure?.code === 'upstream_failed' && failure.details.upstream?.status === undefined
 }
 
-/** Cancels without waiting: no caller needs the result. */
-function cancel(client: A2aClient, { id }: ReceivedTask, { headers }: RequestOptions): void {
+/** Cancels the task of an aborted call, unless another process continues it. Does not wait: no caller needs the result. */
+function cancelAborted(client: A2aClient, id: string, { headers, signal: caller }: RequestOptions): void {
+  if (!caller.aborted || caller.reason === handedOver) return
   const signal = AbortSignal.timeout(cancelTimeout_ms)
   client.cancel(id, { headers, signal }).catch(() => {})
 }

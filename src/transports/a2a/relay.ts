@@ -97,6 +97,7 @@ export class Relay {
     return {
       agent: this.#agent,
       task_id: String(id ?? taskId ?? ''),
+      followed: true,
       ...(typeof contextId === 'string' && { context_id: contextId }),
     }
   }

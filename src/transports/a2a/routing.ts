@@ -46,6 +46,12 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
         run: (call, tell) => run(routed, call, tell),
       }
     },
+    resume({ id, context_id: contextId, upstream }) {
+      const { agent: to, task_id = '' } = upstream ?? { agent: '' }
+      const envelope: Envelope = { to, action: listedActions.following, params: { task_id } }
+      const message = { messageId: id, role: 'ROLE_USER' as const, parts: [], contextId }
+      return (call, tell) => run({ envelope, in_words: false, content: { message } }, call, tell)
+    },
     async cancel({ upstream }, call) {
       if (!upstream) return
       const { agent: to, task_id } = upstream

@@ -5,9 +5,9 @@ import { listTasks } from './list.ts'
 import { errorOf } from './protocol/error.ts'
 import type { OperationName } from './protocol/operations.ts'
 import { cardParams, protoNames, pushParams, taskParams } from './protocol/params.ts'
-import { type SendOptions, sendMessage, streamMessage } from './send.ts'
+import { reviveFor, type SendOptions, sendMessage, streamMessage } from './send.ts'
 import { pushConfig } from './tasks/push.ts'
-import type { TaskManager } from './tasks/task-manager.ts'
+import type { Revive, TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Work } from './work.ts'
 
@@ -37,6 +37,7 @@ export function createService(
   return async (operation, input, call) => {
     const { principal } = call
     const params = protoNames(input)
+    const revive = reviveFor(sending, call)
     if (!dispatched.has(operation)) await context.count(call)
     switch (operation) {
       case 'SendMessage':
@@ -45,16 +46,18 @@ export function createService(
         return { events: await streamMessage(sending, params, call) }
       case 'GetTask': {
         const { id, historyLength } = taskParams.parse(params)
-        return { json: JSON.stringify(showTask(await taskManager.get(id, principal), { historyLength })) }
+        return {
+          json: JSON.stringify(showTask(await taskManager.get(id, principal, revive), { historyLength })),
+        }
       }
       case 'ListTasks':
-        return { json: await listTasks(taskManager, params, principal) }
+        return { json: await listTasks(taskManager, params, principal, revive) }
       case 'CancelTask':
         return {
-          json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call))),
+          json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call, revive))),
         }
       case 'SubscribeToTask':
-        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal) }
+        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal, revive) }
       case 'GetExtendedAgentCard': {
         const { tenant, version } = cardParams.parse(params)
         return { json: await work.extendedCard(tenant || undefined, version, call) }
@@ -64,9 +67,9 @@ export function createService(
     }
   }
 
-  async function cancel(id: string, call: A2aCall): Promise<StoredTask> {
+  async function cancel(id: string, call: A2aCall, revive: Revive): Promise<StoredTask> {
     const tellAgent = async (task: StoredTask) => await work.cancel?.(task, call)
-    return await taskManager.cancel(id, call.principal, tellAgent)
+    return await taskManager.cancel(id, call.principal, tellAgent, revive)
   }
 
   /** The operations on push notifications (section 3.1.7 to 3.1.10). */

@@ -9,6 +9,8 @@ export interface TaskOrigin {
   /** The agent's reference for `continue_task`. */
   readonly task_id: string
   readonly context_id?: string
+  /** The agent has a task of its own, for which every process can ask it. */
+  readonly followed?: true
 }
 
 /** An update of a task during the work on it. The first state that is not busy ends the work. */
@@ -62,6 +64,8 @@ export interface Work {
    * cannot be read.
    */
   read(params: SendParams, task?: StoredTask): Job
+  /** The rest of the work on a task whose process ended (`isAbandoned`). */
+  resume?(task: StoredTask): NonNullable<Job['run']>
   /** Tells the agent of a task, on which nobody here works, that its caller has cancelled it. Never throws. */
   cancel?(task: StoredTask, call: Call): Promise<void>
   /** The card for this caller, as JSON text. Throws Failure. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Artifact, Message, StoredTask } from '../../../../schemas/task.ts'
-import type { WorkUpdate } from '../work.ts'
+import type { TaskOrigin, WorkUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
 /** Limits of a task's artifacts: their number of parts, and the characters of the parts as JSON. */
@@ -24,10 +24,9 @@ export function update(task: StoredTask, change: WorkUpdate, at: string): Update
     const { state, shown_state, origin } = change
     const shown = shown_state === undefined ? {} : { shown_state }
     // The reference for the next message: an agent of another protocol gives it only with its question.
-    const asking = origin ? { upstream: { agent: origin.agent, task_id: origin.task_id } } : {}
     const next = {
       ...before,
-      ...asking,
+      ...upstreamOf(origin),
       ...shown,
       ...metadataOf(task, change),
       state,
@@ -39,6 +38,12 @@ export function update(task: StoredTask, change: WorkUpdate, at: string): Update
   const { artifact, append = false, last = false } = change
   const next = { ...task, artifacts: withArtifact(task.artifacts, artifact, append) }
   return { task: next, event: artifactEvent(task, artifact, append, last, event_fields) }
+}
+
+export function upstreamOf(origin: TaskOrigin | undefined): Pick<StoredTask, 'upstream'> {
+  if (!origin) return {}
+  const { context_id: _, ...upstream } = origin
+  return { upstream }
 }
 
 /** The metadata of the task with that of an event, as the SDKs of A2A keep it. */
