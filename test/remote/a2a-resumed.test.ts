@@ -72,10 +72,10 @@ async function openPair(first: object) {
   const stack = new AsyncDisposableStack()
   const { path } = stack.use(await temporaryFolder())
   const settings = { DRAGOMAN_ALLOW_ORIGINS: agent.origin, DRAGOMAN_DATA: path, DRAGOMAN_LIVENESS: 'off' }
-  const one = stack.use(await startGateway(settings, { tasks: first }))
+  const home = stack.use(await startGateway(settings, { tasks: first }))
   const two = stack.use(await startGateway(settings, { tasks: usual }))
-  await listByCard(one, to, agent.origin)
-  const token = await one.token('ada')
+  await listByCard(home, to, agent.origin)
+  const token = await home.token('ada')
   const call = async (gateway: TestGateway, method: string, params: object) => {
     const body = { jsonrpc: '2.0', id: 1, method, params }
     return (await gateway.request('POST', '/a2a/v1', { body, token, headers: a2aVersion })).json
@@ -83,7 +83,7 @@ async function openPair(first: object) {
   const begin = async (name: string): Promise<string> => {
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: name }] }
     const configuration = { returnImmediately: true }
-    return (await call(one, 'SendMessage', { tenant: to, message, configuration })).result.task.id
+    return (await call(home, 'SendMessage', { tenant: to, message, configuration })).result.task.id
   }
   const subscribe = async (id: string) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } })
@@ -92,7 +92,7 @@ async function openPair(first: object) {
   }
   const stateAt = async (gateway: TestGateway, id: string) =>
     (await call(gateway, 'GetTask', { id })).result.status.state
-  return { one, two, call, begin, subscribe, stateAt, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { home, two, call, begin, subscribe, stateAt, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 describe('a task whose gateway died', () => {
@@ -142,8 +142,8 @@ describe('a task whose gateway died', () => {
 test('a gateway that stops leaves its tasks to the others, and cancels none at its agent', async () => {
   await using pair = await openPair(usual)
   const id = await pair.begin('handed over')
-  await pair.one.gateway.taskManager[Symbol.asyncDispose]()
-  expect(await pair.stateAt(pair.one, id)).toBe('TASK_STATE_WORKING')
+  await pair.home.gateway.taskManager[Symbol.asyncDispose]()
+  expect(await pair.stateAt(pair.home, id)).toBe('TASK_STATE_WORKING')
   expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_WORKING')
   complete('handed over')
   await expect.poll(() => pair.stateAt(pair.two, id)).toBe('TASK_STATE_COMPLETED')

@@ -10,10 +10,10 @@ const ids = { id: 't', contextId: 'c' }
 const working = { ...ids, status: { state: 'TASK_STATE_WORKING' } }
 
 /**
- * An agent that begins a task and then streams nothing. `asked` answers the questions for its task. In the gateway,
+ * An agent that begins a task and then streams nothing. `answer` answers the questions for its task. In the gateway,
  * every wait is over at once, except for the limit of silence.
  */
-async function openSilent(asked: (times: number, stream: (result: object) => void) => object) {
+async function openSilent(answer: (times: number, stream: (result: object) => void) => object) {
   let stream: ServerResponse | undefined
   let times = 0
   const agent = await serve((request, response) => {
@@ -32,7 +32,7 @@ async function openSilent(asked: (times: number, stream: (result: object) => voi
       }
       times += 1
       response.setHeader('Content-Type', 'application/json')
-      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...asked(times, write) }))
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer(times, write) }))
     })
   })
   const gateway = await startGateway(

@@ -240,10 +240,10 @@ describe('what an agent of A2A says', () => {
   })
 
   test('is remembered in the task: the question with its answer, and the metadata', async () => {
-    const asked = (await send(words('a question of a plan'))).task
-    expect(asked).toMatchObject({ metadata: { plan: 'gold', step: 2 } })
-    const answered = (await send(words('Saturday', { taskId: asked.id }))).task
-    const { result } = (await (await post(through(), 'GetTask', { id: asked.id })).json()) as Loose
+    const waiting = (await send(words('a question of a plan'))).task
+    expect(waiting).toMatchObject({ metadata: { plan: 'gold', step: 2 } })
+    const answered = (await send(words('Saturday', { taskId: waiting.id }))).task
+    const { result } = (await (await post(through(), 'GetTask', { id: waiting.id })).json()) as Loose
     for (const task of [answered, result]) {
       expect(task.history.map(({ parts }: Loose) => parts[0].text)).toEqual([
         'a question of a plan',

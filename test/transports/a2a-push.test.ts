@@ -124,13 +124,13 @@ describe('the address that comes with a message', () => {
     const params = { message, configuration: { blocking: false, pushNotificationConfig } }
     const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params }
     const { id } = (await gateway.request('POST', '/a2a/v1', { body, token: ada })).json.result
-    const told = () => received.filter(({ json }) => json.id === id)
-    await expect.poll(() => told().at(-1)?.json.status.state).toBe('completed')
-    expect(told().at(-1)?.json).toMatchObject({
+    const notifications = () => received.filter(({ json }) => json.id === id)
+    await expect.poll(() => notifications().at(-1)?.json.status.state).toBe('completed')
+    expect(notifications().at(-1)?.json).toMatchObject({
       kind: 'task',
       artifacts: [{ parts: [{ kind: 'data' }, { kind: 'text' }] }],
     })
-    for (const { headers, json } of told()) {
+    for (const { headers, json } of notifications()) {
       expect(headers).toMatchObject({ 'content-type': 'application/json', authorization: 'Bearer mine' })
       expect(json.kind).toBe('task')
     }

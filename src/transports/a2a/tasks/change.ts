@@ -51,9 +51,9 @@ function metadataOf(
   { metadata }: StoredTask,
   { event_fields, task_metadata }: WorkUpdate,
 ): Pick<StoredTask, 'metadata'> {
-  const said = event_fields?.metadata ?? task_metadata
-  if (!isRecord(said)) return {}
-  const merged = { ...metadata, ...said } as JsonObject
+  const stated = event_fields?.metadata ?? task_metadata
+  if (!isRecord(stated)) return {}
+  const merged = { ...metadata, ...stated } as JsonObject
   return JSON.stringify(merged).length > maxMetadata ? {} : { metadata: merged }
 }
 
