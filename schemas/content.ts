@@ -35,6 +35,6 @@ export type RequestContent =
       readonly accepted_output_modes?: readonly string[]
       /** The value of `A2A-Extensions`. */
       readonly extensions?: string
-      /** The caller does not wait for the end of a task. */
+      /** The caller does not wait for the end of a task, or receives its events. */
       readonly returns_immediately: boolean
     }

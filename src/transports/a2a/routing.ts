@@ -136,12 +136,12 @@ async function finish(routed: RoutedMessage, { output, mark, content }: Reply, t
 }
 
 /** A caller's message for an agent of A2A, as the caller sent it. */
-function requestContent(params: SendParams, { extensions }: A2aCall): RequestContent {
+function requestContent(params: SendParams, { extensions, streams }: A2aCall): RequestContent {
   const { message, metadata, configuration } = params
   return {
     protocol: 'a2a',
     message: plainFields(message),
-    returns_immediately: configuration?.returnImmediately === true,
+    returns_immediately: streams === true || configuration?.returnImmediately === true,
     ...(metadata && { metadata: metadata as JsonObject }),
     ...(configuration?.acceptedOutputModes && { accepted_output_modes: configuration.acceptedOutputModes }),
     ...(extensions !== undefined && { extensions }),

@@ -43,7 +43,7 @@ export function createService(
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }
       case 'SendStreamingMessage':
-        return { events: await streamMessage(sending, params, call) }
+        return { events: await streamMessage(sending, params, { ...call, streams: true }) }
       case 'GetTask': {
         const { id, historyLength } = taskParams.parse(params)
         return {

@@ -33,6 +33,8 @@ export type WorkUpdate = (
 export interface A2aCall extends Call {
   /** The value of `A2A-Extensions`. */
   readonly extensions?: string
+  /** The caller receives the events of the task. */
+  readonly streams?: true
 }
 
 /** Resolves when the listeners can take more. Throws if the task takes no updates, or no further ones. */
