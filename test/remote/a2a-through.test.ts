@@ -97,6 +97,14 @@ const answers: Readonly<Record<string, readonly object[]>> = {
 /** What the agent answers to the answer of its question. */
 const booked = [status('COMPLETED', agentMessage([{ text: 'Booked' }]), { metadata: { price: 9 } })]
 
+/** How the agent refuses a message. */
+const refusals: Readonly<Record<string, { readonly code: number; readonly message: string }>> = {
+  'an unknown task': { code: -32001, message: 'I forgot that task.' },
+  'an unsupported operation': { code: -32004, message: 'Not with me.' },
+  'a wrong type of content': { code: -32005, message: 'I read no films.' },
+  'a missing extension': { code: -32008, message: 'Request urn:example:pay.' },
+}
+
 /** The task of the broken stream, as the agent tells it later. */
 const laterTask = {
   id: 't-1',
@@ -127,6 +135,10 @@ beforeAll(async () => {
       }
       received.push({ ...params, extensions: request.headers['a2a-extensions'] })
       const first = params.message.parts[0]?.text
+      if (Object.hasOwn(refusals, first)) {
+        response.setHeader('Content-Type', 'application/json')
+        return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error: refusals[first] }))
+      }
       const events =
         first === 'a broken stream'
           ? [begun]
@@ -237,6 +249,17 @@ describe('what an agent of A2A says', () => {
       parts: [{ text: 'Here it is' }],
     })
     expect(forwarded.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  test.each(Object.keys(refusals))('arrives as its own error: %s', async (name) => {
+    const { error } = (await (
+      await post(through(), 'SendMessage', { tenant: to, ...words(name) })
+    ).json()) as Loose
+    expect(error).toMatchObject(refusals[name] as object)
+    expect(error.data[0]).toMatchObject({
+      domain: 'a2a-protocol.org',
+      metadata: { code: expect.any(String) },
+    })
   })
 
   test('is remembered in the task: the question with its answer, and the metadata', async () => {

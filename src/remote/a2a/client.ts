@@ -1,4 +1,4 @@
-import { a2aErrors } from '../../../schemas/a2a-codes.ts'
+import { a2aErrors, passedA2aErrors } from '../../../schemas/a2a-codes.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { readEventData } from '../../common/sse.ts'
 
@@ -166,7 +166,8 @@ export function createClient(
   }
 }
 
-const reasons = new Map<unknown, string>(Object.entries(a2aErrors).map(([reason, { rpc }]) => [rpc, reason]))
+const knownErrors = Object.entries<{ readonly rpc: number }>({ ...a2aErrors, ...passedA2aErrors })
+const reasons = new Map<unknown, string>(knownErrors.map(([reason, { rpc }]) => [rpc, reason]))
 /** Section 5.4 defines this error too; the gateway itself never sends it. */
 reasons.set(-32006, 'INVALID_AGENT_RESPONSE')
 
