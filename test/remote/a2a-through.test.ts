@@ -165,10 +165,13 @@ const card = (origin: string) => ({
   name: 'Traveller',
   description: 'Travels.',
   supportedInterfaces: [{ url: `${origin}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  capabilities: { streaming: true },
-  defaultInputModes: ['text/plain'],
+  capabilities: { streaming: true, extensions: [{ uri: 'urn:example:x', params: { pays: true } }] },
+  defaultInputModes: ['text/plain', 'image/png'],
   defaultOutputModes: ['text/plain'],
-  skills: [{ id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'] }],
+  skills: [
+    { id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'], examples: ['To Oslo'] },
+    { id: 'paint', name: 'Paint', description: 'Paints.', tags: ['art'], outputModes: ['image/png'] },
+  ],
 })
 
 const words = (text: string, more: object = {}) => ({
@@ -311,6 +314,20 @@ describe('what an agent of A2A says', () => {
       parts: [{ text: 'Look' }, { media_type: 'video/mp4', film: 'reel' }],
     })
   })
+})
+
+test('its card through the gateway states its modes, examples and extensions', async () => {
+  const answer = await gateway.request('GET', `/a2a/v1/${to}/.well-known/agent-card.json`)
+  expect(answer.json).toMatchObject({
+    defaultInputModes: ['text/plain', 'image/png'],
+    defaultOutputModes: ['text/plain'],
+    skills: [
+      { id: 'go', tags: ['travel'], examples: ['To Oslo'], outputModes: ['text/plain'] },
+      { id: 'paint', tags: ['art'], inputModes: ['text/plain', 'image/png'], outputModes: ['image/png'] },
+    ],
+  })
+  const uris = answer.json.capabilities.extensions.map(({ uri }: { uri: string }) => uri)
+  expect(uris).toEqual(['urn:dragoman:registry:1', 'urn:example:x'])
 })
 
 describe('what a caller of A2A says', () => {
