@@ -79,6 +79,7 @@ export class AgentCalls {
     const remoteCall: RemoteCall = {
       ...remote,
       ...(request.task && { task: request.task }),
+      ...(await this.#referenced(context)),
       ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
       emit: (update, content) => remote.emit(update, content && passed(content)),
     }
@@ -198,6 +199,21 @@ export class AgentCalls {
 
   async #namesFor(context: Context): Promise<CallerNames> {
     return new CallerNames(this.holderOf(context), await this.secret(), contextIn(context.content))
+  }
+
+  /** The tasks to which the message refers; those of other agents and callers are left out. */
+  async #referenced(context: Context): Promise<Pick<RemoteCall, 'reference_task_ids'>> {
+    const { content } = context
+    if (content?.protocol !== 'a2a' || !content.references) return {}
+    const [holder, secret] = [this.holderOf(context), await this.secret()]
+    const reference_task_ids = content.references.flatMap((reference) => {
+      try {
+        return openTask(reference, holder, secret).task_id
+      } catch {
+        return []
+      }
+    })
+    return { reference_task_ids }
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */

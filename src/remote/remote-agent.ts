@@ -22,6 +22,8 @@ export interface RemoteCall {
   readonly notifyClient?: Notify
   /** Present for an agent that is a package. */
   readonly permit?: Permit
+  /** Earlier tasks to which the message refers, by the ids that the agent uses. */
+  readonly reference_task_ids?: readonly string[]
   /** The conversation to which a new task belongs, with the id that the agent uses. */
   readonly context_id?: string
   /** Tells that the agent has spoken: its time limit starts anew. `emit` tells it too. */

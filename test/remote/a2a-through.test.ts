@@ -408,6 +408,16 @@ describe('what a caller of A2A says', () => {
     expect(JSON.stringify(received.at(-1))).not.toContain('of-eve')
   })
 
+  test('refers to earlier tasks of its own, by the ids of the agent', async () => {
+    const { task } = await send(words('chunks of text'))
+    const refer = async (as: string) => {
+      await send(words('a message', { referenceTaskIds: [task.id, 't-of-eve'] }), as)
+      return received.at(-1).message.referenceTaskIds
+    }
+    expect(await refer(token)).toEqual(['t-1'])
+    expect(await refer(await gateway.token('eve'))).toBeUndefined()
+  })
+
   test('cancels the task of an agent that waits for its caller, at the agent too', async () => {
     const { task } = await send(words('a question'))
     const answer = (await (await post(through(), 'CancelTask', { id: task.id })).json()) as Loose

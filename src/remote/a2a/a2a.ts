@@ -165,10 +165,10 @@ async function openClient(endpoint: AgentInterface, fetchImpl: typeof fetch): Pr
 function outgoing(
   action: string,
   params: JsonObject,
-  { task, content, context_id }: RemoteCall,
+  { task, content, context_id, reference_task_ids }: RemoteCall,
   facts: RemoteFacts,
 ): OutgoingMessage {
-  const ids = { context_id, ...task }
+  const ids = { context_id, ...task, reference_task_ids }
   if (content?.protocol !== 'a2a') {
     return { message: { ...messageOf(action, params, facts) }, ...ids, returns_immediately: false }
   }

@@ -66,12 +66,18 @@ async function read({ work, taskManager }: SendOptions, input: unknown, call: A2
   const stated = configuration?.taskPushNotificationConfig
   const push = stated == null ? {} : { push: pushConfig.parse(stated) }
   if (push.push) taskManager.push.assertAllowed(push.push, call.principal)
+  const references = await taskManager.references(message.referenceTaskIds ?? [], call.principal)
   if (!message.taskId) {
-    return { params, job: work.read(params), context_id: message.contextId || randomUUID(), ...push }
+    return {
+      params,
+      job: work.read(params, undefined, references),
+      context_id: message.contextId || randomUUID(),
+      ...push,
+    }
   }
   const task = await taskManager.get(message.taskId, call.principal)
   assertTakesMessage(task, message.contextId)
-  return { params, job: work.read(params, task), context_id: task.context_id, task, ...push }
+  return { params, job: work.read(params, task, references), context_id: task.context_id, task, ...push }
 }
 
 async function begin(

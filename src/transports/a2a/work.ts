@@ -62,10 +62,11 @@ export interface Job {
 /** The work behind the bindings: the router in the product, scripted scenarios in the conformance kit. */
 export interface Work {
   /**
-   * The work for a message, and the task that the message continues. Throws Failure and A2aRefusal for a message that
+   * The work for a message, the task that the message continues, and the agents' references of the tasks to which it
+   * refers. Throws Failure and A2aRefusal for a message that
    * cannot be read.
    */
-  read(params: SendParams, task?: StoredTask): Job
+  read(params: SendParams, task?: StoredTask, references?: readonly string[]): Job
   /** The rest of the work on a task whose process ended (`isAbandoned`). */
   resume?(task: StoredTask): NonNullable<Job['run']>
   /** Tells the agent of a task, on which nobody here works, that its caller has cancelled it. Never throws. */

@@ -69,6 +69,7 @@ interface StartedTask {
 }
 
 const maxMessages = 100
+const maxReferences = 20
 const maxListeners = 32
 
 /** The tasks of A2A. This process starts them and works on them; the database stores them. */
@@ -172,6 +173,12 @@ export class TaskManager implements AsyncDisposable {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
     return revive && isAbandoned(task) ? await revive(task) : task
+  }
+
+  /** The agents' references of tasks that the caller is allowed to see; other ids are left out. */
+  async references(ids: readonly string[], caller: Principal | null): Promise<string[]> {
+    const tasks = ids.slice(0, maxReferences).map((id) => this.get(id, caller).catch(() => undefined))
+    return (await Promise.all(tasks)).flatMap((task) => task?.upstream?.task_id ?? [])
   }
 
   async list(filter: TaskFilter): Promise<TaskPage> {
