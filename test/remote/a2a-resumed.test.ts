@@ -8,8 +8,10 @@ import { listByCard } from '../support/listed.ts'
 
 const to = 'com.example.researcher'
 /** Heartbeats that come too late: a task of this process seems to have lost it at once. */
-const frozen = { times: { lease: 1, heartbeat: 3_600_000, poll: 10, shutdown: 1 } }
-const usual = { times: { poll: 10, heartbeat: 20, shutdown: 1 } }
+const frozen = { times: { lease: 1, heartbeat: 3_600_000, poll: 10, cancel: 1, shutdown: 1 } }
+/** The agent is asked at growing intervals. */
+const patient = { timeout: 20_000 }
+const usual = { times: { poll: 10, heartbeat: 20, cancel: 1, shutdown: 1 } }
 
 interface AgentTask {
   readonly id: string
@@ -34,6 +36,10 @@ beforeAll(async () => {
       const { id, method, params } = JSON.parse(text)
       const framed = (answer: object) => JSON.stringify({ jsonrpc: '2.0', id, ...answer })
       if (method === 'CancelTask') cancelled.push(params.id)
+      if (method === 'CancelTask' && params.id === 'irrevocable') {
+        const error = { code: -32002, message: 'The ticket is printed.' }
+        return void response.setHeader('Content-Type', 'application/json').end(framed({ error }))
+      }
       if (method !== 'SendStreamingMessage') {
         const task = tasks.get(params.id)
         response.setHeader('Content-Type', 'application/json')
@@ -101,7 +107,7 @@ describe('a task whose gateway died', () => {
     const id = await pair.begin('asked')
     expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_WORKING')
     complete('asked')
-    await expect.poll(() => pair.stateAt(pair.two, id)).toBe('TASK_STATE_COMPLETED')
+    await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_COMPLETED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
     expect(result.artifacts).toMatchObject([{ artifactId: 'report', parts: [{ text: 'Found it' }] }])
     expect(result.history).toHaveLength(1)
@@ -126,17 +132,29 @@ describe('a task whose gateway died', () => {
     await using pair = await openPair(frozen)
     const id = await pair.begin('unwanted')
     expect((await pair.call(pair.two, 'CancelTask', { id })).result.status.state).toBe('TASK_STATE_CANCELED')
-    await expect.poll(() => cancelled).toContain('unwanted')
+    await expect.poll(() => cancelled, patient).toContain('unwanted')
   })
 
   test('has failed if its agent has forgotten it, in the words of the agent', async () => {
     await using pair = await openPair(frozen)
     const id = await pair.begin('forgotten')
     tasks.delete('forgotten')
-    await expect.poll(() => pair.stateAt(pair.two, id)).toBe('TASK_STATE_FAILED')
+    await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_FAILED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
     expect(result.status.message.parts[0].text).toBe('This task is forgotten.')
   })
+})
+
+test.each([
+  ['in its own process', 'home'],
+  ['at another gateway', 'two'],
+] as const)('a task that its agent does not cancel goes on, %s', async (_, at) => {
+  await using pair = await openPair(usual)
+  const id = await pair.begin('irrevocable')
+  const { error } = await pair.call(pair[at], 'CancelTask', { id })
+  expect(error).toMatchObject({ code: -32002, message: 'The ticket is printed.' })
+  // The other gateway reads the state of the last heartbeat.
+  expect(await pair.stateAt(pair[at], id)).toMatch(/^TASK_STATE_(SUBMITTED|WORKING)$/)
 })
 
 test('a gateway that stops leaves its tasks to the others, and cancels none at its agent', async () => {
@@ -146,6 +164,6 @@ test('a gateway that stops leaves its tasks to the others, and cancels none at i
   expect(await pair.stateAt(pair.home, id)).toBe('TASK_STATE_WORKING')
   expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_WORKING')
   complete('handed over')
-  await expect.poll(() => pair.stateAt(pair.two, id)).toBe('TASK_STATE_COMPLETED')
+  await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_COMPLETED')
   expect(cancelled).not.toContain('handed over')
 })

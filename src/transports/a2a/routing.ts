@@ -59,8 +59,11 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       if (!upstream) return
       const { agent: to, task_id } = upstream
       const envelope: Envelope = { to, action: listedActions.cancellation, params: { task_id } }
-      // The task is cancelled for its caller, whatever its agent says.
-      await dispatch(envelope, call).catch(() => {})
+      // For its caller the task is cancelled too if its agent does not answer.
+      await dispatch(envelope, call).catch((thrown) => {
+        const { message, details } = Failure.from(thrown)
+        if (details.upstream?.code === 'TASK_NOT_CANCELABLE') throw refusal('TASK_NOT_CANCELABLE', message)
+      })
     },
     async extendedCard(tenant, version, call) {
       const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }

@@ -69,7 +69,7 @@ export interface Work {
   read(params: SendParams, task?: StoredTask, references?: readonly string[]): Job
   /** The rest of the work on a task whose process ended (`isAbandoned`). */
   resume?(task: StoredTask): NonNullable<Job['run']>
-  /** Tells the agent of a task, on which nobody here works, that its caller has cancelled it. Never throws. */
+  /** Tells the agent of a task that its caller cancels it. Throws A2aRefusal TASK_NOT_CANCELABLE if the agent refuses. */
   cancel?(task: StoredTask, call: Call): Promise<void>
   /** The card for this caller, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>

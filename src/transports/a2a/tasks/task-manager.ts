@@ -7,6 +7,7 @@ import {
   busyStates,
   interruptedStates,
   isAbandoned,
+  isBusy,
   isInterrupted,
   isTerminal,
   type Message,
@@ -186,8 +187,8 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /**
-   * The worker of the task tells its agent; where there is none in this process, `tellAgent` does. Throws as `get` does,
-   * and A2aRefusal TASK_NOT_CANCELABLE.
+   * The agent of the task hears of it by `tellAgent`; while it works, it may refuse, or end the task in its own words.
+   * Throws as `get` does, and A2aRefusal TASK_NOT_CANCELABLE.
    */
   async cancel(
     id: string,
@@ -198,9 +199,15 @@ export class TaskManager implements AsyncDisposable {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
     const worker = this.#workers.get(id)
+    const isFollowed = isBusy(task.state) && task.upstream?.followed === true
+    if (isFollowed) {
+      await tellAgent(task)
+      const end = pause(this.#times.cancel, undefined, { ref: false })
+      if (worker) await Promise.race([worker.ended, end])
+    }
     const cancelled = await (worker?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
     if (cancelled.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
-    if (!worker) await tellAgent(cancelled)
+    if (!worker && !isFollowed) await tellAgent(cancelled).catch(() => {})
     return cancelled
   }
 
