@@ -22,6 +22,14 @@ export const a2aErrors = {
 
 export type A2aReason = keyof typeof a2aErrors
 
+/** Errors of A2A by which an agent refuses a message; a caller of A2A gets them as they are. */
+export const passedA2aErrors: Readonly<Record<string, A2aRow>> = {
+  TASK_NOT_FOUND: a2aErrors.TASK_NOT_FOUND,
+  UNSUPPORTED_OPERATION: a2aErrors.UNSUPPORTED_OPERATION,
+  CONTENT_TYPE_NOT_SUPPORTED: a2aErrors.CONTENT_TYPE_NOT_SUPPORTED,
+  EXTENSION_SUPPORT_REQUIRED: { http: 400, rpc: -32008, status: 'FAILED_PRECONDITION' },
+}
+
 /**
  * Our failures as A2A errors. A2A uses -32001 to -32009 and may use the following numbers, so codes that JSON-RPC
  * itself does not define are 50 below their number in our own JSON-RPC transport.

@@ -33,8 +33,10 @@ export type RequestContent =
       /** Metadata of the request. */
       readonly metadata?: JsonObject
       readonly accepted_output_modes?: readonly string[]
+      /** Earlier tasks to which the message refers, as references for `continue_task`. */
+      readonly references?: readonly string[]
       /** The value of `A2A-Extensions`. */
       readonly extensions?: string
-      /** The caller does not wait for the end of a task. */
+      /** The caller does not wait for the end of a task, or receives its events. */
       readonly returns_immediately: boolean
     }

@@ -70,6 +70,10 @@ export const listedActions = {
   message: 'send_message',
   /** Answers the question of an agent that asked for input. */
   continuation: 'continue_task',
+  /** A2A agents: waits for a task that the agent works on already. */
+  following: 'follow_task',
+  /** A2A agents: cancels a task that waits for its caller. */
+  cancellation: 'cancel_task',
   /** Agents that can list their capabilities. */
   description: 'list_capabilities',
   /** MCP servers: one request, passed on as it is. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Failure } from './failure.ts'
 import { isRecord, type Json, type JsonObject } from './json.ts'
 
 /** The states of an A2A 1.0 task (section 4.1.3), as ProtoJSON writes them. */
@@ -107,11 +108,26 @@ export interface StoredTask {
   readonly alive_until: string | null
   /** The message of the task's state. */
   readonly message: Message | null
-  /** The messages that the task received. */
+  /** The messages that the task received, and the questions that they answer. */
   readonly history: readonly Message[]
   readonly artifacts: readonly Artifact[]
+  /** What the agent said of the task itself, and with its events. */
+  readonly metadata?: JsonObject
   /** The agent that works on the task, if it is not hosted here, and its reference for `continue_task`. */
-  readonly upstream?: { readonly agent: string; readonly task_id: string }
+  readonly upstream?: {
+    readonly agent: string
+    readonly task_id: string
+    /** The agent has a task of its own, for which every process can ask it. */
+    readonly followed?: true
+  }
+}
+
+/** The reason for ending the work on a task that another process continues: the agent must not cancel it. */
+export const handedOver = new Failure('unavailable', 'The gateway stopped.')
+
+/** True for a task whose process ended, while its agent may still work on it. */
+export function isAbandoned({ state, alive_until, upstream }: StoredTask): boolean {
+  return state === 'TASK_STATE_FAILED' && alive_until !== null && upstream?.followed === true
 }
 
 /** An address to which changes of a task are posted. */
@@ -122,6 +138,8 @@ export interface StoredPush {
   readonly owner: string
   /** What the notifications carry as proof, sealed; null if nothing. */
   readonly sealed: string | null
+  /** Present if the notifications have the form of A2A 0.3. */
+  readonly version?: '0.3'
 }
 
 /** Limits of tasks: unfinished ones, all of them, and their characters. */

@@ -75,7 +75,10 @@ export function createKeyedSemaphore(
     }
     semaphores.set(key, semaphore)
     semaphore.users++
+    let isLeft = false
     const leave = () => {
+      if (isLeft) return
+      isLeft = true
       semaphore.users--
       if (semaphore.users === 0) semaphores.delete(key)
     }

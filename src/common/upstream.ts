@@ -57,6 +57,8 @@ export interface UpstreamLimits extends Rate {
   readonly max_in_flight: number
   /** Maximum concurrent requests of one caller, if callers are distinguished; no limit when absent. */
   readonly max_in_flight_per_caller?: number
+  /** Maximum tasks that the upstream works on without a slot; 0 when absent. */
+  readonly max_tasks?: number
   /** Upper bound for the pause that the upstream asks for by `Retry-After`, in milliseconds; a day when absent. */
   readonly max_rest_ms?: number
 }

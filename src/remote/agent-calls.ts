@@ -79,6 +79,7 @@ export class AgentCalls {
     const remoteCall: RemoteCall = {
       ...remote,
       ...(request.task && { task: request.task }),
+      ...(await this.#referenced(context)),
       ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
       emit: (update, content) => remote.emit(update, content && passed(content)),
     }
@@ -119,6 +120,21 @@ export class AgentCalls {
     if (isAccepted(params.inputResponses)) await this.waitForSignIn(waiting.since, context)
     const { since: _, content, ...call } = waiting
     return await this.call(call, content ? { ...context, content } : context)
+  }
+
+  /** Waits for a task that the agent works on already. */
+  async follow(task_id: string, context: Context): Promise<Json> {
+    const task = openTask(task_id, this.holderOf(context), await this.secret())
+    return await this.call({ action: listedActions.following, params: {}, read_only: true, task }, context)
+  }
+
+  /** Cancels a task that waits for its caller. */
+  async cancel(task_id: string, context: Context): Promise<void> {
+    const task = openTask(task_id, this.holderOf(context), await this.secret())
+    const { connected, remote } = await this.#prepare(context)
+    if (!connected.agent.cancel) throw notCallable(this.entry)
+    const refused = await connected.agent.cancel(task, remote)
+    if (refused) throw refused
   }
 
   /** The capabilities that the agent itself states. */
@@ -183,6 +199,21 @@ export class AgentCalls {
 
   async #namesFor(context: Context): Promise<CallerNames> {
     return new CallerNames(this.holderOf(context), await this.secret(), contextIn(context.content))
+  }
+
+  /** The tasks to which the message refers; those of other agents and callers are left out. */
+  async #referenced(context: Context): Promise<Pick<RemoteCall, 'reference_task_ids'>> {
+    const { content } = context
+    if (content?.protocol !== 'a2a' || !content.references) return {}
+    const [holder, secret] = [this.holderOf(context), await this.secret()]
+    const reference_task_ids = content.references.flatMap((reference) => {
+      try {
+        return openTask(reference, holder, secret).task_id
+      } catch {
+        return []
+      }
+    })
+    return { reference_task_ids }
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */

@@ -59,13 +59,21 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
     }
   }
 
+  const cancel = agent.cancel?.bind(agent)
   const describe = agent.describe?.bind(agent)
   const request = agent.request?.bind(agent)
   const listen = agent.listen?.bind(agent)
   return {
     call: (action, params, remote) =>
-      policy(remote.signal, () => watched(remote, (call) => agent.call(action, params, call)), remote.caller),
+      policy(
+        remote.signal,
+        (begun) => watched({ ...remote, onTask: begun }, (call) => agent.call(action, params, call)),
+        remote.caller,
+      ),
     probe: (remote) => within(remote.signal, (signal) => agent.probe({ ...remote, signal })),
+    ...(cancel && {
+      cancel: (task, remote) => within(remote.signal, (signal) => cancel(task, { ...remote, signal })),
+    }),
     ...(describe && {
       async describe(remote) {
         const work = (signal: AbortSignal) => describe({ ...remote, signal })

@@ -48,6 +48,7 @@ const Continuation = z.strictObject({
     .describe('What the agent asked for; {text} for an answer in words.'),
 })
 const continuation = input(Continuation)
+const reference = input(Continuation.pick({ task_id: true }))
 
 const Description = z.object({ capabilities: z.array(Capability) })
 
@@ -71,6 +72,7 @@ function listedAgent(calls: AgentCalls, deadline_ms: number): Agent {
   const statedNames = new Set(capabilities.flatMap((capability) => [capability.name, capability.id]))
   const added = [
     continueAction(calls, deadline_ms),
+    ...(agent.cancel ? [followAction(calls, deadline_ms), cancelAction(calls)] : []),
     ...(agent.describe ? [describeAction(calls, deadline_ms)] : []),
     ...(agent.request ? [createRequestAction(common, calls)] : []),
     ...(agent.listen ? [createSubscription(common, calls)] : []),
@@ -120,6 +122,36 @@ function continueAction(calls: AgentCalls, deadline_ms: number): Action {
     async run(value, context) {
       const { task_id, input: params } = value as z.infer<typeof Continuation>
       return await calls.continue(task_id, params as JsonObject, context)
+    },
+  }
+}
+
+function followAction(calls: AgentCalls, deadline_ms: number): Action {
+  return {
+    ...common,
+    deadline_ms,
+    name: listedActions.following,
+    title: 'Follow a task',
+    description: 'Waits for a task that the agent works on already.',
+    input: reference as Shape<unknown>,
+    advertised: false,
+    run: (value, context) => calls.follow((value as z.infer<typeof Continuation>).task_id, context),
+  }
+}
+
+/** Takes ten seconds at most, as actions do by default. */
+function cancelAction(calls: AgentCalls): Action {
+  return {
+    ...common,
+    name: listedActions.cancellation,
+    title: 'Cancel a task',
+    description: 'Cancels a task that waits for its caller: its question will not be answered.',
+    input: reference as Shape<unknown>,
+    advertised: false,
+    async run(value, context) {
+      const { task_id } = value as z.infer<typeof Continuation>
+      await calls.cancel(task_id, context)
+      return { task_id, status: 'cancelled' }
     },
   }
 }

@@ -22,10 +22,14 @@ export interface RemoteCall {
   readonly notifyClient?: Notify
   /** Present for an agent that is a package. */
   readonly permit?: Permit
+  /** Earlier tasks to which the message refers, by the ids that the agent uses. */
+  readonly reference_task_ids?: readonly string[]
   /** The conversation to which a new task belongs, with the id that the agent uses. */
   readonly context_id?: string
   /** Tells that the agent has spoken: its time limit starts anew. `emit` tells it too. */
   onActivity(): void
+  /** Tells that the agent has begun a task of its own, on which it may work for long. */
+  onTask?(): void
   /** Resolves when the caller can receive more. */
   emit(update: Update, content?: Content): Promise<void>
 }
@@ -115,6 +119,8 @@ export interface RemoteAgent extends AsyncDisposable {
    * the agent refused. Has no side effects.
    */
   probe(call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
+  /** Cancels a task; resolves to the refusal if the agent refused. For A2A agents. */
+  cancel?(task: RemoteTask, call: Pick<RemoteCall, 'signal' | 'headers'>): Promise<Failure | undefined>
   /** The agent's own list of capabilities, in protocols that have one. */
   describe?(call: RemoteCall): Promise<readonly Capability[]>
   /** What the server states about itself to everybody, cut at bounds; for MCP servers. */

@@ -52,12 +52,14 @@ interface RemotesOptions {
 
 const maxAgents = 1_000
 /**
- * Maximum concurrent calls to one agent, and of one caller; a hundred more wait, further ones are refused. The agent's
+ * Maximum concurrent calls to one agent, and of one caller; a hundred more wait, further ones are refused. A task that
+ * an agent of A2A has begun counts apart: A2A limits those of a caller, and they may take an hour. The agent's
  * own Retry-After is capped at five minutes, since it applies to all callers.
  */
 const limits = {
   max_in_flight: 64,
   max_in_flight_per_caller: 12,
+  max_tasks: 500,
   gap_ms: 0,
   burst: 1,
   max_rest_ms: 300_000,

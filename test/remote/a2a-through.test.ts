@@ -23,6 +23,7 @@ const artifact = (artifactId: string, parts: object[], more: object = {}, event:
   artifactUpdate: { ...ids, artifact: { artifactId, parts, ...more }, ...event },
 })
 const bytes = Buffer.from('PNG').toString('base64')
+const largeBytes = Buffer.alloc(600 * 1024).toString('base64')
 
 /** What the agent answers, by the first text of the message. */
 const answers: Readonly<Record<string, readonly object[]>> = {
@@ -58,6 +59,21 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     artifact('a', [{ text: 'one', language: 'en' }], { rank: 2 }, { lastChunk: true }),
     status('COMPLETED'),
   ],
+  'a large picture': [
+    begun,
+    artifact(
+      'picture',
+      [{ raw: largeBytes, filename: 'a.png', mediaType: 'image/png' }],
+      {},
+      { lastChunk: true },
+    ),
+    status('COMPLETED'),
+  ],
+  'a part of a later version': [
+    begun,
+    artifact('film', [{ text: 'Look' }, { film: 'reel', mediaType: 'video/mp4' }], {}, { lastChunk: true }),
+    status('COMPLETED'),
+  ],
   'a last chunk without parts': [
     begun,
     artifact('a', [{ text: 'one' }]),
@@ -69,9 +85,24 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     begun,
     status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }, { data: { choices: ['Fri'] } }])),
   ],
+  'a question of a plan': [
+    { task: { ...begun.task, metadata: { plan: 'gold', step: 1 } } },
+    status('INPUT_REQUIRED', agentMessage([{ text: 'Which day?' }]), { metadata: { step: 2 } }),
+  ],
   'a sign-in': [begun, status('AUTH_REQUIRED', agentMessage([{ text: 'Sign in at example.com' }]))],
   'a rejection': [begun, status('REJECTED', agentMessage([{ text: 'Not on Sundays' }]))],
   'a failure': [begun, status('FAILED', agentMessage([{ text: 'It broke' }, { data: { why: 'rain' } }]))],
+}
+
+/** What the agent answers to the answer of its question. */
+const booked = [status('COMPLETED', agentMessage([{ text: 'Booked' }]), { metadata: { price: 9 } })]
+
+/** How the agent refuses a message. */
+const refusals: Readonly<Record<string, { readonly code: number; readonly message: string }>> = {
+  'an unknown task': { code: -32001, message: 'I forgot that task.' },
+  'an unsupported operation': { code: -32004, message: 'Not with me.' },
+  'a wrong type of content': { code: -32005, message: 'I read no films.' },
+  'a missing extension': { code: -32008, message: 'Request urn:example:pay.' },
 }
 
 /** The task of the broken stream, as the agent tells it later. */
@@ -86,6 +117,7 @@ let agent: TestServer
 let gateway: TestGateway
 let token: string
 const received: Loose[] = []
+const cancelled: string[] = []
 
 beforeAll(async () => {
   agent = await serve((request, response) => {
@@ -96,13 +128,21 @@ beforeAll(async () => {
     request.on('end', () => {
       if (request.method === 'GET') return void response.end(JSON.stringify(card(agent.origin)))
       const { id, method, params } = JSON.parse(text)
-      if (method === 'GetTask') {
+      if (method === 'CancelTask') cancelled.push(params.id)
+      if (method === 'GetTask' || method === 'CancelTask') {
         response.setHeader('Content-Type', 'application/json')
         return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: laterTask }))
       }
       received.push({ ...params, extensions: request.headers['a2a-extensions'] })
       const first = params.message.parts[0]?.text
-      const events = first === 'a broken stream' ? [begun] : (answers[first] ?? answers['a message'] ?? [])
+      if (Object.hasOwn(refusals, first)) {
+        response.setHeader('Content-Type', 'application/json')
+        return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error: refusals[first] }))
+      }
+      const events =
+        first === 'a broken stream'
+          ? [begun]
+          : (answers[first] ?? (first === 'Saturday' ? booked : answers['a message']) ?? [])
       response.setHeader('Content-Type', 'text/event-stream')
       for (const result of events)
         response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
@@ -125,10 +165,13 @@ const card = (origin: string) => ({
   name: 'Traveller',
   description: 'Travels.',
   supportedInterfaces: [{ url: `${origin}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-  capabilities: { streaming: true },
-  defaultInputModes: ['text/plain'],
+  capabilities: { streaming: true, extensions: [{ uri: 'urn:example:x', params: { pays: true } }] },
+  defaultInputModes: ['text/plain', 'image/png'],
   defaultOutputModes: ['text/plain'],
-  skills: [{ id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'] }],
+  skills: [
+    { id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'], examples: ['To Oslo'] },
+    { id: 'paint', name: 'Paint', description: 'Paints.', tags: ['art'], outputModes: ['image/png'] },
+  ],
 })
 
 const words = (text: string, more: object = {}) => ({
@@ -211,6 +254,33 @@ describe('what an agent of A2A says', () => {
     expect(forwarded.at(-1).statusUpdate.status.state).toBe('TASK_STATE_COMPLETED')
   })
 
+  test.each(Object.keys(refusals))('arrives as its own error: %s', async (name) => {
+    const { error } = (await (
+      await post(through(), 'SendMessage', { tenant: to, ...words(name) })
+    ).json()) as Loose
+    expect(error).toMatchObject(refusals[name] as object)
+    expect(error.data[0]).toMatchObject({
+      domain: 'a2a-protocol.org',
+      metadata: { code: expect.any(String) },
+    })
+  })
+
+  test('is remembered in the task: the question with its answer, and the metadata', async () => {
+    const waiting = (await send(words('a question of a plan'))).task
+    expect(waiting).toMatchObject({ metadata: { plan: 'gold', step: 2 } })
+    const answered = (await send(words('Saturday', { taskId: waiting.id }))).task
+    const { result } = (await (await post(through(), 'GetTask', { id: waiting.id })).json()) as Loose
+    for (const task of [answered, result]) {
+      expect(task.history.map(({ parts }: Loose) => parts[0].text)).toEqual([
+        'a question of a plan',
+        'Which day?',
+        'Saturday',
+      ])
+      expect(task.metadata).toEqual({ plan: 'gold', step: 2, price: 9 })
+      expect(task.status.message.parts).toEqual([{ text: 'Booked' }])
+    }
+  })
+
   test('is marked as the words of a third party', async () => {
     expect((await send(words('a message'))).message.metadata).toMatchObject({
       mood: 'good',
@@ -237,7 +307,27 @@ describe('what an agent of A2A says', () => {
         { media_type: 'application/pdf', filename: 'b.pdf', url: 'https://example.com/b.pdf' },
       ],
     })
+    expect(await call('a large picture')).toEqual({
+      parts: [{ media_type: 'image/png', filename: 'a.png', bytes: 600 * 1024 }],
+    })
+    expect(await call('a part of a later version')).toEqual({
+      parts: [{ text: 'Look' }, { media_type: 'video/mp4', film: 'reel' }],
+    })
   })
+})
+
+test('its card through the gateway states its modes, examples and extensions', async () => {
+  const answer = await gateway.request('GET', `/a2a/v1/${to}/.well-known/agent-card.json`)
+  expect(answer.json).toMatchObject({
+    defaultInputModes: ['text/plain', 'image/png'],
+    defaultOutputModes: ['text/plain'],
+    skills: [
+      { id: 'go', tags: ['travel'], examples: ['To Oslo'], outputModes: ['text/plain'] },
+      { id: 'paint', tags: ['art'], inputModes: ['text/plain', 'image/png'], outputModes: ['image/png'] },
+    ],
+  })
+  const uris = answer.json.capabilities.extensions.map(({ uri }: { uri: string }) => uri)
+  expect(uris).toEqual(['urn:dragoman:registry:1', 'urn:example:x'])
 })
 
 describe('what a caller of A2A says', () => {
@@ -267,6 +357,21 @@ describe('what a caller of A2A says', () => {
     expect(last.metadata).toEqual({ budget: 7 })
     expect(last.configuration.acceptedOutputModes).toEqual(['text/plain'])
     expect(last.extensions).toBe('urn:example:x')
+  })
+
+  test('reaches the agent from A2A 0.3 with its output modes and extensions', async () => {
+    const message = { kind: 'message', messageId: 'm-3', role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }
+    const params = { message, configuration: { acceptedOutputModes: ['text/html'] } }
+    const answer = await gateway.request('POST', `/a2a/v1?tenant=${to}`, {
+      body: { jsonrpc: '2.0', id: 1, method: 'message/send', params },
+      token,
+      headers: { 'X-A2A-Extensions': 'urn:example:x, urn:dragoman:registry:1' },
+    })
+    expect(answer.json.result.kind).toBe('message')
+    expect(answer.headers.get('x-a2a-extensions')).toBe('urn:dragoman:registry:1')
+    const last = received.at(-1)
+    expect(last.configuration.acceptedOutputModes).toEqual(['text/html'])
+    expect(last.extensions).toBe('urn:example:x, urn:dragoman:registry:1')
   })
 
   test('names a skill by its id or its name', async () => {
@@ -301,6 +406,35 @@ describe('what a caller of A2A says', () => {
       words('a message', { referenceTaskIds: ['t-of-eve'], taskid: 't-of-eve', ContextID: 'c-of-eve' }),
     )
     expect(JSON.stringify(received.at(-1))).not.toContain('of-eve')
+  })
+
+  test('refers to earlier tasks of its own, by the ids of the agent', async () => {
+    const { task } = await send(words('chunks of text'))
+    const refer = async (as: string) => {
+      await send(words('a message', { referenceTaskIds: [task.id, 't-of-eve'] }), as)
+      return received.at(-1).message.referenceTaskIds
+    }
+    expect(await refer(token)).toEqual(['t-1'])
+    expect(await refer(await gateway.token('eve'))).toBeUndefined()
+  })
+
+  test('cancels the task of an agent that waits for its caller, at the agent too', async () => {
+    const { task } = await send(words('a question'))
+    const answer = (await (await post(through(), 'CancelTask', { id: task.id })).json()) as Loose
+    expect(answer.result.status.state).toBe('TASK_STATE_CANCELED')
+    expect(cancelled).toEqual(['t-1'])
+  })
+
+  test('cancels a task by its envelope, which no other caller can', async () => {
+    const call = async (action: string, params: object, as = token) =>
+      (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token: as })).json
+    const { task_id } = await call('send_message', { text: 'a question' })
+    cancelled.length = 0
+    const eve = await gateway.token('eve')
+    expect(await call('cancel_task', { task_id }, eve)).toMatchObject({ code: 'not_found' })
+    expect(cancelled).toEqual([])
+    expect(await call('cancel_task', { task_id })).toEqual({ task_id, status: 'cancelled' })
+    expect(cancelled).toEqual(['t-1'])
   })
 
   test('continues the task of the agent', async () => {

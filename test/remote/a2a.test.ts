@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
+import { a2aVersion } from '../support/a2a.ts'
 import { type A2aAgent, serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
+import { eventsOf } from '../support/a2a-server.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { answerJson } from '../support/mcp-answers.ts'
@@ -75,6 +77,31 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
   test('answers a call', async () => {
     const answer = await send('greet', { name: 'Ada', loud: false })
     expect(answer.json, answer.text).toEqual({ greeting: 'Hello Ada' })
+  })
+
+  test('streams a task to a caller of A2A from its begin, even if the agent does not stream', async () => {
+    const message = {
+      messageId: 'm',
+      role: 'ROLE_USER',
+      parts: [{ data: { name: 'Ada' } }],
+      metadata: { skillId: 'hang' },
+    }
+    const post = async (method: string, params: object) =>
+      await fetch(`${gateway.url}/a2a/v1`, {
+        method: 'POST',
+        headers: { ...a2aVersion, 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+    const events = eventsOf(await post('SendStreamingMessage', { tenant: to, message }))
+    const { task } = (await events.next()).value
+    expect(task.status.state).toBe('TASK_STATE_SUBMITTED')
+    const { statusUpdate } = (await events.next()).value
+    expect(statusUpdate.status).toMatchObject({
+      state: 'TASK_STATE_WORKING',
+      message: { parts: [{ text: 'Thinking' }] },
+    })
+    await post('CancelTask', { id: task.id })
+    expect((await events.next()).value.statusUpdate.status.state).toBe('TASK_STATE_CANCELED')
   })
 
   test('receives a single text as text', async () => {

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import { createAgentPolicy } from '../../src/net/upstream/fair-policy.ts'
 import { createGuarded } from '../../src/remote/guarded.ts'
 import type { RemoteAgent, RemoteAnswer, RemoteCall } from '../../src/remote/remote-agent.ts'
 
 const times = { first_ms: 60_000, idle_ms: 60_000 }
-const limits = { max_in_flight: 64, max_in_flight_per_caller: 12, gap_ms: 0, burst: 1 }
+const limits = { max_in_flight: 64, max_in_flight_per_caller: 12, max_tasks: 30, gap_ms: 0, burst: 1 }
 const wait = (milliseconds: number, signal: AbortSignal) =>
   new Promise<void>((resolve, reject) => {
     setTimeout(resolve, milliseconds)
@@ -109,5 +110,43 @@ describe('an agent', () => {
     }
     await vi.advanceTimersByTimeAsync(600_000)
     await Promise.all(slow)
+  })
+
+  test('that works on tasks of its own takes calls beside them, up to a number of tasks', async () => {
+    const begun: string[] = []
+    const agent = guarded(async ({ caller, onTask }) => {
+      begun.push(caller)
+      onTask?.()
+      await pause(caller === 'ada' ? 10_000 : 50_000)
+      return { output: 'done' }
+    })
+    const tasks = Array.from({ length: 30 }, () => agent.call('research', {}, callOf('eve')))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(begun).toHaveLength(30)
+    const others = Array.from({ length: 20 }, () => agent.call('research', {}, callOf('ada')))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(begun).toHaveLength(42)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(begun).toHaveLength(50)
+    await vi.advanceTimersByTimeAsync(50_000)
+    expect(await Promise.all([...tasks, ...others])).toHaveLength(50)
+  })
+
+  test('that is well again is called by all as soon as it has begun a task, which may take long', async () => {
+    let isBroken = true
+    const agent = guarded(async ({ onTask }) => {
+      if (isBroken) throw new Failure('upstream_failed', 'Down.')
+      onTask?.()
+      await pause(40_000)
+      return { output: 'done' }
+    })
+    for (let time = 0; time < 5; time++) await agent.call('work', {}, callOf()).catch(() => {})
+    isBroken = false
+    await vi.advanceTimersByTimeAsync(30_000)
+    const first = agent.call('work', {}, callOf())
+    await vi.advanceTimersByTimeAsync(1)
+    const second = agent.call('work', {}, callOf())
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(await Promise.all([first, second])).toEqual([{ output: 'done' }, { output: 'done' }])
   })
 })

@@ -112,6 +112,30 @@ describe('the address that comes with a message', () => {
     expect(answer.json.error.details[0].metadata.code.toUpperCase()).toBe(reason)
   })
 
+  test('is told in the form of A2A 0.3 where that was the version of its request', async () => {
+    const message = {
+      kind: 'message',
+      messageId: 'm',
+      role: 'user',
+      parts: [{ kind: 'text', text: 'pages' }],
+    }
+    const authentication = { schemes: ['Bearer'], credentials: 'mine' }
+    const pushNotificationConfig = { url: `${receiver.origin}/old`, authentication }
+    const params = { message, configuration: { blocking: false, pushNotificationConfig } }
+    const body = { jsonrpc: '2.0', id: 1, method: 'message/send', params }
+    const { id } = (await gateway.request('POST', '/a2a/v1', { body, token: ada })).json.result
+    const notifications = () => received.filter(({ json }) => json.id === id)
+    await expect.poll(() => notifications().at(-1)?.json.status.state).toBe('completed')
+    expect(notifications().at(-1)?.json).toMatchObject({
+      kind: 'task',
+      artifacts: [{ parts: [{ kind: 'data' }, { kind: 'text' }] }],
+    })
+    for (const { headers, json } of notifications()) {
+      expect(headers).toMatchObject({ 'content-type': 'application/json', authorization: 'Bearer mine' })
+      expect(json.kind).toBe('task')
+    }
+  })
+
   test('needs a caller with a token', async () => {
     const configuration = { taskPushNotificationConfig: { url: `${receiver.origin}/hook` } }
     const answer = await rest('POST', 'message:send', { message: search, configuration }, null)
@@ -159,6 +183,7 @@ describe('the configurations of a task', () => {
     expect(made.result).toEqual({ taskId: id, pushNotificationConfig })
     const params = { id, pushNotificationConfigId: 'old' }
     expect((await call('tasks/pushNotificationConfig/get', params)).result).toEqual(made.result)
+    expect((await call('tasks/pushNotificationConfig/get', { id })).result).toEqual(made.result)
     expect((await call('tasks/pushNotificationConfig/list', { id })).result).toEqual([made.result])
     expect((await call('tasks/pushNotificationConfig/delete', params)).result).toBeNull()
   })

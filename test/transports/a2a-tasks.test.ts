@@ -117,7 +117,8 @@ describe('a task that waits for its caller', () => {
     const listening = await session.open('GET', `tasks/${id}:subscribe`, ada)
     expect(gist((await listening.next()).value)).toBe('task input_required')
     const more = await session.begin('more', ada, { taskId: id })
-    expect([more.id, more.contextId, more.history.length]).toEqual([id, contextId, 2])
+    // Both messages, and the question between them.
+    expect([more.id, more.contextId, more.history.length]).toEqual([id, contextId, 3])
     await (await session.work('more')).end(completed)
     expect((await collect(listening)).map(gist)).toEqual(['submitted', 'working', 'completed'])
   })

@@ -4,8 +4,8 @@ import type { Clock } from '../../common/clock.ts'
 interface Circuit {
   /** Throws Failure `circuit_open` while the circuit is open, `rate_limited` while the upstream limits the rate. */
   check(): void
-  /** Checks, then runs an attempt of a caller. */
-  run<Value>(attempt: () => Promise<Value>, caller: string): Promise<Value>
+  /** Checks, then runs an attempt of a caller, which may tell that the upstream has answered before the attempt ends. */
+  run<Value>(attempt: (answered: () => void) => Promise<Value>, caller: string): Promise<Value>
 }
 
 interface CircuitOptions {
@@ -67,10 +67,16 @@ export function createCircuit(host: string, clock: Clock, options: CircuitOption
     check,
     async run(attempt, caller) {
       check()
-      const isProbe = isOpen
+      let isProbe = isOpen
       isProbing = isProbe
+      const answered = () => {
+        if (!isProbe) return
+        isProbe = false
+        isProbing = false
+        close()
+      }
       try {
-        const value = await attempt()
+        const value = await attempt(answered)
         if (isProbe || !isOpen) close()
         return value
       } catch (thrown) {

@@ -41,7 +41,15 @@ export function createAgentPolicy(
   return async (signal, attempt, caller = '') => {
     const circuit = circuitOf(caller)
     circuit.check()
-    return await common(signal, () => circuit.run(attempt, caller), caller)
+    const work = (begun: () => void) => {
+      const own = (answered: () => void) =>
+        attempt(() => {
+          answered()
+          begun()
+        })
+      return circuit.run(own, caller)
+    }
+    return await common(signal, work, caller)
   }
 }
 

@@ -5,10 +5,13 @@ import { createKeyedSemaphore, createSemaphore } from '../../common/semaphore.ts
 import type { UpstreamLimits } from '../../common/upstream.ts'
 import { circuitOpen, createCircuit, paceExceeded } from './circuit.ts'
 
-/** Runs an attempt once the upstream's limits allow it. */
+/**
+ * Runs an attempt once the upstream's limits allow it. The attempt may tell that the upstream has begun a task: from then
+ * on its long work holds no slot.
+ */
 export type UpstreamPolicy = <Value>(
   signal: AbortSignal,
-  attempt: () => Promise<Value>,
+  attempt: (begun: () => void) => Promise<Value>,
   caller?: string,
 ) => Promise<Value>
 
@@ -34,7 +37,8 @@ export function createUpstreamPolicy(
   clock: Clock,
   wait: Wait,
 ): UpstreamPolicy {
-  const { max_in_flight, max_in_flight_per_caller, max_slot_wait_ms } = limits
+  const { max_in_flight, max_in_flight_per_caller, max_slot_wait_ms, max_tasks = 0 } = limits
+  let tasks = 0
   const time = monotonic(clock)
   const circuit = createCircuit(host, time, limits)
   const takeTurn = createRate(limits, maxWait_ms, time, wait)
@@ -65,10 +69,27 @@ export function createUpstreamPolicy(
       const refused = turn instanceof Promise ? await turn : turn
       if (refused !== undefined) throw paceExceeded(host, refused.wait_ms)
       const ofCaller = acquireForCaller?.(caller, signal)
-      using _callerSlot = ofCaller instanceof Promise ? await ofCaller : ofCaller
+      using callerSlot = ofCaller instanceof Promise ? await ofCaller : ofCaller
       const ofAll = max_slot_wait_ms === undefined ? acquire(signal) : acquireWithin(max_slot_wait_ms, signal)
-      using _slot = ofAll instanceof Promise ? await ofAll : ofAll
-      return await circuit.run(attempt, caller)
+      using slot = ofAll instanceof Promise ? await ofAll : ofAll
+      let isTask = false
+      const begin = () => {
+        if (isTask || tasks >= max_tasks) return
+        isTask = true
+        tasks++
+        slot[Symbol.dispose]()
+        callerSlot?.[Symbol.dispose]()
+      }
+      const work = (answered: () => void) =>
+        attempt(() => {
+          answered()
+          begin()
+        })
+      try {
+        return await circuit.run(work, caller)
+      } finally {
+        if (isTask) tasks--
+      }
     } catch (thrown) {
       if (!signal.aborted || thrown instanceof Failure) throw thrown
       throw Failure.cancelled(signal)

@@ -1,4 +1,7 @@
+import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { StandardShape } from '../../../schemas/card.ts'
+import type { Capability } from '../../../schemas/entry-parts.ts'
+import { isRecord } from '../../../schemas/json.ts'
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
 import { registryPackage, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/store.ts'
@@ -20,6 +23,8 @@ export function renderStandardCard(
   const tenant = own ? {} : { tenant: package_name }
   // A listed agent interprets plain text itself.
   const modes = own || !stored.hosted ? ['application/json', 'text/plain'] : ['application/json']
+  const passed = passedFacts(stored)
+  const outputModes = passed.defaultOutputModes ?? ['application/json']
   return {
     name,
     description,
@@ -46,17 +51,19 @@ export function renderStandardCard(
             ...(deprecated && { deprecated }),
           },
         },
+        ...passed.extensions,
       ],
     },
-    defaultInputModes: modes,
-    defaultOutputModes: modes,
+    defaultInputModes: passed.defaultInputModes ?? modes,
+    defaultOutputModes: passed.defaultOutputModes ?? modes,
     skills: skillsOf(capabilities).map((capability) => ({
       id: capability.id ?? capability.name,
       name: capability.name,
       description: capability.description,
       tags: tags.length > 0 ? tags.slice(0, maxTags) : ['agent'],
-      inputModes: stored.hosted ? ['application/json'] : modes,
-      outputModes: ['application/json'],
+      inputModes: stored.hosted ? ['application/json'] : (passed.defaultInputModes ?? modes),
+      outputModes,
+      ...passed.ofSkill(capability),
     })),
     securitySchemes: {
       bearer: {
@@ -67,6 +74,46 @@ export function renderStandardCard(
     },
     securityRequirements: [{ schemes: { bearer: { list: [] } } }],
   }
+}
+
+interface PassedFacts {
+  readonly defaultInputModes?: readonly string[]
+  readonly defaultOutputModes?: readonly string[]
+  readonly extensions: readonly object[]
+  readonly ofSkill: (capability: Capability) => object
+}
+
+/** What an agent of A2A states of its messages: they pass the gateway as they are. */
+function passedFacts(stored: StoredEntry): PassedFacts {
+  const card = stored.hosted || calledEndpoint(stored)?.protocol !== 'a2a' ? null : stored.card
+  const skills = listIn(card?.skills)
+  const capabilities = isRecord(card?.capabilities) ? card.capabilities : {}
+  return {
+    ...textsIn(card ?? {}, 'defaultInputModes', 'defaultOutputModes'),
+    extensions: listIn(capabilities.extensions).filter(
+      ({ uri }) => typeof uri === 'string' && uri !== registryExtension,
+    ),
+    ofSkill({ id, name }) {
+      const skill = skills.find((candidate) => candidate.id === (id ?? name)) ?? {}
+      return textsIn(skill, 'tags', 'examples', 'inputModes', 'outputModes')
+    },
+  }
+}
+
+function listIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : []
+}
+
+/** Those of the fields that are lists of texts, and not empty. */
+function textsIn(holder: Readonly<Record<string, unknown>>, ...fields: readonly string[]): object {
+  const entries = fields.map((field) => [field, holder[field]] as const)
+  return Object.fromEntries(
+    entries.filter(([, texts]) => Array.isArray(texts) && texts.length > 0 && texts.every(isText)),
+  )
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
 }
 
 /** A card must have at least one skill. */

@@ -332,6 +332,7 @@ function assertSameName(entry: StoredEntry, packageName: string | undefined): vo
   if (packageName === undefined || packageName === entry.package_name) return
   throw new Failure('conflict', 'A name cannot be changed.', {
     errors: [{ pointer: '/package_name', detail: `It is ${entry.package_name}.` }],
+    hint: 'Publish it under the new name, then deprecate this entry with that name as its successor.',
   })
 }
 

@@ -2,13 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { a2aBindings, isSpoken } from '../../../schemas/callable.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { listedActions } from '../../../schemas/names.ts'
 import type { Wait } from '../../common/clock.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
 import { maxValues } from '../check-output.ts'
-import type { Connect, RemoteAgent, RemoteAnswer, RemoteCall, RemoteFacts } from '../remote-agent.ts'
+import type {
+  Connect,
+  RemoteAgent,
+  RemoteAnswer,
+  RemoteCall,
+  RemoteFacts,
+  RemoteTask,
+} from '../remote-agent.ts'
 import { type A2aClient, type AgentInterface, createClient, type OutgoingMessage } from './client.ts'
-import { follow } from './follow.ts'
+import { follow, followTask } from './follow.ts'
 import { messageOf, withSkillId } from './message.ts'
 import { type ClassifiedError, classify, withHttpErrors } from './sdk-error.ts'
 
@@ -75,7 +83,12 @@ class A2aAgent implements RemoteAgent {
   }
 
   async call(action: string, params: JsonObject, call: RemoteCall): Promise<RemoteAnswer> {
-    const { headers, signal } = call
+    const { headers, signal, task } = call
+    if (action === listedActions.following && task) {
+      return await this.#withVersion<RemoteAnswer>(signal, (client) =>
+        followTask(client, task.task_id, { headers, signal }, call, this.#wait),
+      )
+    }
     const message = outgoing(action, params, call, this.#facts)
     return await this.#withVersion<RemoteAnswer>(signal, (client) =>
       follow(client, message, { headers: withExtensions(headers, call), signal }, call, this.#wait),
@@ -86,6 +99,17 @@ class A2aAgent implements RemoteAgent {
     // No agent has this task. An agent that reports the missing task speaks A2A.
     const answer = await this.#withVersion(signal, async (client) => {
       await client.task(randomUUID(), { headers, signal })
+      return undefined
+    })
+    return answer?.refused
+  }
+
+  async cancel(
+    { task_id }: RemoteTask,
+    { headers, signal }: Pick<RemoteCall, 'signal' | 'headers'>,
+  ): Promise<Failure | undefined> {
+    const answer = await this.#withVersion(signal, async (client) => {
+      await client.cancel(task_id, { headers, signal })
       return undefined
     })
     return answer?.refused
@@ -141,10 +165,10 @@ async function openClient(endpoint: AgentInterface, fetchImpl: typeof fetch): Pr
 function outgoing(
   action: string,
   params: JsonObject,
-  { task, content, context_id }: RemoteCall,
+  { task, content, context_id, reference_task_ids }: RemoteCall,
   facts: RemoteFacts,
 ): OutgoingMessage {
-  const ids = { context_id, ...task }
+  const ids = { context_id, ...task, reference_task_ids }
   if (content?.protocol !== 'a2a') {
     return { message: { ...messageOf(action, params, facts) }, ...ids, returns_immediately: false }
   }

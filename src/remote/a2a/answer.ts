@@ -22,8 +22,8 @@ const maxFileBytes = 256 * 1024
 
 /**
  * Parts as one value: a single data part is its value; text alone is `{text}`; one data part beside text is
- * `{text, data}`; anything else `{parts}`, with bytes as `{media_type, base64}` and links as `{media_type, url}`. Texts
- * are joined by `separator`. Throws Failure `upstream_invalid`.
+ * `{text, data}`; anything else `{parts}`, with bytes as `{media_type, base64}`, or `{media_type, bytes}` with their
+ * number alone if they are many, and links as `{media_type, url}`. Texts are joined by `separator`.
  */
 export function contentOf(parts: readonly Part[], separator = '\n'): Json {
   const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []))
@@ -64,13 +64,15 @@ function mergeChunks(parts: readonly Part[]): Part[] {
   return merged
 }
 
-function partOf({ text, data, raw, url, filename, mediaType }: Part): Json {
+function partOf({ text, data, raw, url, filename, mediaType, metadata: _, ...later }: Part): Json {
   const about = { ...(mediaType && { media_type: mediaType }), ...(filename && { filename }) }
   if (text !== undefined) return { text }
   if (data !== undefined) return { data }
   if (url !== undefined) return { ...about, url }
-  if (raw !== undefined && raw.length * 0.75 <= maxFileBytes) return { ...about, base64: raw }
-  throw new Failure('upstream_invalid', `The agent sent a file of more than ${maxFileBytes} bytes.`)
+  // A kind of a later version.
+  if (raw === undefined) return { ...about, ...later }
+  const bytes = Math.floor(raw.length * 0.75)
+  return bytes <= maxFileBytes ? { ...about, base64: raw } : { ...about, bytes }
 }
 
 /** The answer of a task; undefined while the agent works on it. */

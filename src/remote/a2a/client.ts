@@ -1,4 +1,4 @@
-import { a2aErrors } from '../../../schemas/a2a-codes.ts'
+import { a2aErrors, passedA2aErrors } from '../../../schemas/a2a-codes.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { readEventData } from '../../common/sse.ts'
 
@@ -16,6 +16,7 @@ export interface OutgoingMessage {
   readonly message: JsonObject
   readonly task_id?: string | undefined
   readonly context_id?: string | undefined
+  readonly reference_task_ids?: readonly string[] | undefined
   /** Metadata of the request. */
   readonly metadata?: JsonObject
   readonly accepted_output_modes?: readonly string[]
@@ -59,10 +60,12 @@ const ids = /^(task_?id|context_?id|reference_?task_?ids)$/iu
 
 /** The SendMessageRequest for a message. */
 export function sendRequest(
-  { message, task_id, context_id, metadata, accepted_output_modes, returns_immediately }: OutgoingMessage,
+  outgoing: OutgoingMessage,
   { streaming }: Pick<AgentInterface, 'streaming'>,
   createId: () => string,
 ): JsonObject {
+  const { message, task_id, context_id, reference_task_ids = [] } = outgoing
+  const { metadata, accepted_output_modes, returns_immediately } = outgoing
   const fields = Object.fromEntries(Object.entries(message).filter(([name]) => !ids.test(name)))
   return {
     message: {
@@ -71,6 +74,7 @@ export function sendRequest(
       ...fields,
       ...(task_id !== undefined && { taskId: task_id }),
       ...(context_id !== undefined && { contextId: context_id }),
+      ...(reference_task_ids.length > 0 && { referenceTaskIds: reference_task_ids }),
     },
     configuration: {
       acceptedOutputModes: accepted_output_modes ?? usualModes,
@@ -166,7 +170,8 @@ export function createClient(
   }
 }
 
-const reasons = new Map<unknown, string>(Object.entries(a2aErrors).map(([reason, { rpc }]) => [rpc, reason]))
+const knownErrors = Object.entries<{ readonly rpc: number }>({ ...a2aErrors, ...passedA2aErrors })
+const reasons = new Map<unknown, string>(knownErrors.map(([reason, { rpc }]) => [rpc, reason]))
 /** Section 5.4 defines this error too; the gateway itself never sends it. */
 reasons.set(-32006, 'INVALID_AGENT_RESPONSE')
 

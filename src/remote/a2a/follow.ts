@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
+import { handedOver, isInterrupted } from '../../../schemas/task.ts'
 import type { Wait } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
@@ -9,15 +10,17 @@ import type { A2aClient, OutgoingMessage, RequestOptions } from './client.ts'
 import { TaskTracker, updateOf } from './task-tracker.ts'
 
 const pollPauses = { first_ms: 250, max_ms: 4_000 }
+/** A task whose stream is silent for so long is asked for: its agent may work without a word. Less than the idle limit. */
+const silence_ms = 15_000
 const cancelTimeout_ms = 5_000
-/** Polls of a task that fail in a row before the call fails. */
-const maxFailedPolls = 5
+/** Polls of a task that fail in a row before the call fails, within some 45 s: an agent may start anew. */
+const maxFailedPolls = 15
 
-type Caller = Pick<RemoteCall, 'emit' | 'onActivity'>
+type Caller = Pick<RemoteCall, 'emit' | 'onActivity' | 'onTask'>
 
 /**
  * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
- * early or breaks, by polling the task. Aborting the call cancels the task.
+ * early, breaks or is silent, by polling the task. Aborting the call cancels the task.
  */
 export async function follow(
   client: A2aClient,
@@ -27,17 +30,48 @@ export async function follow(
   wait: Wait,
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
+  const closing = new AbortController()
+  const stream: StreamState = { events: 0, isTaken: true }
+  const within = { ...options, signal: AbortSignal.any([options.signal, closing.signal]) }
   try {
-    const answer = await readStream(client, message, options, caller, tracker)
+    const answer = await Promise.race([
+      readStream(client, message, within, caller, tracker, stream),
+      askWhileSilent(client, within, caller, tracker, stream, wait),
+    ])
     if (answer) return answer
     const { task } = tracker
     if (!task) throw new Failure('upstream_invalid', 'The agent ended its stream without an answer.')
     return answerOf(task) ?? (await poll(client, task, options, caller, wait))
   } catch (thrown) {
     const { task } = tracker
-    if (task && options.signal.aborted) cancel(client, task, options)
+    if (task) cancelAborted(client, task.id, options)
+    throw thrown
+  } finally {
+    closing.abort()
+  }
+}
+
+/** Waits for the answer of a task that the agent works on already. Aborting the call cancels the task. */
+export async function followTask(
+  client: A2aClient,
+  id: string,
+  options: RequestOptions,
+  caller: Caller,
+  wait: Wait,
+): Promise<RemoteAnswer> {
+  try {
+    return await poll(client, { id, whole: {} }, options, caller, wait)
+  } catch (thrown) {
+    cancelAborted(client, id, options)
     throw thrown
   }
+}
+
+interface StreamState {
+  /** The number of events so far. */
+  events: number
+  /** True if the caller has taken them all. */
+  isTaken: boolean
 }
 
 /** The answer in the stream; undefined if the stream ended, or broke after the agent had named its task. */
@@ -45,18 +79,21 @@ async function readStream(
   client: A2aClient,
   message: OutgoingMessage,
   options: RequestOptions,
-  { emit, onActivity }: Caller,
+  { emit, onActivity, onTask }: Caller,
   tracker: TaskTracker,
+  stream: StreamState,
 ): Promise<RemoteAnswer | undefined> {
-  let events = 0
   try {
     for await (const value of client.send(message, options)) {
       onActivity()
       const event = value as JsonObject
       const answer = tracker.take(event)
       if (answer) return answer
-      events += 1
-      await emit(updateOf(event, events), { protocol: 'a2a', event })
+      if (stream.events === 0) onTask?.()
+      stream.events += 1
+      stream.isTaken = false
+      await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
+      stream.isTaken = true
     }
   } catch (thrown) {
     if (options.signal.aborted || !tracker.task || !isNetworkError(thrown)) throw thrown
@@ -64,12 +101,38 @@ async function readStream(
   return undefined
 }
 
+/**
+ * Asks for the task while its stream is silent: an agent that knows the task still works, which is a word of it. Ends
+ * with the answer that a dead stream did not bring.
+ */
+async function askWhileSilent(
+  client: A2aClient,
+  options: RequestOptions,
+  { onActivity }: Caller,
+  tracker: TaskTracker,
+  stream: StreamState,
+  wait: Wait,
+): Promise<RemoteAnswer> {
+  for (;;) {
+    const before = stream.events
+    await wait(silence_ms, options.signal)
+    const { task } = tracker
+    if (!task || !stream.isTaken || stream.events !== before) continue
+    const now = await client.task(task.id, options).then(readTask, () => undefined)
+    if (!now || stream.events !== before) continue
+    onActivity()
+    // The question that a message answers is no answer to that message.
+    const answer = isInterrupted(now.state) && isInterrupted(task.state) ? undefined : answerOf(now)
+    if (answer) return answer
+  }
+}
+
 /** Polls the task until it has ended, and tells each change. */
 async function poll(
   client: A2aClient,
-  { id, whole }: ReceivedTask,
+  { id, whole }: Pick<ReceivedTask, 'id' | 'whole'>,
   options: RequestOptions,
-  { emit, onActivity }: Caller,
+  { emit, onActivity, onTask }: Caller,
   wait: Wait,
 ): Promise<RemoteAnswer> {
   let previous = JSON.stringify(whole)
@@ -83,6 +146,7 @@ async function poll(
     if (!task) continue
     failed = 0
     onActivity()
+    onTask?.()
     const answer = answerOf(task)
     if (answer) return answer
     const now = JSON.stringify(task.whole)
@@ -97,8 +161,9 @@ function isNetworkError(thrown: unknown): boolean {
   return failure?.code === 'upstream_failed' && failure.details.upstream?.status === undefined
 }
 
-/** Cancels without waiting: no caller needs the result. */
-function cancel(client: A2aClient, { id }: ReceivedTask, { headers }: RequestOptions): void {
+/** Cancels the task of an aborted call, unless another process continues it. Does not wait: no caller needs the result. */
+function cancelAborted(client: A2aClient, id: string, { headers, signal: caller }: RequestOptions): void {
+  if (!caller.aborted || caller.reason === handedOver) return
   const signal = AbortSignal.timeout(cancelTimeout_ms)
   client.cancel(id, { headers, signal }).catch(() => {})
 }

@@ -198,8 +198,8 @@ function finished(db: Database) {
 }
 
 function toRow(task: StoredTask): Omit<TaskTable, 'push'> {
-  const { message, history, artifacts, upstream, shown_state, ...columns } = task
-  const document = JSON.stringify({ message, history, artifacts, upstream, shown_state })
+  const { message, history, artifacts, metadata, upstream, shown_state, ...columns } = task
+  const document = JSON.stringify({ message, history, artifacts, metadata, upstream, shown_state })
   const unfinished = isTerminal(task.state) ? 0 : 1
   return { ...columns, unfinished, characters: document.length, document }
 }

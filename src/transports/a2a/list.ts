@@ -1,9 +1,9 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { TaskPosition } from '../../../schemas/task.ts'
+import { isAbandoned, type TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { listParams } from './protocol/params.ts'
-import type { TaskManager } from './tasks/task-manager.ts'
+import type { Revive, TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
 
 const usualPage = 50
@@ -16,6 +16,7 @@ export async function listTasks(
   taskManager: TaskManager,
   input: unknown,
   caller: Principal | null,
+  revive: Revive,
 ): Promise<string> {
   const params = listParams.parse(input)
   if (!caller) {
@@ -34,8 +35,9 @@ export async function listTasks(
     limit: pageSize,
   })
   const last = tasks.at(-1)
+  const current = await Promise.all(tasks.map((task) => (isAbandoned(task) ? revive(task) : task)))
   return JSON.stringify({
-    tasks: tasks.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
+    tasks: current.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
     nextPageToken: more && last ? tokenOf(last) : '',
     pageSize,
     totalSize: total,

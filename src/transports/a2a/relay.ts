@@ -47,15 +47,10 @@ export class Relay {
   }
 
   async #status(holder: JsonObject): Promise<void> {
-    const {
-      status,
-      artifacts: _,
-      id: __,
-      taskId: ___,
-      contextId: ____,
-      history: _____,
-      ...event_fields
-    } = holder
+    const { status, artifacts: _, id: __, taskId: ___, contextId: ____, history: _____, ...fields } = holder
+    const { metadata, ...others } = fields
+    // The caller gets the whole task itself at first.
+    const isBegin = this.#lastStatus === '' && isRecord(metadata) && holder.id !== undefined
     const state = stateIn(holder)
     const message = isRecord(status) && isRecord(status.message) ? (status.message as JsonObject) : undefined
     this.#lastStatus = JSON.stringify(status)
@@ -64,7 +59,8 @@ export class Relay {
       state,
       ...(typeof stated === 'string' && stated !== state && { shown_state: stated }),
       ...(message && { message: marked(message) }),
-      event_fields,
+      event_fields: isBegin ? others : fields,
+      ...(isBegin && { task_metadata: metadata as JsonObject }),
       origin: this.#originOf(holder),
     })
   }
@@ -101,6 +97,7 @@ export class Relay {
     return {
       agent: this.#agent,
       task_id: String(id ?? taskId ?? ''),
+      followed: true,
       ...(typeof contextId === 'string' && { context_id: contextId }),
     }
   }

@@ -24,6 +24,8 @@ interface RoutedMessage {
   readonly in_words: boolean
   /** The message itself, where an agent of A2A receives it as it is. */
   readonly content?: SendParams
+  /** The agent's references of the tasks to which the message refers. */
+  readonly references?: readonly string[]
 }
 
 /** The router behind A2A: one message is one dispatch, answered with a message or processed as a task. */
@@ -31,8 +33,9 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   const hosted = new Set(agents.map(({ package_name }) => package_name))
 
   return {
-    read(params, task): Job {
-      const routed = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
+    read(params, task, references = []): Job {
+      const message = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
+      const routed: RoutedMessage = references.length > 0 ? { ...message, references } : message
       // A listed agent that this gateway does not host may ask for input; then its answer is a task and not a
       // message.
       if (!hosted.has(packageNameOf(routed.envelope.to))) {
@@ -45,6 +48,22 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
         },
         run: (call, tell) => run(routed, call, tell),
       }
+    },
+    resume({ id, context_id: contextId, upstream }) {
+      const { agent: to, task_id = '' } = upstream ?? { agent: '' }
+      const envelope: Envelope = { to, action: listedActions.following, params: { task_id } }
+      const message = { messageId: id, role: 'ROLE_USER' as const, parts: [], contextId }
+      return (call, tell) => run({ envelope, in_words: false, content: { message } }, call, tell)
+    },
+    async cancel({ upstream }, call) {
+      if (!upstream) return
+      const { agent: to, task_id } = upstream
+      const envelope: Envelope = { to, action: listedActions.cancellation, params: { task_id } }
+      // For its caller the task is cancelled too if its agent does not answer.
+      await dispatch(envelope, call).catch((thrown) => {
+        const { message, details } = Failure.from(thrown)
+        if (details.upstream?.code === 'TASK_NOT_CANCELABLE') throw refusal('TASK_NOT_CANCELABLE', message)
+      })
     },
     async extendedCard(tenant, version, call) {
       const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
@@ -74,7 +93,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
       await tell(workUpdateOf(update, streamed))
       streamed ||= 'part' in update
     }
-    const request = routed.content && requestContent(routed.content, call)
+    const request = routed.content && requestContent(routed, routed.content, call)
     const inner: Call = { ...call, emit, receives: 'kept', accepted, ...(request && { content: request }) }
     try {
       const reply = await dispatch(envelope, inner)
@@ -123,14 +142,19 @@ async function finish(routed: RoutedMessage, { output, mark, content }: Reply, t
 }
 
 /** A caller's message for an agent of A2A, as the caller sent it. */
-function requestContent(params: SendParams, { extensions }: A2aCall): RequestContent {
+function requestContent(
+  { references }: RoutedMessage,
+  params: SendParams,
+  { extensions, streams }: A2aCall,
+): RequestContent {
   const { message, metadata, configuration } = params
   return {
     protocol: 'a2a',
     message: plainFields(message),
-    returns_immediately: configuration?.returnImmediately === true,
+    returns_immediately: streams === true || configuration?.returnImmediately === true,
     ...(metadata && { metadata: metadata as JsonObject }),
     ...(configuration?.acceptedOutputModes && { accepted_output_modes: configuration.acceptedOutputModes }),
+    ...(references && { references }),
     ...(extensions !== undefined && { extensions }),
   }
 }

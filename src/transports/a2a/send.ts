@@ -5,7 +5,7 @@ import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
 import { type PushConfig, pushConfig } from './tasks/push.ts'
-import { assertTakesMessage, type TaskManager } from './tasks/task-manager.ts'
+import { assertTakesMessage, type Revive, type TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Job, MessageContent, Work } from './work.ts'
 
@@ -66,12 +66,18 @@ async function read({ work, taskManager }: SendOptions, input: unknown, call: A2
   const stated = configuration?.taskPushNotificationConfig
   const push = stated == null ? {} : { push: pushConfig.parse(stated) }
   if (push.push) taskManager.push.assertAllowed(push.push, call.principal)
+  const references = await taskManager.references(message.referenceTaskIds ?? [], call.principal)
   if (!message.taskId) {
-    return { params, job: work.read(params), context_id: message.contextId || randomUUID(), ...push }
+    return {
+      params,
+      job: work.read(params, undefined, references),
+      context_id: message.contextId || randomUUID(),
+      ...push,
+    }
   }
   const task = await taskManager.get(message.taskId, call.principal)
   assertTakesMessage(task, message.contextId)
-  return { params, job: work.read(params, task), context_id: task.context_id, task, ...push }
+  return { params, job: work.read(params, task, references), context_id: task.context_id, task, ...push }
 }
 
 async function begin(
@@ -90,8 +96,21 @@ async function begin(
     context_id,
     task,
     push,
-    explain: (thrown) => failureParts(explain(thrown, call.id ?? '')),
+    explain: explanation(explain, call),
   })
+}
+
+/** An error as the parts of the message of a failed task. */
+function explanation(explain: SendOptions['explain'], { id = '' }: A2aCall) {
+  return (thrown: unknown): readonly Part[] => failureParts(explain(thrown, id))
+}
+
+/** Goes on with abandoned tasks of the caller. */
+export function reviveFor({ work, taskManager, explain }: SendOptions, call: A2aCall): Revive {
+  return async (task) => {
+    const run = work.resume?.(task)
+    return run ? await taskManager.resume(task, { run, call, explain: explanation(explain, call) }) : task
+  }
 }
 
 /** The fields of a message that the history stores. */

@@ -1,12 +1,13 @@
 import type { Principal } from '../../../schemas/scope.ts'
+import type { StoredTask } from '../../../schemas/task.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { listTasks } from './list.ts'
 import { errorOf } from './protocol/error.ts'
 import type { OperationName } from './protocol/operations.ts'
 import { cardParams, protoNames, pushParams, taskParams } from './protocol/params.ts'
-import { type SendOptions, sendMessage, streamMessage } from './send.ts'
+import { reviveFor, type SendOptions, sendMessage, streamMessage } from './send.ts'
 import { pushConfig } from './tasks/push.ts'
-import type { TaskManager } from './tasks/task-manager.ts'
+import type { Revive, TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Work } from './work.ts'
 
@@ -36,24 +37,27 @@ export function createService(
   return async (operation, input, call) => {
     const { principal } = call
     const params = protoNames(input)
+    const revive = reviveFor(sending, call)
     if (!dispatched.has(operation)) await context.count(call)
     switch (operation) {
       case 'SendMessage':
         return { json: await sendMessage(sending, params, call) }
       case 'SendStreamingMessage':
-        return { events: await streamMessage(sending, params, call) }
+        return { events: await streamMessage(sending, params, { ...call, streams: true }) }
       case 'GetTask': {
         const { id, historyLength } = taskParams.parse(params)
-        return { json: JSON.stringify(showTask(await taskManager.get(id, principal), { historyLength })) }
+        return {
+          json: JSON.stringify(showTask(await taskManager.get(id, principal, revive), { historyLength })),
+        }
       }
       case 'ListTasks':
-        return { json: await listTasks(taskManager, params, principal) }
+        return { json: await listTasks(taskManager, params, principal, revive) }
       case 'CancelTask':
         return {
-          json: JSON.stringify(showTask(await taskManager.cancel(taskParams.parse(params).id, principal))),
+          json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call, revive))),
         }
       case 'SubscribeToTask':
-        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal) }
+        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal, revive) }
       case 'GetExtendedAgentCard': {
         const { tenant, version } = cardParams.parse(params)
         return { json: await work.extendedCard(tenant || undefined, version, call) }
@@ -61,6 +65,11 @@ export function createService(
       default:
         return { json: JSON.stringify(await performPush(operation, params, principal)) }
     }
+  }
+
+  async function cancel(id: string, call: A2aCall, revive: Revive): Promise<StoredTask> {
+    const tellAgent = async (task: StoredTask) => await work.cancel?.(task, call)
+    return await taskManager.cancel(id, call.principal, tellAgent, revive)
   }
 
   /** The operations on push notifications (section 3.1.7 to 3.1.10). */
@@ -78,7 +87,7 @@ export function createService(
       case 'ListTaskPushNotificationConfigs':
         return { configs: await push.list(task), nextPageToken: '' }
       case 'GetTaskPushNotificationConfig':
-        return await push.get(task, id ?? '')
+        return await push.get(task, id ?? undefined)
       case 'DeleteTaskPushNotificationConfig':
         await push.remove(task, id ?? '')
         return {}

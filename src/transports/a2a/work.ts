@@ -9,6 +9,8 @@ export interface TaskOrigin {
   /** The agent's reference for `continue_task`. */
   readonly task_id: string
   readonly context_id?: string
+  /** The agent has a task of its own, for which every process can ask it. */
+  readonly followed?: true
 }
 
 /** An update of a task during the work on it. The first state that is not busy ends the work. */
@@ -23,12 +25,16 @@ export type WorkUpdate = (
   readonly shown_state?: string
   /** Other fields of the event, such as its metadata. */
   readonly event_fields?: JsonObject
+  /** Metadata of the task itself, with its first update. */
+  readonly task_metadata?: JsonObject
 }
 
 /** A call with what its request says beside the body. */
 export interface A2aCall extends Call {
   /** The value of `A2A-Extensions`. */
   readonly extensions?: string
+  /** The caller receives the events of the task. */
+  readonly streams?: true
 }
 
 /** Resolves when the listeners can take more. Throws if the task takes no updates, or no further ones. */
@@ -56,10 +62,15 @@ export interface Job {
 /** The work behind the bindings: the router in the product, scripted scenarios in the conformance kit. */
 export interface Work {
   /**
-   * The work for a message, and the task that the message continues. Throws Failure and A2aRefusal for a message that
+   * The work for a message, the task that the message continues, and the agents' references of the tasks to which it
+   * refers. Throws Failure and A2aRefusal for a message that
    * cannot be read.
    */
-  read(params: SendParams, task?: StoredTask): Job
+  read(params: SendParams, task?: StoredTask, references?: readonly string[]): Job
+  /** The rest of the work on a task whose process ended (`isAbandoned`). */
+  resume?(task: StoredTask): NonNullable<Job['run']>
+  /** Tells the agent of a task that its caller cancels it. Throws A2aRefusal TASK_NOT_CANCELABLE if the agent refuses. */
+  cancel?(task: StoredTask, call: Call): Promise<void>
   /** The card for this caller, as JSON text. Throws Failure. */
   extendedCard(tenant: string | undefined, version: '1.0' | '0.3', call: Call): Promise<string>
 }

@@ -1,4 +1,4 @@
-import { type A2aReason, a2aCodes, a2aErrors } from '../../../../schemas/a2a-codes.ts'
+import { type A2aReason, a2aCodes, a2aErrors, passedA2aErrors } from '../../../../schemas/a2a-codes.ts'
 import { codes, type Failure, problem } from '../../../../schemas/failure.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 
@@ -49,13 +49,20 @@ export function errorOf(context: Pick<TransportContext, 'onError'>, thrown: unkn
   }
   const failure = failureOf(context, thrown)
   const { code, message } = failure
-  const { reason, ...row } = a2aCodes[code]
+  const { reason, ...row } = ofAgent(failure) ?? a2aCodes[code]
   const metadata = { code, requestId: id }
   const info = reason
     ? errorInfo(reason, a2aDomain, metadata)
     : errorInfo(code.toUpperCase(), 'urn:dragoman:problem', metadata)
   const details = [info, ...violations(failure), problemIn(failure, id)]
   return { http: codes[code].http, ...row, message, details, failure }
+}
+
+/** The error by which an agent of A2A refused the message. */
+function ofAgent({ details: { upstream } }: Failure) {
+  const reason = upstream?.code
+  const row = reason !== undefined && Object.hasOwn(passedA2aErrors, reason) && passedA2aErrors[reason]
+  return row ? { ...row, reason } : undefined
 }
 
 function errorInfo(reason: string, domain: string, metadata: Readonly<Record<string, string>>): object {

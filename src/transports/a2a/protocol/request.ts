@@ -18,9 +18,15 @@ export async function readCall(
 ): Promise<{ readonly body: Buffer; readonly call: A2aCall }> {
   const body = await readBody(request, await identify(context, request))
   const principal = await identify(context, request)
-  const extensions = request.headers['a2a-extensions']
+  const extensions = requestedExtensions(request)
   const call = { principal, signal: signalOf(response), id, client: clientOf(context, request) }
-  return { body, call: typeof extensions === 'string' ? { ...call, extensions } : call }
+  return { body, call: extensions === undefined ? call : { ...call, extensions } }
+}
+
+/** The URIs of the extensions that the caller requests; 0.3 has another name for the header. */
+function requestedExtensions({ headers }: IncomingMessage): string | undefined {
+  const value = headers['a2a-extensions'] ?? headers['x-a2a-extensions']
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Patch numbers are not part of a version (section 3.6). */
@@ -47,9 +53,9 @@ export function queryOf(url: string): URLSearchParams {
  * The extensions that the caller requests and that are active (section 4.6.2): only the one that cards declare,
  * which requires no action of either side.
  */
-export function extensionHeaders({ headers }: IncomingMessage): Headers {
-  const requested = String(headers['a2a-extensions'] ?? '').split(',')
-  return requested.some((uri) => uri.trim() === registryExtension)
-    ? { 'A2A-Extensions': registryExtension }
-    : {}
+export function extensionHeaders(request: IncomingMessage): Headers {
+  const requested = (requestedExtensions(request) ?? '').split(',')
+  if (!requested.some((uri) => uri.trim() === registryExtension)) return {}
+  const name = versionOf(request) === '0.3' ? 'X-A2A-Extensions' : 'A2A-Extensions'
+  return { [name]: registryExtension }
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Artifact, Message, StoredTask } from '../../../../schemas/task.ts'
-import type { WorkUpdate } from '../work.ts'
+import type { TaskOrigin, WorkUpdate } from '../work.ts'
 import { artifactEvent, fromAgent, type StreamEvent, statusEvent } from './view.ts'
 
 /** Limits of a task's artifacts: their number of parts, and the characters of the parts as JSON. */
 const maxParts = 10_000
 const maxCharacters = 2 * 1024 * 1024
+/** Characters of the metadata of a task as JSON; what would exceed them is in its event alone. */
+const maxMetadata = 64 * 1024
 
 interface UpdatedTask {
   readonly task: StoredTask
@@ -21,13 +24,37 @@ export function update(task: StoredTask, change: WorkUpdate, at: string): Update
     const { state, shown_state, origin } = change
     const shown = shown_state === undefined ? {} : { shown_state }
     // The reference for the next message: an agent of another protocol gives it only with its question.
-    const asking = origin ? { upstream: { agent: origin.agent, task_id: origin.task_id } } : {}
-    const next = { ...before, ...asking, ...shown, state, message: messageOf(task, change), updated_at: at }
+    const next = {
+      ...before,
+      ...upstreamOf(origin),
+      ...shown,
+      ...metadataOf(task, change),
+      state,
+      message: messageOf(task, change),
+      updated_at: at,
+    }
     return { task: next, event: statusEvent(next, event_fields) }
   }
   const { artifact, append = false, last = false } = change
   const next = { ...task, artifacts: withArtifact(task.artifacts, artifact, append) }
   return { task: next, event: artifactEvent(task, artifact, append, last, event_fields) }
+}
+
+export function upstreamOf(origin: TaskOrigin | undefined): Pick<StoredTask, 'upstream'> {
+  if (!origin) return {}
+  const { context_id: _, ...upstream } = origin
+  return { upstream }
+}
+
+/** The metadata of the task with that of an event, as the SDKs of A2A keep it. */
+function metadataOf(
+  { metadata }: StoredTask,
+  { event_fields, task_metadata }: WorkUpdate,
+): Pick<StoredTask, 'metadata'> {
+  const stated = event_fields?.metadata ?? task_metadata
+  if (!isRecord(stated)) return {}
+  const merged = { ...metadata, ...stated } as JsonObject
+  return JSON.stringify(merged).length > maxMetadata ? {} : { metadata: merged }
 }
 
 /** The message of a state, in the task and the context of the caller. */

@@ -25,6 +25,8 @@ export interface TaskTimes {
   readonly heartbeat: number
   /** Between two reads of a task that another process works on. */
   readonly poll: number
+  /** Maximum time for an agent that has taken a cancellation to end its task. */
+  readonly cancel: number
   /** Maximum time for running tasks after the gateway begins to stop. */
   readonly shutdown: number
 }
@@ -34,5 +36,6 @@ export const standardTimes: TaskTimes = {
   lease: 60_000,
   heartbeat: 2000,
   poll: 1000,
+  cancel: 2000,
   shutdown: 3000,
 }

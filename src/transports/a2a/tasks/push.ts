@@ -5,6 +5,7 @@ import type { Principal } from '../../../../schemas/scope.ts'
 import { input } from '../../../../schemas/shape.ts'
 import { isBusy, type StoredPush, type StoredTask, type TaskStore } from '../../../../schemas/task.ts'
 import { principalKey } from '../../../common/principal-key.ts'
+import { fromTask } from '../v0_3/answer.ts'
 import { showTask, statusEvent } from './view.ts'
 
 /** How notifications leave the gateway. */
@@ -37,7 +38,7 @@ const printable = z
   .max(4096)
   .regex(/^[\x21-\x7e][\x20-\x7e]*$/, 'Send printable ASCII.')
 
-/** A TaskPushNotificationConfig without its task (section 4.3.1). */
+/** A TaskPushNotificationConfig without its task (section 4.3.1), and the version if that is 0.3. */
 export const pushConfig = input(
   z.object({
     id: z.string().min(1).max(128).nullish(),
@@ -52,6 +53,7 @@ export const pushConfig = input(
         credentials: printable.nullish(),
       })
       .nullish(),
+    version: z.literal('0.3').optional().catch(undefined),
   }),
 )
 export type PushConfig = ReturnType<typeof pushConfig.parse>
@@ -98,7 +100,8 @@ export class PushNotifications implements AsyncDisposable {
     const owner = caller ? principalKey(caller) : ''
     const secrets = secretsOf(config)
     const sealed = secrets && port.seal(JSON.stringify(secrets), bindingOf(task.id, id, owner))
-    const stored: StoredPush = { id, url: config.url, owner, sealed: sealed ?? null }
+    const version = config.version && { version: config.version }
+    const stored: StoredPush = { id, url: config.url, owner, sealed: sealed ?? null, ...version }
     await store.changePush(task.id, (configs) => {
       const others = configs.filter((other) => other.id !== id && (config.id || other.url !== config.url))
       if (others.length >= maxConfigs) {
@@ -109,9 +112,10 @@ export class PushNotifications implements AsyncDisposable {
     return show(task.id, stored)
   }
 
-  /** Throws Failure `not_found`. */
-  async get(task: StoredTask, id: string): Promise<object> {
-    const found = (await this.#options.store.push(task.id)).find((config) => config.id === id)
+  /** Without an id, as 0.3 allows, the first one. Throws Failure `not_found`. */
+  async get(task: StoredTask, id = ''): Promise<object> {
+    const configs = await this.#options.store.push(task.id)
+    const found = configs.find((config) => id === '' || config.id === id)
     if (found) return show(task.id, found)
     throw new Failure('not_found', `The task has no configuration ${id} for notifications.`)
   }
@@ -125,15 +129,20 @@ export class PushNotifications implements AsyncDisposable {
     await this.#options.store.changePush(task.id, (configs) => configs.filter((config) => config.id !== id))
   }
 
-  /** Tells of a state: the whole task when its work has ended, else the state. Does not wait for the deliveries. */
+  /**
+   * Tells of a state: the whole task when its work has ended, else the state; in 0.3 always the task. Does not wait for
+   * the deliveries.
+   */
   notify(task: StoredTask): void {
     const { store, onError } = this.#options
-    const event = isBusy(task.state) ? statusEvent(task) : { task: showTask(task) }
-    const body = JSON.stringify(event)
+    const bodyOf = ({ version }: StoredPush) => {
+      if (version === '0.3') return JSON.stringify(fromTask(showTask(task)))
+      return JSON.stringify(isBusy(task.state) ? statusEvent(task) : { task: showTask(task) })
+    }
     void store
       .push(task.id)
       .then((configs) => {
-        for (const config of configs) this.#enqueue(task.id, config, body)
+        for (const config of configs) this.#enqueue(task.id, config, bodyOf(config))
       })
       .catch(onError)
   }
@@ -178,7 +187,7 @@ export class PushNotifications implements AsyncDisposable {
       throw new Error(`The secrets of notifications to ${config.url} cannot be opened.`)
     const { token, authorization }: Secrets = JSON.parse(opened)
     const headers = {
-      'content-type': 'application/a2a+json',
+      'content-type': config.version === '0.3' ? 'application/json' : 'application/a2a+json',
       ...(token !== undefined && { 'x-a2a-notification-token': token }),
       ...(authorization !== undefined && { authorization }),
     }

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Failure } from '../../../../schemas/failure.ts'
+import { type Code, Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
 import {
   busyStates,
   interruptedStates,
+  isAbandoned,
+  isBusy,
   isInterrupted,
   isTerminal,
   type Message,
@@ -18,7 +20,8 @@ import {
 import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
-import type { Job, TaskOrigin, Tell } from '../work.ts'
+import type { Job, Tell, WorkUpdate } from '../work.ts'
+import { upstreamOf } from './change.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
@@ -50,6 +53,9 @@ interface NewWork {
   readonly explain: (thrown: unknown) => readonly Part[]
 }
 
+/** Goes on with the work of an abandoned task; resolves to the task as it is then. */
+export type Revive = (task: StoredTask) => Promise<StoredTask>
+
 /** The work has answered with a message, and there is no task. */
 interface DirectAnswer {
   readonly message: JsonObject
@@ -64,6 +70,7 @@ interface StartedTask {
 }
 
 const maxMessages = 100
+const maxReferences = 20
 const maxListeners = 32
 
 /** The tasks of A2A. This process starts them and works on them; the database stores them. */
@@ -107,7 +114,7 @@ export class TaskManager implements AsyncDisposable {
     const { promise, resolve, reject } = Promise.withResolvers<StartedTask | DirectAnswer>()
     let opened: Promise<TaskWorker> | undefined
     const tell: Tell = async (change) => {
-      opened ??= this.#open(work, change.origin, abort, resolve)
+      opened ??= this.#open(work, change, abort, resolve)
       await (await opened).tell(change)
     }
     const complete = async (message: unknown) => {
@@ -132,29 +139,81 @@ export class TaskManager implements AsyncDisposable {
     return await promise
   }
 
-  /** Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the caller is not allowed to see. */
-  async get(id: string, caller: Principal | null): Promise<StoredTask> {
+  /**
+   * Goes on with the work of an abandoned task. Resolves to the task as it is then, which another process may have
+   * resumed.
+   */
+  async resume(task: StoredTask, { run, call, explain }: Omit<NewWork, 'message' | 'context_id'>) {
+    const working = { ...task, state: 'TASK_STATE_WORKING' as const }
+    if (this.#isClosed) return working
+    const { store, onError } = this.#options
+    const row = { ...working, updated_at: this.#at(), alive_until: this.#at(this.#times.lease) }
+    if (!(await store.save(row, ['TASK_STATE_FAILED']))) return (await store.get(task.id)) ?? working
+    const abort = new AbortController()
+    const worker = this.#employ(row, abort, [statusEvent(row)])
+    const complete = async (message: unknown) => {
+      if (isRecord(message))
+        await worker.tell({ state: 'TASK_STATE_COMPLETED', message: message as JsonObject })
+      else await worker.end('TASK_STATE_COMPLETED')
+    }
+    const fail = async (thrown: unknown) => {
+      if (isAboutReader(thrown)) await worker.release()
+      else await worker.end('TASK_STATE_FAILED', explain(thrown))
+    }
+    run({ ...call, signal: abort.signal }, (change) => worker.tell(change))
+      .then(complete, fail)
+      .catch(onError)
+    return row
+  }
+
+  /**
+   * `revive` resumes an abandoned task. Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the
+   * caller is not allowed to see.
+   */
+  async get(id: string, caller: Principal | null, revive?: Revive): Promise<StoredTask> {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
-    return task
+    return revive && isAbandoned(task) ? await revive(task) : task
+  }
+
+  /** The agents' references of tasks that the caller is allowed to see; other ids are left out. */
+  async references(ids: readonly string[], caller: Principal | null): Promise<string[]> {
+    const tasks = ids.slice(0, maxReferences).map((id) => this.get(id, caller).catch(() => undefined))
+    return (await Promise.all(tasks)).flatMap((task) => task?.upstream?.task_id ?? [])
   }
 
   async list(filter: TaskFilter): Promise<TaskPage> {
     return await this.#options.store.list(filter)
   }
 
-  /** Throws as `get` does, and A2aRefusal TASK_NOT_CANCELABLE. */
-  async cancel(id: string, caller: Principal | null): Promise<StoredTask> {
-    const task = await this.get(id, caller)
+  /**
+   * The agent of the task hears of it by `tellAgent`; while it works, it may refuse, or end the task in its own words.
+   * Throws as `get` does, and A2aRefusal TASK_NOT_CANCELABLE.
+   */
+  async cancel(
+    id: string,
+    caller: Principal | null,
+    tellAgent: (task: StoredTask) => Promise<void> = async () => {},
+    revive?: Revive,
+  ): Promise<StoredTask> {
+    const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
-    const cancelled = await (this.#workers.get(id)?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
+    const worker = this.#workers.get(id)
+    const isFollowed = isBusy(task.state) && task.upstream?.followed === true
+    if (isFollowed) {
+      await tellAgent(task)
+      const end = pause(this.#times.cancel, undefined, { ref: false })
+      if (worker) await Promise.race([worker.ended, end])
+    }
+    const cancelled = await (worker?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
     if (cancelled.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
+    if (!worker && !isFollowed) await tellAgent(cancelled).catch(() => {})
     return cancelled
   }
 
   /** Throws as `get` does, and A2aRefusal UNSUPPORTED_OPERATION for a task that is over. */
-  async subscribe(id: string, caller: Principal | null): Promise<EventQueue<StreamEvent>> {
-    const task = await this.get(id, caller)
+  async subscribe(id: string, caller: Principal | null, revive?: Revive): Promise<EventQueue<StreamEvent>> {
+    const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) {
       throw refusal('UNSUPPORTED_OPERATION', 'The task is over; GetTask returns its result.')
     }
@@ -166,7 +225,7 @@ export class TaskManager implements AsyncDisposable {
       })
     }
     const queue = channel.follow()
-    if (!this.#workers.has(id) && !this.#watchers.has(id)) this.#watch(channel)
+    if (!this.#workers.has(id) && !this.#watchers.has(id)) this.#watch(channel, revive)
     return queue
   }
 
@@ -176,7 +235,11 @@ export class TaskManager implements AsyncDisposable {
     const ended = Promise.all(workers().map((worker) => worker.ended))
     await Promise.race([ended, pause(this.#times.shutdown, undefined, { ref: false })])
     const stopped = [{ text: 'The gateway stopped.' }]
-    await Promise.all(workers().map((worker) => worker.end('TASK_STATE_FAILED', stopped)))
+    const endOf = async ([id, worker]: readonly [string, TaskWorker]) => {
+      if (this.#channels.get(id)?.task.upstream?.followed) await worker.release()
+      else await worker.end('TASK_STATE_FAILED', stopped)
+    }
+    await Promise.all([...this.#workers].map(endOf))
     for (const channel of this.#channels.values()) channel.end()
     for (const watcher of this.#watchers.values()) watcher.abort()
     await this.#push?.[Symbol.asyncDispose]()
@@ -184,12 +247,12 @@ export class TaskManager implements AsyncDisposable {
 
   async #open(
     work: NewWork,
-    origin: TaskOrigin | undefined,
+    first: WorkUpdate,
     abort: AbortController,
     started: (task: StartedTask) => void,
   ): Promise<TaskWorker> {
-    const { store, clock, onError } = this.#options
-    const task = await this.#save(work, origin)
+    const { store } = this.#options
+    const task = await this.#save(work, first)
     if (work.push) {
       await this.push.create(task, work.push, work.call.principal).catch(async (thrown) => {
         const before = work.task ?? { ...task, state: 'TASK_STATE_FAILED' as const, alive_until: null }
@@ -197,9 +260,16 @@ export class TaskManager implements AsyncDisposable {
         throw thrown
       })
     }
+    const worker = this.#employ(task, abort, work.task ? [statusEvent(task)] : [])
+    started({ task, events: this.#channelOf(task).follow(), ended: worker.ended })
+    return worker
+  }
+
+  /** A worker of this process for a task; `begun` tells the listeners that it has begun. */
+  #employ(task: StoredTask, abort: AbortController, begun: readonly StreamEvent[]): TaskWorker {
+    const { store, clock, onError } = this.#options
     const channel = this.#channelOf(task)
-    channel.publish(task, work.task ? [statusEvent(task)] : [])
-    const events = channel.follow()
+    channel.publish(task, begun)
     const worker = new TaskWorker({
       channel,
       save: (row, from) => store.save(row, from),
@@ -215,13 +285,12 @@ export class TaskManager implements AsyncDisposable {
       this.#workers.delete(task.id)
       this.#forget(task.id)
     })
-    started({ task, events, ended: worker.ended })
     return worker
   }
 
   async #save(
     { task: before, message, context_id: stated, call }: NewWork,
-    origin: TaskOrigin | undefined,
+    { origin, task_metadata }: WorkUpdate,
   ): Promise<StoredTask> {
     const { store } = this.#options
     const id = before?.id ?? randomBytes(16).toString('hex')
@@ -236,12 +305,16 @@ export class TaskManager implements AsyncDisposable {
         context_id,
         artifacts: [],
       }),
-      ...(origin && { upstream: { agent: origin.agent, task_id: origin.task_id } }),
+      ...upstreamOf(origin),
+      ...(task_metadata && { metadata: { ...before?.metadata, ...task_metadata } }),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
-      history: [...(before?.history ?? []), { ...message, contextId: context_id, taskId: id }].slice(
-        -maxMessages,
-      ),
+      history: [
+        ...(before?.history ?? []),
+        // The question that the message answers.
+        ...(before?.message ? [before.message] : []),
+        { ...message, contextId: context_id, taskId: id },
+      ].slice(-maxMessages),
       updated_at: this.#at(),
       expires_at: this.#at(this.#times.retention),
       alive_until: this.#at(this.#times.lease),
@@ -271,12 +344,16 @@ export class TaskManager implements AsyncDisposable {
     this.#watchers.delete(id)
   }
 
-  #watch(channel: TaskChannel): void {
+  #watch(channel: TaskChannel, revive: Revive = async (task) => task): void {
     const { store, onError } = this.#options
     const { id } = channel.task
     const watcher = new AbortController()
     this.#watchers.set(id, watcher)
-    const read = async () => (this.#workers.has(id) ? channel.task : await store.get(id))
+    const read = async () => {
+      if (this.#workers.has(id)) return channel.task
+      const task = await store.get(id)
+      return task && isAbandoned(task) ? await revive(task) : task
+    }
     void watch(channel, read, this.#times.poll, watcher.signal).catch((fault) => {
       onError(fault)
       channel.end()
@@ -306,6 +383,19 @@ export class TaskManager implements AsyncDisposable {
   #at(after = 0): string {
     return new Date(this.#options.clock() + after).toISOString()
   }
+}
+
+/** Failures of a caller who reads a task that goes on thereby: they say nothing of the task. */
+const aboutReader: ReadonlySet<Code> = new Set<Code>([
+  'rate_limited',
+  'circuit_open',
+  'unavailable',
+  'unauthenticated',
+  'forbidden',
+])
+
+function isAboutReader(thrown: unknown): boolean {
+  return thrown instanceof Failure && aboutReader.has(thrown.code)
 }
 
 /** An anonymous task is visible to every caller who knows its id. */

@@ -14,6 +14,7 @@ export interface A2aTask {
   readonly status: Status
   readonly history?: readonly Message[]
   readonly artifacts?: readonly Artifact[]
+  readonly metadata?: JsonObject
 }
 
 /** Section 3.2.3: one event of a stream is one of these. */
@@ -47,7 +48,7 @@ interface Shown {
 
 /** A task in the form for its caller (section 3.2.4 for its history). */
 export function showTask(stored: StoredTask, { historyLength, artifacts = true }: Shown = {}): A2aTask {
-  const { id, context_id, history } = stored
+  const { id, context_id, history, metadata } = stored
   const latest = historyLength == null ? history : historyLength === 0 ? [] : history.slice(-historyLength)
   return {
     id,
@@ -55,6 +56,7 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
     status: showStatus(stored),
     ...(latest.length > 0 && { history: latest }),
     ...(artifacts && { artifacts: stored.artifacts }),
+    ...(metadata && { metadata }),
   }
 }
 

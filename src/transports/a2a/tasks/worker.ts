@@ -1,5 +1,12 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import { busyStates, isBusy, type Part, type StoredTask, type TaskState } from '../../../../schemas/task.ts'
+import {
+  busyStates,
+  handedOver,
+  isBusy,
+  type Part,
+  type StoredTask,
+  type TaskState,
+} from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
 import type { WorkUpdate } from '../work.ts'
 import { createMeter, saysNothing, update } from './change.ts'
@@ -58,6 +65,17 @@ export class TaskWorker {
     )
   }
 
+  /** Leaves the task to another process, which finds its lease over. */
+  release(): Promise<void> {
+    return this.#inTurn(async () => {
+      const { channel, save } = this.#options
+      if (this.#isOver) return
+      const task = { ...channel.task, alive_until: this.#at() }
+      await save(task, busyStates).catch(this.#options.onError)
+      this.#end(task, handedOver)
+    })
+  }
+
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work)
     this.#last = turn.catch(() => {})
@@ -111,15 +129,18 @@ export class TaskWorker {
   }
 
   #close(task: StoredTask, events: readonly StreamEvent[]): StoredTask {
-    const { channel, abort, changed } = this.#options
-    changed(task)
+    this.#options.changed(task)
+    this.#options.channel.publish(task, events)
+    this.#end(task, new Failure('cancelled', 'The task is over.'))
+    return task
+  }
+
+  #end(task: StoredTask, reason: Failure): void {
     this.#isOver = true
     clearInterval(this.#heartbeat)
-    channel.publish(task, events)
-    channel.end()
-    abort(new Failure('cancelled', 'The task is over.'))
+    this.#options.channel.end()
+    this.#options.abort(reason)
     this.#ended.resolve(task)
-    return task
   }
 
   #at(after = 0): string {

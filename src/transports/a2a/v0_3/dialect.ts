@@ -60,13 +60,14 @@ function sendParams(params: unknown): unknown {
 
 function configurationOf(configuration: unknown): unknown {
   if (!isRecord(configuration)) return configuration
-  const { blocking, pushNotificationConfig, historyLength } = configuration
+  const { blocking, pushNotificationConfig, historyLength, acceptedOutputModes } = configuration
   return {
     returnImmediately: blocking === false,
+    ...(acceptedOutputModes !== undefined && { acceptedOutputModes }),
     ...(historyLength !== undefined && { historyLength }),
     ...(pushNotificationConfig !== undefined && {
       taskPushNotificationConfig: isRecord(pushNotificationConfig)
-        ? authenticationOf(pushNotificationConfig)
+        ? configOf(pushNotificationConfig)
         : pushNotificationConfig,
     }),
   }
@@ -94,18 +95,22 @@ function pushParams(params: unknown): unknown {
   const { id, taskId = id, pushNotificationConfigId, pushNotificationConfig } = params
   const config = isRecord(pushNotificationConfig) ? pushNotificationConfig : {}
   return {
-    ...authenticationOf(config),
+    ...configOf(config),
     taskId,
     ...(pushNotificationConfigId !== undefined && { id: pushNotificationConfigId }),
   }
 }
 
-/** 0.3 lists schemes, of which a notification uses the first. */
-function authenticationOf(config: Record<string, unknown>): Record<string, unknown> {
+/** The notifications have the form of 0.3. It lists schemes, of which a notification uses the first. */
+function configOf(config: Record<string, unknown>): Record<string, unknown> {
   const { authentication, ...rest } = config
-  if (!isRecord(authentication)) return rest
+  const common = { ...rest, version: '0.3' }
+  if (!isRecord(authentication)) return common
   const { schemes, credentials } = authentication
-  return { ...rest, authentication: { scheme: Array.isArray(schemes) ? schemes[0] : undefined, credentials } }
+  return {
+    ...common,
+    authentication: { scheme: Array.isArray(schemes) ? schemes[0] : undefined, credentials },
+  }
 }
 
 function pushResult(operation: OperationName, answer: unknown): unknown {
