@@ -1,4 +1,4 @@
-// The console: each call is a step of a session, which the tab keeps. page.js makes the calls.
+// The console: each call is a step of a session, which the tab keeps. call.js makes the calls.
 import { activate, openSession, parse, read, sessionKey } from './page.js'
 
 const steps = /** @type {HTMLFormElement} */ (document.querySelector('form.steps'))

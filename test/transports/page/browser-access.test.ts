@@ -69,4 +69,61 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     },
     timeout,
   )
+
+  describe('a search as one types', () => {
+    test(
+      'says to a screen reader how many it found, and names the page after it',
+      async () => {
+        await using opened = await openPage('/search?q=fold+paper')
+        const { page, reports } = opened
+        // Only a region that was there before is read.
+        const said = await page.locator('#said').elementHandle()
+        await page.fill('input[type=search]', 'tides of a harbour')
+        await page.waitForURL(/q=tides/)
+        expect(await said?.textContent()).toBe(await page.textContent('#count'))
+        expect(await said?.textContent()).toMatch(/^\d+ agents?$/)
+        expect(await page.title()).toBe('tides of a harbour – Dragoman')
+        expect(reports).toEqual([])
+      },
+      timeout,
+    )
+
+    test(
+      'shows all agents again after Escape',
+      async () => {
+        await using opened = await openPage('/search?q=fold+paper')
+        const { page } = opened
+        await page.focus('input[type=search]')
+        await page.keyboard.press('Escape')
+        await page.waitForURL(`${home.url}/search`)
+        expect(await page.inputValue('input[type=search]')).toBe('')
+      },
+      timeout,
+    )
+
+    test(
+      'says that the gateway is away, or refuses it, and goes on with the next letter',
+      async () => {
+        await using opened = await openPage('/search?q=fold+paper')
+        const { context, page } = opened
+        const typed = page.locator('input[type=search]')
+        await typed.press('End')
+        await context.setOffline(true)
+        await typed.pressSequentially(' swans')
+        await page.locator('#count', { hasText: 'The gateway cannot be reached.' }).waitFor()
+        expect(await page.textContent('#said')).toContain('The gateway cannot be reached.')
+        await context.setOffline(false)
+        await page.route('**/search?*', async (route) =>
+          route.fulfill({ status: 429, contentType: 'text/html', body: '<main><p>Too fast.</p></main>' }),
+        )
+        await typed.pressSequentially(' and')
+        await page.locator('#count', { hasText: 'Too fast.' }).waitFor()
+        await page.unroute('**/search?*')
+        await typed.pressSequentially(' cranes')
+        await page.waitForURL(/q=fold\+paper\+swans\+and\+cranes/)
+        await page.locator('#count', { hasText: /agents?$/ }).waitFor()
+      },
+      timeout,
+    )
+  })
 })

@@ -175,10 +175,10 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     const { page, first } = opened
     const files = first.map((request) => new URL(request.url()).pathname.split('/').at(-1))
     expect(files.toSorted()).toEqual([
+      'call.js',
       'com.example.tides',
       'com.example.tides.png',
       'inter.woff2',
-      'page.js',
       'style.css',
       'theme.js',
     ])

@@ -128,7 +128,7 @@ function stepsView(session: string, steps: readonly Step[], exported: readonly E
 /** What a script replaces after each call. */
 function stepList(session: string, steps: readonly Step[], exported: readonly Exported[]): Html {
   const shown = steps.slice(-maxSteps)
-  return html`<div id="steps" role="status">
+  return html`<div id="steps">
 <h2>${text.steps}</h2>
 ${steps.length === 0 ? html`<p class="hint">${text.no_steps}</p>` : html`<ol>${shown.map((step) => stepOf(step, step === steps.at(-1)))}</ol>`}
 ${

@@ -32,7 +32,7 @@ ${searchField(query, inForce)}
 <div id="results" class="found">
 <nav class="rail" aria-label="${words.filters}">${rail(found, search)}</nav>
 <div>
-<div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
+<div class="bar"><span id="count"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
 ${corrections(found, search)}
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
 ${found.degraded !== undefined && html`<p class="note">${found.degraded}</p>`}

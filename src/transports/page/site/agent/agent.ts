@@ -64,6 +64,7 @@ ${install !== undefined && html`<div class="use" id="use">${useIt(install)}</div
     ...(description !== '' && { description: description.slice(0, 200) }),
     main,
     place: 'browse',
+    script: 'call',
     head: head(entry, base),
   }
 }

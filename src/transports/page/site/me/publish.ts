@@ -60,7 +60,7 @@ function show(visit: Visit, typed: Typed, validation?: Validation) {
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>
 <form method="post" action="/publish"><input type="hidden" name="token" value="${visit.token()}">${hidden({ way })}<div class="fields">${fieldsOf(way, typed)}</div>
 <p class="chips"><button class="button" name="do" value="check">${text.check_first}</button><button class="button main" name="do" value="publish">${text.create}</button></p></form>
-<div id="findings" role="status">${validation && report(validation, typed)}</div>`
+<div id="findings">${validation && report(validation, typed)}</div>`
   return { ...memberView(visit, '/publish', typed, content), script: 'publish' as const }
 }
 
