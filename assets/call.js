@@ -1,16 +1,25 @@
 // The forms that call an agent: as the person who is signed in, or in a session of the playground.
 
-import { element, openSession, parse, read, sessionKey } from './page.js'
+import { element, openSession, parse, read, say, sessionKey } from './page.js'
+
+/** Milliseconds after which a call that still runs is shown as such. */
+const patience = 120
 
 /** @param {HTMLFormElement} form */
 function calling(form) {
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     const answer = /** @type {HTMLElement} */ (form.querySelector('.answer'))
+    // Whoever presses twice calls once.
+    if (answer.hasAttribute('aria-busy')) return
     clearFaults(form)
     const input = inputOf(form)
     if (!input) return
     answer.setAttribute('aria-busy', 'true')
+    const slow = setTimeout(() => {
+      answer.replaceChildren(element('p', form.dataset.calling ?? '', 'hint'))
+      say(form.dataset.calling ?? '')
+    }, patience)
     const started = performance.now()
     try {
       const { agent, capability } = form.dataset
@@ -24,7 +33,9 @@ function calling(form) {
     } catch (fault) {
       showProblem(form, answer, /** @type {any} */ (fault).problem ?? { detail: form.dataset.away })
     } finally {
+      clearTimeout(slow)
       answer.removeAttribute('aria-busy')
+      say(answer.querySelector('.note, .hint')?.textContent ?? '')
       document.dispatchEvent(new Event('step'))
     }
   })

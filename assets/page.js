@@ -224,7 +224,29 @@ async function loading(part) {
   activate(body)
 }
 
+/** Milliseconds within which a form is sent once. */
+const pressedTwice = 10_000
+
+/** Sends a form that changes something once, although the answer is slow and somebody presses the button again. */
+function sendingOnce() {
+  /** @type {WeakMap<HTMLElement, number>} */
+  let sent = new WeakMap()
+  document.addEventListener('submit', (event) => {
+    const { target, submitter } = event
+    if (event.defaultPrevented || !submitter || /** @type {HTMLFormElement} */ (target).method !== 'post')
+      return
+    const now = Date.now()
+    if (now - (sent.get(submitter) ?? 0) < pressedTwice) event.preventDefault()
+    else sent.set(submitter, now)
+  })
+  // Somebody came back to the page.
+  addEventListener('pageshow', () => {
+    sent = new WeakMap()
+  })
+}
+
 themes()
+sendingOnce()
 activate(document)
 for (const part of all('[data-load]')) part.addEventListener('toggle', () => loading(part), { once: true })
 const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))

@@ -100,6 +100,7 @@ export const words = {
   document: 'Document',
   answer: {
     title: 'Answer',
+    calling: 'Calling …',
     to_call: 'Sign in to call it here',
     no_object: 'The input is a JSON object.',
     cut: (count: number | string) => `${count} more characters are not shown: call it by code to get all.`,

@@ -33,10 +33,10 @@ interface Field {
  */
 export function callForm(agent: string, capability: Capability, place: number, token = ''): Html {
   const own = token !== '' && html` data-token="${token}"`
-  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" data-cut="${words.answer.cut('#')}" data-away="${words.faults.away}" novalidate>
+  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" data-cut="${words.answer.cut('#')}" data-away="${words.faults.away}" data-calling="${words.answer.calling}" novalidate>
 <div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
-<div class="answer" role="status"></div>
+<div class="answer"></div>
 </form>
 <noscript>${inputOf(capability)}${token !== '' && plainForm(agent, token, capability.name)}</noscript>`
 }
