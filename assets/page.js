@@ -83,6 +83,8 @@ function searching(field) {
       if (!after || !before) return location.assign(address)
       before.replaceWith(document.adoptNode(after))
       document.title = page.title
+      const [account, next] = [document, page].map((each) => each.querySelector('.account'))
+      if (account && next) account.replaceWith(document.adoptNode(next))
       history.replaceState(null, '', address)
       showCount()
     } catch {
