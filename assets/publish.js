@@ -21,6 +21,8 @@ async function check() {
     const after = parse(await answer.text()).getElementById('findings')
     const before = document.getElementById('findings')
     if (signal.aborted || !after || !before) return
+    // Somebody is typing.
+    after.querySelector('[autofocus]')?.removeAttribute('autofocus')
     before.replaceWith(document.adoptNode(after))
     say(after.querySelector('.note')?.textContent ?? '')
   } catch {

@@ -70,6 +70,33 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     timeout,
   )
 
+  test(
+    'a form that is refused, or done, is read from what came of it, and leads to its fields',
+    async () => {
+      await using opened = await openPage('/sign-in/with/example')
+      const { page } = opened
+      const focused = () => page.evaluate('document.activeElement.textContent')
+      await page.goto(`${home.url}/publish?way=form`)
+      await page.fill('[name=package_name]', 'No Name')
+      await page.fill('[name=name]', 'Access')
+      await page.fill('#f-description', 'Is read aloud.')
+      await page.fill('[name=endpoint]', 'https://ada.com/mcp')
+      await page.click('button[value=publish]')
+      await page.waitForSelector('[role=alert]')
+      expect(await page.title()).toBe('This did not work: Publish – Dragoman')
+      expect(await focused()).toContain('package name: Use lower-case letters')
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Enter')
+      expect(await page.evaluate('document.activeElement.name')).toBe('package_name')
+      await page.keyboard.press('ControlOrMeta+a')
+      await page.keyboard.type('com.ada.access')
+      await page.click('button[value=publish]')
+      await page.waitForURL(/com\.ada\.access/)
+      expect(await focused()).toContain('It is listed in STAGE')
+    },
+    timeout,
+  )
+
   describe('a search as one types', () => {
     test(
       'says to a screen reader how many it found, and names the page after it',

@@ -64,6 +64,25 @@ test('whoever is not signed in signs in first, and comes back to the same page',
   expect(back.headers.get('cache-control')).toBe('private, no-store')
 })
 
+test('a key that would last too long is refused at its field, in days', async () => {
+  const { browser, page } = await visitor('kim', '/me/keys')
+  for (const days of ['0', '366', 'soon']) {
+    const refused = await browser.submit(page, { days }, page.forms.at(-1))
+    expect([refused.status, refused.text.includes('id="f-days-fault">From 1 to 365.<')]).toEqual([400, true])
+  }
+})
+
+test.each(['/agent/svc.utility.reader', '/search?q=fold+paper&license=mit', '/docs/calling', '/changes'])(
+  'who signs in at the head of %s stays there',
+  async (path) => {
+    const browser = new Browser(home.url)
+    const { links } = await browser.open(home.url + path)
+    const link = links.find((each) => each.startsWith('/sign-in')) ?? ''
+    const back = await signIn(browser, await browser.open(home.url + link))
+    expect([back.status, back.url]).toEqual([200, home.url + path])
+  },
+)
+
 test.each([
   '//evil.example/me',
   'https://evil.example/',

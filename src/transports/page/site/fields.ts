@@ -1,6 +1,7 @@
 import type { Failure } from '../../../../schemas/failure.ts'
 import { type Html, html } from '../html.ts'
 import { hintText } from './hint.ts'
+import { readFirst } from './parts.ts'
 import type { Visit } from './view.ts'
 import { words } from './words.ts'
 
@@ -56,12 +57,22 @@ function faultOf(failure: Failure | undefined, place: string): string | undefine
   return errors && errors.length > 0 ? errors.map(({ detail }) => detail).join(' ') : undefined
 }
 
-/** What is wrong with a form as a whole. */
-export function problem({ failure }: Typed): Html | false {
+/** What is wrong with a form as a whole, and in which of its fields; the page is read from there. */
+export function problem({ values, failure }: Typed): Html | false {
   if (!failure) return false
   const { message, details, code } = failure
-  const errors = details.errors?.filter(({ detail }) => !message.endsWith(detail)) ?? []
-  return html`<div class="note bad" role="alert"><p><strong>${message}</strong></p>${errors.map(({ pointer, detail }) => html`<p><code>${pointer}</code> ${detail}</p>`)}${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+  const { errors = [] } = details
+  // The message of an input that is wrong names the place of its first error, for programs.
+  const isFirst = errors.some(({ pointer, detail }) => message === `${pointer}: ${detail}`)
+  const shown = isFirst ? errors : errors.filter(({ detail }) => !message.endsWith(detail))
+  return html`<div class="note bad" role="alert"${readFirst}><p><strong>${isFirst ? words.wrong : message}</strong></p>${shown.map(({ pointer, detail }) => html`<p>${placeOf(pointer, values)}: ${detail}</p>`)}${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+}
+
+/** A link to the field at a JSON Pointer; the pointer itself where the form has no such field. */
+function placeOf(pointer: string, values: URLSearchParams): Html {
+  const [, name = ''] = pointer.split('/')
+  if (!values.has(name)) return html`<code>${pointer}</code>`
+  return html`<a href="#f-${name}">${name.replaceAll('_', ' ')}</a>`
 }
 
 interface ButtonOptions {

@@ -80,9 +80,12 @@ export function copyButton(id: string, what?: string): Html {
   return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}"${label}>${words.copy}</button>`
 }
 
+/** Attributes of what a form has led to: its page is read and scrolled to from there. */
+export const readFirst = html` tabindex="-1" autofocus`
+
 /** A secret that is shown this one time. */
 export function secretOnce(label: string, secret: string): Html {
-  return html`<section class="card"><h2>${label}</h2>${copyable('secret', secret)}</section>`
+  return html`<section class="card"${readFirst}><h2>${label}</h2>${copyable('secret', secret)}</section>`
 }
 
 /** A text whose parts between backquotes are code. */

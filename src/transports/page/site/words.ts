@@ -221,6 +221,7 @@ export const words = {
       admin: 'do everything',
     },
     days: 'Days until it ends',
+    days_hint: (most: number) => `From 1 to ${most}.`,
     until: 'until',
     revoked: 'not valid: all that was issued to its owner was revoked,',
     delete: 'Delete',

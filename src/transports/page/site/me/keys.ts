@@ -1,3 +1,4 @@
+import { Failure } from '../../../../../schemas/failure.ts'
 import type { ApiKey, NewApiKey } from '../../../../../schemas/identity.ts'
 import { scopes } from '../../../../../schemas/scope.ts'
 import type { Mount } from '../../../http/app.ts'
@@ -11,6 +12,7 @@ import { filled, memberMounts, memberView } from './frame.ts'
 
 const text = words.me
 const day = 86_400
+const maxDays = 365
 
 /** API keys: for programs that act in the name of a person. */
 export function keysMounts(site: PageFrame): Mount[] {
@@ -23,6 +25,10 @@ export function keysMounts(site: PageFrame): Mount[] {
         return { location: '/me/keys?done=delete_key' }
       }
       const days = Number(form.get('days') || '90')
+      if (!(days >= 1 && days <= maxDays)) {
+        const errors = [{ pointer: '/days', detail: text.days_hint(maxDays) }]
+        throw new Failure('invalid_request', words.wrong, { errors })
+      }
       const made = await visit.ask<NewApiKey>('create_key', {
         ...filled(form, ['label']),
         scopes: form.getAll('scopes'),
@@ -45,7 +51,7 @@ ${keys.length > 0 && html`<ul class="rows">${keys.map((key) => row(visit, key))}
 <form method="post" action="/me/keys">${hidden({ token: visit.token() })}<div class="fields">
 ${field({ name: 'label', label: text.label, hint: text.label_hint }, typed)}
 <fieldset><legend>${text.scopes}</legend>${offered.map((scope) => box('scopes', scope, text.scope[scope], chosen.includes(scope)))}</fieldset>
-${field({ name: 'days', label: text.days, type: 'number', value: '90' }, typed)}
+${field({ name: 'days', label: text.days, hint: text.days_hint(maxDays), type: 'number', value: '90' }, typed)}
 </div><p><button class="button main">${text.new_key}</button></p></form>`
   return memberView(visit, '/me/keys', typed, content)
 }

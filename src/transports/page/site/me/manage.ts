@@ -148,7 +148,8 @@ ${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('
 
 function transferForm(visit: Visit, { package_name, revision }: EntryDetail, typed: Typed): Html {
   const issuer = visit.visitor.principal?.issuer ?? ''
-  return html`<p class="hint">${text.transfer_hint}</p><details><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
+  const isRefused = typed.failure !== undefined && typed.values.get('do') === 'transfer'
+  return html`<p class="hint">${text.transfer_hint}</p><details${isRefused && html` open`}><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
 ${field({ name: 'subject', label: text.receiver, hint: text.receiver_hint, required: true }, typed)}${field({ name: 'issuer', label: text.issuer, value: issuer }, typed)}</div><p><button class="button">${text.offer}</button></p></form></details>`
 }
 

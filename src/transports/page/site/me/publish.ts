@@ -5,6 +5,7 @@ import type { Validation } from '../../../../../schemas/validation.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
+import { readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
@@ -88,7 +89,7 @@ ${field({ name: 'category', label: text.category }, typed)}`
 function report({ valid, findings: all, preview }: Validation, { values }: Typed): Html {
   const name = values.get('package_name')?.trim() || preview?.package_name
   const open = all.filter(({ code, field }) => !name || code !== 'missing_field' || field !== '/package_name')
-  return html`<p class="note">${valid ? text.valid : text.invalid}</p>
+  return html`<p class="note"${readFirst}>${valid ? text.valid : text.invalid}</p>
 ${preview && html`<dl class="facts"><div><dt>${text.package_name}</dt><dd dir="ltr">${name ?? ''}</dd></div><div><dt>${text.name}</dt><dd>${preview.name}</dd></div><div><dt>${words.capabilities(preview.capabilities.length)}</dt><dd>${preview.capabilities.slice(0, 20).join(', ')}</dd></div></dl>`}
 ${findings(open)}`
 }
