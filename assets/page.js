@@ -158,13 +158,13 @@ function addressOf(field) {
 function keys(field) {
   document.addEventListener('keydown', (event) => {
     const { key, target } = event
-    if (event.ctrlKey || event.metaKey || event.altKey) return
-    const isTyping = target instanceof HTMLElement && target.matches('input, textarea, select')
-    if (key === '/' && !isTyping) {
+    // A letter alone could be dictated, or be a command of a screen reader (WCAG 2.1.4).
+    if ((event.ctrlKey || event.metaKey) && key === 'k') {
       event.preventDefault()
       field.focus()
       field.select()
     }
+    if (event.ctrlKey || event.metaKey || event.altKey) return
     if (key === 'Escape' && target === field && field.value !== '') {
       field.value = ''
       field.dispatchEvent(new Event('input'))

@@ -72,7 +72,9 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
   test('search answers as one types, and keys walk through the agents', async () => {
     await using opened = await openPage('/search')
     const { page, reports } = opened
-    await page.keyboard.press('/')
+    await page.keyboard.press('k')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
+    await page.keyboard.press('Control+k')
     await page.keyboard.type('swans')
     await page.waitForURL(`${home.url}/search?q=swans`)
     expect((await found(page))[0]).toMatch(/^Swans/)
@@ -141,7 +143,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
 
     /** The key of the field leads into it, so that a search takes no click. */
     async function search(page: Page, query: string) {
-      await page.keyboard.press('/')
+      await page.keyboard.press('Control+k')
       await page.keyboard.type(query)
       await page.keyboard.press('Enter')
       await page.waitForURL(/\/search\?q=/)

@@ -15,8 +15,8 @@ export function searchField(
   // The script fills the list with names while one types.
   const list = suggests && html`<datalist id="names"></datalist>`
   return html`<form class="field" role="search" action="${path}" data-away="${words.faults.away}">
-${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000"${suggests && html` list="names"`}>${list}
-${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">/</kbd><button class="button main">${words.search}</button>
+${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000" aria-keyshortcuts="Control+K Meta+K"${suggests && html` list="names"`}>${list}
+${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">${words.search_keys}</kbd><button class="button main">${words.search}</button>
 </form>`
 }
 

@@ -15,6 +15,7 @@ export const words = {
   connect: 'Connect',
   theme: 'Light or dark',
   search: 'Search',
+  search_keys: 'Ctrl K',
   ask: 'What do you need done?',
   headline: 'Say what you need. Find the agent that does it, and call it.',
   lead: 'Agents and MCP servers, searched by meaning and called through one gateway, in whichever protocol you already speak.',
