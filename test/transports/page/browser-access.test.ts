@@ -2,6 +2,7 @@ import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath, openPage as openIn } from '../../support/chromium.ts'
 import type { TestGateway } from '../../support/gateway.ts'
+import { list } from '../../support/listed.ts'
 import { sampleGateway } from '../../support/sample-site.ts'
 
 const timeout = 60_000
@@ -25,6 +26,13 @@ let browser: Browser
 describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use no mouse', () => {
   beforeAll(async () => {
     home = await sampleGateway()
+    await list(home, {
+      package_name: 'org.example.taqs',
+      name: 'مساعد الطقس',
+      description: 'يقدم توقعات الطقس لأي مدينة (C°).',
+      endpoints: [{ protocol: 'mcp', url: 'https://taqs.example.org/mcp' }],
+      capabilities: [{ name: 'forecast', description: 'توقعات الطقس.' }],
+    })
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
   }, timeout)
 
@@ -93,6 +101,26 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       await page.click('button[value=publish]')
       await page.waitForURL(/com\.ada\.access/)
       expect(await focused()).toContain('It is listed in STAGE')
+    },
+    timeout,
+  )
+
+  test(
+    'texts in Arabic run from the right, among results and on the page of their agent',
+    async () => {
+      await using opened = await openPage('/search?q=org.example.taqs')
+      const { page } = opened
+      const directionOf = (selector: string) =>
+        page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`)
+      const hit = '.hit:has([href*=taqs])'
+      expect([await directionOf(`${hit} h2 a`), await directionOf(`${hit} .text`)]).toEqual(['rtl', 'rtl'])
+      await page.goto(`${home.url}/agent/org.example.taqs`)
+      expect([await directionOf('h1'), await directionOf('.able summary span')]).toEqual(['rtl', 'rtl'])
+      // The name of the capability and its text stand apart.
+      const [code, text] = await Promise.all(
+        ['code', 'span'].map((name) => page.locator(`.able summary ${name}`).first().boundingBox()),
+      )
+      expect((text?.x ?? 0) - (code?.x ?? 0) - (code?.width ?? 0)).toBeGreaterThan(4)
     },
     timeout,
   )

@@ -39,8 +39,8 @@ export function field(options: FieldOptions, { values, failure }: Typed): Html {
     choices !== undefined
       ? html`<select ${common}>${choices.map(([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`)}</select>`
       : rows !== undefined
-        ? html`<textarea ${common} rows="${rows}" spellcheck="false">${value}</textarea>`
-        : html`<input type="${type}" ${common} value="${value}" autocomplete="${autocomplete}">`
+        ? html`<textarea ${common} dir="auto" rows="${rows}" spellcheck="false">${value}</textarea>`
+        : html`<input type="${type}" ${common} dir="auto" value="${value}" autocomplete="${autocomplete}">`
   return html`<div><label for="${id}">${label}</label>${required && html` <span class="required">${words.required}</span>`}${control}${hint !== undefined && html`<p id="${id}-hint">${hint}</p>`}${fault !== undefined && html`<p class="wrong" id="${id}-fault">${fault}</p>`}</div>`
 }
 

@@ -2,7 +2,7 @@ import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
-import { howToFill, pageOf, searchField, stateOf, tryOut } from './parts.ts'
+import { howToFill, pageOf, searchField, shortened, stateOf, tryOut } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, railFilters, words } from './words.ts'
 
@@ -67,9 +67,9 @@ function hits({ agents }: SearchOutput): Html[] {
 function hit(agent: Found, mark: RegExp | undefined): Html {
   const { package_name, name, description, match, confidence } = agent
   return html`<article class="hit">
-<div><h2><a href="${pageOf(package_name)}">${name}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
+<div><h2><a href="${pageOf(package_name)}" dir="auto">${shortened(name)}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
 ${stateOf(agent)}
-${description !== '' && html`<p class="text">${marked(description, mark)}</p>`}
+${description !== '' && html`<p class="text" dir="auto">${marked(description, mark)}</p>`}
 ${match && html`<p class="why">${why(match, confidence)}</p>`}
 </article>`
 }

@@ -108,7 +108,7 @@ function iconOf({ icon_url, package_name, name }: EntryDetail): Html {
 function readmeOf({ readme_url, package_name }: EntryDetail): Html {
   if (readme_url === null) return html``
   const page = `${pageOf(package_name)}/readme`
-  return html`<details class="able" data-load="${page}"><summary>${labels.readme}<span>${labels.readme_of}</span></summary><div class="body"><p><a href="${page}" rel="nofollow">${labels.readme_read}</a></p></div></details>`
+  return html`<details class="able" data-load="${page}"><summary>${labels.readme} <span>${labels.readme_of}</span></summary><div class="body"><p><a href="${page}" rel="nofollow">${labels.readme_read}</a></p></div></details>`
 }
 
 /** One call in each language, in tabs that need no script. */

@@ -200,8 +200,8 @@ function control(field: Field): Html {
       format === 'text' || (typeof maxLength === 'number' && maxLength > maxLine && format === undefined)
     const kind = inputTypes.get(format as string) ?? 'text'
     if (isLong)
-      return html`<textarea ${common} rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
-    return html`<input type="${kind}" ${common}${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
+      return html`<textarea ${common} dir="auto" rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
+    return html`<input type="${kind}" ${common} dir="auto"${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
   }
   const isLines = isDrawn(schema)
   return html`<textarea ${common} rows="3" placeholder="${isLines ? words.one_a_line : 'JSON'}" data-kind="${isLines ? 'lines' : 'json'}" spellcheck="false"></textarea>`

@@ -4,7 +4,7 @@ import type { TransferPage } from '../../../../../schemas/transfer.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button } from '../fields.ts'
-import { stateOf } from '../parts.ts'
+import { shortened, stateOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
@@ -32,7 +32,7 @@ ${
   offers.length > 0 &&
   html`<h2 class="title">${text.offers}</h2><ul class="rows">${offers.map(
     ({ package_name, description }) =>
-      html`<li><div><span class="mono" dir="ltr">${package_name}</span><p class="hint">${description}</p></div>${button(visit, { action: '/me', label: text.accept, fields: { agent: package_name } })}</li>`,
+      html`<li><div><span class="mono" dir="ltr">${package_name}</span><p class="hint" dir="auto">${shortened(description)}</p></div>${button(visit, { action: '/me', label: text.accept, fields: { agent: package_name } })}</li>`,
   )}</ul>`
 }
 <p class="hint">${text.signed_in_as} <strong>${visit.visitor.person?.name ?? ''}</strong>. ${text.subject} <code>${visit.visitor.principal?.subject ?? ''}</code>, ${text.issuer} <code>${visit.visitor.principal?.issuer ?? ''}</code></p>${button(visit, { action: '/sign-out', label: text.sign_out })}`
@@ -53,7 +53,7 @@ async function ownAgents({ ask }: Visit, state: 'STAGE' | 'ACTIVE'): Promise<rea
 function tableOf(agents: readonly Found[]): Html {
   return html`<ul class="rows">${agents.map(
     (agent) =>
-      html`<li><div><a href="${managePath(agent.package_name)}"><strong>${agent.name}</strong></a> <span class="mono" dir="ltr">${agent.package_name}</span><p class="hint">${verificationWords[agent.verification_level]}${agent.version !== null && ` · ${agent.version}`}</p></div><span class="chip">${agent.state === 'STAGE' ? text.stage : stateOf(agent)}</span></li>`,
+      html`<li><div><a href="${managePath(agent.package_name)}"><strong dir="auto">${shortened(agent.name)}</strong></a> <span class="mono" dir="ltr">${agent.package_name}</span><p class="hint">${verificationWords[agent.verification_level]}${agent.version !== null && ` · ${agent.version}`}</p></div><span class="chip">${agent.state === 'STAGE' ? text.stage : stateOf(agent)}</span></li>`,
   )}</ul>`
 }
 

@@ -30,14 +30,14 @@ export function memberView(
   content: Html,
   title?: string,
 ): View {
+  const name = title ?? places[path]
   const done = queryOf(visit.request).get('done')
   const notice = Object.entries(text.done).find(([name]) => name === done)?.[1]
   const main = html`<div class="mine">
 <nav class="rail" aria-label="${text.title}"><ul>${Object.entries(places).map(([address, label]) => html`<li><a href="${address}"${address === path && html` aria-current="page"`}>${label}</a></li>`)}</ul></nav>
-<div><h1>${title ?? places[path]}</h1>
+<div><h1 dir="auto">${name}</h1>
 ${notice !== undefined && html`<p class="note" role="status"${readFirst}>${notice}</p>`}${problem(typed)}
 ${content}</div></div>`
-  const name = title ?? places[path]
   return {
     title: typed.failure ? `${words.wrong}: ${name}` : name,
     main,

@@ -8,7 +8,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed } from '../fields.ts'
 import { hintText } from '../hint.ts'
-import { pageOf, stateOf } from '../parts.ts'
+import { pageOf, shortened, stateOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
@@ -53,7 +53,7 @@ export function manageMounts(site: PageFrame): Mount[] {
       const entry = await visit.ask<EntryDetail>('get_agent', { agent })
       const { offers } = await visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers })
       const offer = offers.find(({ id }) => id === entry.id)
-      return memberView(visit, '/me', typed, contentOf(visit, entry, typed, offer), entry.name)
+      return memberView(visit, '/me', typed, contentOf(visit, entry, typed, offer), shortened(entry.name))
     },
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
