@@ -125,6 +125,17 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     timeout,
   )
 
+  test(
+    'each row of filters says on a narrow screen what it filters by',
+    async () => {
+      await using opened = await openPage('/search?q=fold+paper', 375)
+      const [titles, rows] = ['.rail h2', '.rail ul'].map((part) => opened.page.locator(part))
+      expect(await titles?.count()).toBe(await rows?.count())
+      for (const title of (await titles?.all()) ?? []) expect(await title.isVisible()).toBe(true)
+    },
+    timeout,
+  )
+
   describe('a search as one types', () => {
     test(
       'says to a screen reader how many it found, and names the page after it',
