@@ -136,6 +136,27 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     timeout,
   )
 
+  test(
+    'a key is deleted by a button that names it, and is opened first',
+    async () => {
+      await using opened = await openPage('/sign-in/with/example')
+      const { page } = opened
+      await page.goto(`${home.url}/me/keys`)
+      for (const label of ['mornings', 'evenings']) {
+        await page.getByLabel('What it is for').fill(label)
+        await page.getByRole('button', { name: 'Create a key' }).click()
+        await page.waitForSelector('#secret')
+      }
+      const button = page.getByRole('button', { name: 'Delete it now: mornings' })
+      expect(await button.count()).toBe(0)
+      await page.locator('summary[aria-label="Delete: mornings"]').press('Enter')
+      await button.press('Enter')
+      await page.getByText('The key is deleted').waitFor()
+      expect(await page.locator('.rows strong').allTextContents()).toEqual(['evenings'])
+    },
+    timeout,
+  )
+
   describe('a search as one types', () => {
     test(
       'says to a screen reader how many it found, and names the page after it',

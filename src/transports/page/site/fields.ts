@@ -80,14 +80,28 @@ interface ButtonOptions {
   readonly label: string
   readonly fields?: Readonly<Record<string, string>>
   readonly isMain?: boolean
+  /** What it is about, where several such buttons stand below each other. */
+  readonly of?: string
 }
 
 /** A form that is one button. */
 export function button(
   { token }: Visit,
-  { action, label, fields = {}, isMain = false }: ButtonOptions,
+  { action, label, fields = {}, isMain = false, of }: ButtonOptions,
 ): Html {
-  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}">${label}</button></form>`
+  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}"${named(label, of)}>${label}</button></form>`
+}
+
+/** A button for what cannot be undone, which is opened first. `sure` is the label of the button. */
+export function sureButton(
+  visit: Visit,
+  { label, sure, of, ...options }: ButtonOptions & { readonly sure: string },
+): Html {
+  return html`<details class="sure"><summary${named(label, of)}>${label}</summary>${button(visit, { ...options, label: sure, ...(of !== undefined && { of }) })}</details>`
+}
+
+function named(label: string, of: string | undefined): Html | false {
+  return of !== undefined && html` aria-label="${label}: ${of}"`
 }
 
 /** Fields that are sent as they are. */

@@ -3,7 +3,7 @@ import type { ApiKey, NewApiKey } from '../../../../../schemas/identity.ts'
 import { scopes } from '../../../../../schemas/scope.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { box, button, field, hidden, type Typed, time } from '../fields.ts'
+import { box, field, hidden, sureButton, type Typed, time } from '../fields.ts'
 import { secretOnce } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
@@ -24,11 +24,9 @@ export function keysMounts(site: PageFrame): Mount[] {
         await visit.ask('delete_key', { key: form.get('key') ?? '' })
         return { location: '/me/keys?done=delete_key' }
       }
+      if (!form.has('scopes')) throw refused('/scopes', text.scopes_hint)
       const days = Number(form.get('days') || '90')
-      if (!(days >= 1 && days <= maxDays)) {
-        const errors = [{ pointer: '/days', detail: text.days_hint(maxDays) }]
-        throw new Failure('invalid_request', words.wrong, { errors })
-      }
+      if (!(days >= 1 && days <= maxDays)) throw refused('/days', text.days_hint(maxDays))
       const made = await visit.ask<NewApiKey>('create_key', {
         ...filled(form, ['label']),
         scopes: form.getAll('scopes'),
@@ -37,6 +35,10 @@ export function keysMounts(site: PageFrame): Mount[] {
       return show(visit, { values: new URLSearchParams() }, made)
     },
   })
+}
+
+function refused(pointer: string, detail: string): Failure {
+  return new Failure('invalid_request', words.wrong, { errors: [{ pointer, detail }] })
 }
 
 async function show(visit: Visit, typed: Typed, made?: NewApiKey) {
@@ -60,5 +62,5 @@ function row(visit: Visit, { id, label, scopes: rights, expires_at, revoked }: A
   const state = revoked
     ? html`<span class="bad">${text.revoked} ${time(revoked.at)}${revoked.reason && html` (${revoked.reason})`}</span>`
     : html`${text.until} ${time(expires_at)}`
-  return html`<li><div><strong>${label ?? id}</strong> <span class="mono">${id}</span><p class="hint">${rights.join(', ')} · ${state}</p></div>${button(visit, { action: '/me/keys', label: text.delete, fields: { do: 'delete', key: id } })}</li>`
+  return html`<li><div>${label !== null && html`<strong dir="auto">${label}</strong> `}<span class="mono">${id}</span><p class="hint">${rights.join(', ')} · ${state}</p></div>${sureButton(visit, { action: '/me/keys', label: text.delete, sure: text.remove_now, of: label ?? id, fields: { do: 'delete', key: id } })}</li>`
 }

@@ -95,5 +95,5 @@ ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.
 }
 
 function row(visit: Visit, { agent, package: approved, approved_at, difference }: Approval): Html {
-  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, fields: { do: 'revoke', agent } })}</li>`
+  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, of: agent, fields: { do: 'revoke', agent } })}</li>`
 }
