@@ -8,6 +8,7 @@ import { withoutHidden } from '../../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../../schemas/version.ts'
 import { type Html, html } from '../../html.ts'
 import { hintText } from '../hint.ts'
+import { isOwn, managePath } from '../me/agents.ts'
 import { copyable, copyButton, outside, pageOf, shortened, stateOf } from '../parts.ts'
 import type { View } from '../view.ts'
 import { agentWords as labels, titleOf, verificationWords, words } from '../words.ts'
@@ -54,6 +55,7 @@ ${description !== '' && html`<p class="lead" dir="auto">${description}</p>`}
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
 <p class="hint">${hintText(entry.callable_reason)}</p>
 ${noticesOf(entry)}
+${isOwn(entry) && html`<p><a class="button small" href="${managePath(package_name)}">${labels.manage}</a></p>`}
 </div>
 ${install !== undefined && html`<div class="use" id="use">${useIt(install)}</div>`}
 <div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${readmeOf(entry)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
