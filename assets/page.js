@@ -41,6 +41,19 @@ export function say(text) {
   document.getElementById('said')?.replaceChildren(text)
 }
 
+/** @param {string} text */
+async function copy(text) {
+  // Browsers have no clipboard for a page that came by http from another machine.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text)
+  const { activeElement } = document
+  const area = /** @type {HTMLTextAreaElement} */ (element('textarea', text))
+  document.body.append(area)
+  area.select()
+  document.execCommand('copy')
+  area.remove()
+  if (activeElement instanceof HTMLElement) activeElement.focus()
+}
+
 /**
  * Makes the buttons that copy work.
  * @param {ParentNode} part
@@ -50,7 +63,7 @@ export function activate(part) {
     const label = button.textContent ?? ''
     button.addEventListener('click', async () => {
       const source = document.getElementById(button.dataset.copy ?? '')
-      await navigator.clipboard.writeText(source?.textContent ?? '')
+      await copy(source?.textContent ?? '')
       const done = button.dataset.done ?? label
       button.textContent = done
       say(done)

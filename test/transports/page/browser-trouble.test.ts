@@ -207,6 +207,26 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
   )
 
   test(
+    'a text is copied where the gateway is reached by http from another machine',
+    async () => {
+      await using opened = await openPage(browser, `${home.url}/connect`)
+      const { page, reports } = opened
+      await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+      await page.goto(`${home.url}/connect`)
+      const button = page.getByRole('button', { name: 'Copy: Claude Code' })
+      await button.click()
+      await page.locator('#said', { hasText: 'Copied' }).waitFor()
+      expect(await button.evaluate('document.activeElement.dataset.copy')).toMatch(/claude-code$/)
+      await page.goto(`${home.url}/search`)
+      await page.focus('input[type=search]')
+      await page.keyboard.press('ControlOrMeta+v')
+      expect(await page.inputValue('input[type=search]')).toContain(`${home.url}/mcp`)
+      expect(reports).toEqual([])
+    },
+    timeout,
+  )
+
+  test(
     'a session that ends before an agent is published loses nothing that was typed',
     async () => {
       await using opened = await openSignedIn('/publish?way=form')
