@@ -157,6 +157,33 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     timeout,
   )
 
+  test(
+    'the parts of a page have names for who does not see them',
+    async () => {
+      await using opened = await openPage('/')
+      const { page } = opened
+      const protocols = page.getByRole('radiogroup', { name: 'The same call in four protocols' })
+      expect(await protocols.getByRole('radio').count()).toBe(4)
+      await protocols.getByRole('radio', { name: 'MCP' }).press('Space')
+      expect(await page.getByRole('group', { name: 'MCP' }).textContent()).toContain('tools/call')
+      await page.goto(`${home.url}/agent/svc.utility.reader`)
+      const code = page.getByRole('radiogroup', { name: 'Call it from code' })
+      expect(await code.getByRole('radio').count()).toBe(4)
+      expect(await page.locator('.able summary').first().textContent()).toMatch(/^extract_content \S/)
+    },
+    timeout,
+  )
+
+  test.each(['/play', '/play?q=fold+paper', '/search?q=fold+paper', '/agent/svc.utility.reader'])(
+    'wide texts stay within %s at a zoom of 400 %',
+    async (path) => {
+      await using opened = await openPage(path, 320, 256)
+      await opened.page.evaluate(wideTexts)
+      expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    },
+    timeout,
+  )
+
   describe('a search as one types', () => {
     test(
       'says to a screen reader how many it found, and names the page after it',

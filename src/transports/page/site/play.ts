@@ -102,7 +102,7 @@ function findOf(hit: Found, query: string, current: string | undefined): Html {
   const here = `/play?${new URLSearchParams({ ...(query !== '' && { q: query }), agent: package_name })}`
   const isOpen = isOpenToTry(hit)
   const isCurrent = package_name === current && html` aria-current="true"`
-  return html`<li><a href="${isOpen ? here : pageOf(package_name)}"${isCurrent}><strong dir="auto">${shortened(name)}</strong>${stateOf(hit)}<span dir="auto">${isOpen ? description : text.elsewhere}</span></a></li>`
+  return html`<li><a href="${isOpen ? `${here}#call` : pageOf(package_name)}"${isCurrent}><strong dir="auto">${shortened(name)}</strong>${stateOf(hit)}<span dir="auto">${isOpen ? description : text.elsewhere}</span></a></li>`
 }
 
 function chosen(entry: EntryDetail, search: URLSearchParams): Html {
@@ -113,9 +113,9 @@ function chosen(entry: EntryDetail, search: URLSearchParams): Html {
     const address = new URLSearchParams(search)
     address.set('capability', candidate.name)
     const isCurrent = candidate === capability && html` aria-current="true"`
-    return html`<a class="chip" href="/play?${String(address)}"${isCurrent}><code>${candidate.name}</code></a>`
+    return html`<a class="chip" href="/play?${String(address)}#call"${isCurrent}><code>${candidate.name}</code></a>`
   })
-  return html`<h2 class="title">${text.call_of(shortened(name))}</h2>
+  return html`<h2 class="title" id="call">${text.call_of(shortened(name))}</h2>
 ${capabilities.length > 1 && html`<nav class="chips" aria-label="${text.capabilities}">${links}</nav>`}
 ${capability && html`<p class="text" dir="auto">${capability.description}</p>`}
 ${capability && isOpenToTry(entry) ? callForm(package_name, capability, 0) : html`<p><a class="button" href="${pageOf(package_name)}">${text.elsewhere}</a></p>`}`

@@ -28,6 +28,7 @@ export const words = {
   ],
   /** What the agents of the gateway itself do: a new registry has no others. */
   own_examples: ['turn a PDF into Markdown', 'the price of Bitcoin', 'the exchange rate of the euro'],
+  one_call: 'The same call in four protocols',
   listed: 'agents and MCP servers',
   callable: 'callable through this gateway',
   packages: 'to run on your machine',

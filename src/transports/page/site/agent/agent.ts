@@ -90,7 +90,7 @@ function able(entry: EntryDetail, capability: Capability, place: number, token: 
   const canCall = isOpenToTry(entry) || (token !== '' && entry.callable !== 'no')
   const body = canCall ? callForm(entry.package_name, capability, place, token) : inputOf(capability)
   const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
-  return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
+  return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code> <span dir="auto">${withoutHidden(description)}</span></summary>
 <div class="body">${body}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${labels.as_code_of}</a></p>`}</div></details>`
 }
 
@@ -123,8 +123,8 @@ function asCode(
   if (!capability || !calls.has(callable)) return html``
   const samples = samplesOf(base, package_name, capability)
   return html`<section id="code"><h2 class="title">${labels.as_code}</h2><p class="hint"><code dir="ltr">${capability.name}</code></p>
-<div class="demo code"><div class="tabs">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
-${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
+<div class="demo code"><div class="tabs" role="radiogroup" aria-label="${labels.as_code}">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
+${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" role="group" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
 <p class="hint">${labels.code_hint} ${labels.mcp_hint} <code>${base}/mcp</code>.</p></section>`
 }
 
