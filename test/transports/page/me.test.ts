@@ -438,6 +438,15 @@ test('the operator approves packages, and makes no key with the rights of the op
   expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('lasting')
 })
 
+test('the operator sees at the status why the gateway needs them, and nobody else does', async () => {
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const browser = new Browser(home.url)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  expect((await browser.open(`${home.url}/status`)).text).toContain('For admins')
+  const { browser: other } = await visitor('zoe')
+  expect((await other.open(`${home.url}/status`)).text).not.toContain('For admins')
+})
+
 test('what the command line of this machine publishes belongs to the person whom it signs in', async () => {
   const endpoints = [{ protocol: 'mcp', url: 'https://from-here.example.com/mcp' }]
   const params = { package_name: 'com.example.from-here', name: 'Local', description: 'Adds.', endpoints }
