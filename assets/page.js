@@ -227,10 +227,15 @@ export function element(name, text, className = '') {
 }
 
 /**
- * Puts the text of another page into a part that is opened for the first time.
+ * Puts the text of another page into a part when it is opened; where the gateway is away, when it is opened again.
  * @param {HTMLElement} part
  */
-async function loading(part) {
+function loading(part) {
+  part.addEventListener('toggle', () => load(part).catch(() => loading(part)), { once: true })
+}
+
+/** @param {HTMLElement} part */
+async function load(part) {
   const { load = '' } = part.dataset
   const text = parse(await (await fetch(load)).text()).querySelector('.prose, .plain > p')
   const body = part.querySelector('.body')
@@ -263,7 +268,7 @@ function sendingOnce() {
 themes()
 sendingOnce()
 activate(document)
-for (const part of all('[data-load]')) part.addEventListener('toggle', () => loading(part), { once: true })
+for (const part of all('[data-load]')) loading(part)
 const field = /** @type {HTMLInputElement | null} */ (document.querySelector('input[type=search]'))
 if (field) keys(field)
 if (field && document.getElementById('results')) searching(field)

@@ -128,6 +128,22 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect(reports).toEqual([])
   }, 30_000)
 
+  test('a README that was opened while the gateway was away is read when it is opened again', async () => {
+    await using opened = await openPage('/agent/com.example.swans')
+    const { context, page, reports } = opened
+    const summary = page.locator('summary', { hasText: 'README' })
+    const failed = page.waitForEvent('requestfailed')
+    await context.setOffline(true)
+    await summary.click()
+    await failed
+    await page.getByRole('link', { name: 'Read it' }).waitFor()
+    await context.setOffline(false)
+    await summary.click()
+    await summary.click()
+    await page.waitForSelector('details .prose h3')
+    expect(reports.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+  }, 30_000)
+
   describe('from the front page', () => {
     /** The front page, and how often its visitor presses the mouse from there on. */
     async function openFront() {
