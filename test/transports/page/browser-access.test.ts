@@ -20,6 +20,21 @@ const underHead = `(() => {
 const wideTexts = `document.adoptedStyleSheets = [new CSSStyleSheet()]
 document.adoptedStyleSheets[0].replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important }')`
 
+/** The lowest contrast of the borders of fields to the page (WCAG 1.4.11). */
+const contrastOfFields = `(() => {
+  const luminance = (color) => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+    const [red, green, blue] = parts.map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const page = luminance(getComputedStyle(document.body).backgroundColor)
+  const fields = document.querySelectorAll('.field, .fields :is(input:not([type=checkbox], [type=radio]), select, textarea), main > form > input[type=text]')
+  return Math.min(...[...fields].map((field) => {
+    const border = luminance(getComputedStyle(field).borderTopColor)
+    return (Math.max(page, border) + 0.05) / (Math.min(page, border) + 0.05)
+  }))
+})()`
+
 let home: TestGateway
 let browser: Browser
 
@@ -180,6 +195,22 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       await using opened = await openPage(path, 320, 256)
       await opened.page.evaluate(wideTexts)
       expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+    },
+    timeout,
+  )
+
+  test.each(['/', '/me/keys', '/publish?way=form', '/oauth/device'])(
+    'the fields of %s stand out from the page, light and dark',
+    async (path) => {
+      await using opened = await openPage('/sign-in/with/example')
+      const { page } = opened
+      await page.goto(home.url + path)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        const contrast = (await page.evaluate(contrastOfFields)) as number
+        expect(contrast).toBeGreaterThanOrEqual(3)
+        expect(contrast).toBeLessThan(21)
+      }
     },
     timeout,
   )
