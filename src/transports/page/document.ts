@@ -9,7 +9,7 @@ const style = `
 :root{color-scheme:light dark;--paper:#fbfaf7;--surface:#fff;--ink:#1b2127;--soft:#4a535c;--line:#c9c4b9;--edge:#8f897d;--accent:#0b6670;--on:#fff;--wash:#e3f1f1;--bad:#b3261e}
 @media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--edge:#66727e;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:400 16px/1.55 Inter,system-ui,sans-serif}
+body{margin:0;background:var(--paper);color:var(--ink);font:400 1rem/1.55 Inter,system-ui,sans-serif}
 header{max-width:30rem;margin:0 auto;padding:16px 16px 0;display:flex;align-items:center;gap:10px;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em}
 header svg{width:28px;height:28px}
 .ring{stroke:var(--ink)}

@@ -215,6 +215,24 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
     timeout,
   )
 
+  test.each(['/', '/search?q=fold+paper', '/agent/svc.utility.reader', '/docs/calling', '/sign-in'])(
+    'every text of %s grows with the size that the browser is set to',
+    async (path) => {
+      await using opened = await openPage(path)
+      const sizes = `[...document.querySelectorAll('body :not(svg *)')]
+        .filter(({ childNodes }) => [...childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== ''))
+        .map((element) => parseFloat(getComputedStyle(element).fontSize))`
+      const before = (await opened.page.evaluate(sizes)) as number[]
+      await opened.page.evaluate('document.documentElement.style.fontSize = "150%"')
+      const after = (await opened.page.evaluate(sizes)) as number[]
+      expect(before.length).toBeGreaterThan(3)
+      // The greatest headings grow with the window.
+      const fixed = before.filter((size, at) => size < 32 && Math.abs((after[at] ?? 0) - size * 1.5) > 0.1)
+      expect(fixed).toEqual([])
+    },
+    timeout,
+  )
+
   describe('a search as one types', () => {
     test(
       'says to a screen reader how many it found, and names the page after it',
