@@ -1,6 +1,6 @@
 // The forms that call an agent: as the person who is signed in, or in a session of the playground.
 
-import { element, openSession, parse, read, say, sessionKey } from './page.js'
+import { announce, element, openSession, parse, read, sessionKey } from './page.js'
 
 /** Milliseconds after which a call that still runs is shown as such. */
 const patience = 120
@@ -18,7 +18,7 @@ function calling(form) {
     answer.setAttribute('aria-busy', 'true')
     const slow = setTimeout(() => {
       answer.replaceChildren(element('p', form.dataset.calling ?? '', 'hint'))
-      say(form.dataset.calling ?? '')
+      announce(form.dataset.calling ?? '')
     }, patience)
     const started = performance.now()
     try {
@@ -35,7 +35,7 @@ function calling(form) {
     } finally {
       clearTimeout(slow)
       answer.removeAttribute('aria-busy')
-      say(answer.querySelector('.note, .hint')?.textContent ?? '')
+      announce(answer.querySelector('.note, .hint')?.textContent ?? '')
       document.dispatchEvent(new Event('step'))
     }
   })

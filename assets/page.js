@@ -37,8 +37,8 @@ function themes() {
  * Says to a screen reader what has changed on the page. It reads only regions that stand there from the start.
  * @param {string} text
  */
-export function say(text) {
-  document.getElementById('said')?.replaceChildren(text)
+export function announce(text) {
+  document.getElementById('announcement')?.replaceChildren(text)
 }
 
 /** @param {string} text */
@@ -66,10 +66,10 @@ export function activate(part) {
       await copy(source?.textContent ?? '')
       const done = button.dataset.done ?? label
       button.textContent = done
-      say(done)
+      announce(done)
       setTimeout(() => {
         button.textContent = label
-        say('')
+        announce('')
       }, 1500)
     })
   }
@@ -113,7 +113,7 @@ function searching(field) {
   function showCount(fault = '') {
     const count = document.getElementById('count')
     if (count && fault !== '') count.textContent = fault
-    say(count?.textContent ?? '')
+    announce(count?.textContent ?? '')
   }
 
   field.addEventListener('input', () => {

@@ -1,5 +1,5 @@
 // The console: each call is a step of a session, which the tab keeps. call.js makes the calls.
-import { activate, element, openSession, parse, read, say, sessionKey } from './page.js'
+import { activate, announce, element, openSession, parse, read, sessionKey } from './page.js'
 
 const steps = /** @type {HTMLFormElement} */ (document.querySelector('form.steps'))
 
@@ -50,7 +50,7 @@ function away(form) {
   const { away = '' } = form.dataset
   form.parentElement?.querySelector('.note')?.remove()
   form.after(element('p', away, 'note'))
-  say(away)
+  announce(away)
 }
 
 document

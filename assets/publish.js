@@ -1,6 +1,6 @@
 // Shows what is to be corrected while a card or a form is typed.
 
-import { parse, say } from './page.js'
+import { announce, parse } from './page.js'
 
 /** Milliseconds without a keystroke after which the form is checked. */
 const pause = 500
@@ -24,7 +24,7 @@ async function check() {
     // Somebody is typing.
     after.querySelector('[autofocus]')?.removeAttribute('autofocus')
     before.replaceWith(document.adoptNode(after))
-    say(after.querySelector('.note')?.textContent ?? '')
+    announce(after.querySelector('.note')?.textContent ?? '')
   } catch {
     // The gateway is away, or more was typed: the button shows what is wrong.
   }

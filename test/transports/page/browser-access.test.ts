@@ -240,11 +240,11 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
         await using opened = await openPage('/search?q=fold+paper')
         const { page, reports } = opened
         // Only a region that was there before is read.
-        const said = await page.locator('#said').elementHandle()
+        const announced = await page.locator('#announcement').elementHandle()
         await page.fill('input[type=search]', 'tides of a harbour')
         await page.waitForURL(/q=tides/)
-        expect(await said?.textContent()).toBe(await page.textContent('#count'))
-        expect(await said?.textContent()).toMatch(/^\d+ agents?$/)
+        expect(await announced?.textContent()).toBe(await page.textContent('#count'))
+        expect(await announced?.textContent()).toMatch(/^\d+ agents?$/)
         expect(await page.title()).toBe('tides of a harbour – Dragoman')
         expect(reports).toEqual([])
       },
@@ -274,7 +274,7 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
         await context.setOffline(true)
         await typed.pressSequentially(' swans')
         await page.locator('#count', { hasText: 'The gateway cannot be reached.' }).waitFor()
-        expect(await page.textContent('#said')).toContain('The gateway cannot be reached.')
+        expect(await page.textContent('#announcement')).toContain('The gateway cannot be reached.')
         await context.setOffline(false)
         await page.route('**/search?*', async (route) =>
           route.fulfill({ status: 429, contentType: 'text/html', body: '<main><p>Too fast.</p></main>' }),

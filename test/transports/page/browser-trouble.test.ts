@@ -140,13 +140,13 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
       const before = agent.received.length
       await call()
       await answer.getByText('Calling').waitFor()
-      expect(await page.textContent('#said')).toMatch(/^Calling/)
+      expect(await page.textContent('#announcement')).toMatch(/^Calling/)
       await call()
       released.resolve()
       await answer.locator('pre').waitFor()
       expect(agent.received.length - before).toBe(1)
       // A screen reader is told that there is an answer, and does not read all of it.
-      expect(await page.textContent('#said')).toMatch(/^\d+ ms$/)
+      expect(await page.textContent('#announcement')).toMatch(/^\d+ ms$/)
     },
     timeout,
   )
@@ -215,7 +215,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
       await page.goto(`${home.url}/connect`)
       const button = page.getByRole('button', { name: 'Copy: Claude Code' })
       await button.click()
-      await page.locator('#said', { hasText: 'Copied' }).waitFor()
+      await page.locator('#announcement', { hasText: 'Copied' }).waitFor()
       expect(await button.evaluate('document.activeElement.dataset.copy')).toMatch(/claude-code$/)
       await page.goto(`${home.url}/search`)
       await page.focus('input[type=search]')

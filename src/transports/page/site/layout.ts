@@ -47,7 +47,7 @@ ${account(visitor, current('account'), here)}
 <main id="main" class="wrap">
 ${main}
 </main>
-<footer class="foot"><div class="wrap"><span>${words.product}</span><span class="skip" role="status" id="said"></span><a class="narrow" href="/publish">${words.me.publish}</a><a class="narrow" href="/play">${words.play.title}</a><a href="/docs">${words.docs.title}</a><a href="/docs/api">${words.api.title}</a><a href="/docs/errors">${words.api.errors}</a><a href="/status">${words.status.title}</a><a href="/llms.txt">llms.txt</a><a href="/.well-known/agent-card.json">Agent card</a></div></footer>
+<footer class="foot"><div class="wrap"><span>${words.product}</span><span class="skip" role="status" id="announcement"></span><a class="narrow" href="/publish">${words.me.publish}</a><a class="narrow" href="/play">${words.play.title}</a><a href="/docs">${words.docs.title}</a><a href="/docs/api">${words.api.title}</a><a href="/docs/errors">${words.api.errors}</a><a href="/status">${words.status.title}</a><a href="/llms.txt">llms.txt</a><a href="/.well-known/agent-card.json">Agent card</a></div></footer>
 </body>
 </html>
 `.html
