@@ -1,5 +1,5 @@
-// The console: each call is a step of a session, which the tab keeps. page.js makes the calls.
-import { activate, openSession, parse, read, sessionKey } from './page.js'
+// The console: each call is a step of a session, which the tab keeps. call.js makes the calls.
+import { activate, announce, element, openSession, parse, read, sessionKey } from './page.js'
 
 const steps = /** @type {HTMLFormElement} */ (document.querySelector('form.steps'))
 
@@ -37,10 +37,20 @@ async function discover(event) {
     const path = `/api/playground/session/${await openSession()}/discover`
     const body = JSON.stringify({ query, limit: 8 })
     await fetch(path, { method: 'POST', headers, body }).then(read)
-  } finally {
-    // The page shows what it found, or why it found nothing.
-    location.assign(`${form.action}?${new URLSearchParams({ q: query })}`)
+  } catch (fault) {
+    // The gateway is away, and its page would be too.
+    if (!(/** @type {any} */ (fault).problem)) return away(form)
   }
+  // The page shows what it found, or why it found nothing.
+  location.assign(`${form.action}?${new URLSearchParams({ q: query })}`)
+}
+
+/** @param {HTMLFormElement} form */
+function away(form) {
+  const { away = '' } = form.dataset
+  form.parentElement?.querySelector('.note')?.remove()
+  form.after(element('p', away, 'note'))
+  announce(away)
 }
 
 document

@@ -1,6 +1,6 @@
 // Shows what is to be corrected while a card or a form is typed.
 
-import { parse } from './page.js'
+import { announce, parse } from './page.js'
 
 /** Milliseconds without a keystroke after which the form is checked. */
 const pause = 500
@@ -20,7 +20,11 @@ async function check() {
     const answer = await fetch(form.action, { method: 'POST', body, signal })
     const after = parse(await answer.text()).getElementById('findings')
     const before = document.getElementById('findings')
-    if (!signal.aborted && after && before) before.replaceWith(document.adoptNode(after))
+    if (signal.aborted || !after || !before) return
+    // Somebody is typing.
+    after.querySelector('[autofocus]')?.removeAttribute('autofocus')
+    before.replaceWith(document.adoptNode(after))
+    announce(after.querySelector('.note')?.textContent ?? '')
   } catch {
     // The gateway is away, or more was typed: the button shows what is wrong.
   }

@@ -7,7 +7,7 @@ import { median, type Row } from './support/measure.ts'
 
 const rounds = 9
 const repeats = 500
-const scripts = { page: '/p', play: '/p', publish: '/p' }
+const scripts = { page: '/p', call: '/p', play: '/p', publish: '/p' }
 const assets = {
   style: '/s',
   theme: '/t',

@@ -40,7 +40,7 @@ export function paramOf({ request }: PageExchange, name: string): string {
 
 /** Pages to which a sign-in leads back. Browsers read `%2e` in a path as a dot. */
 const own =
-  /^(?!.*(?:\.|%2[eE]){2})\/(?:me|publish|agent|search|connect|play|docs|status)(?:[/?][\w.~%/?=&+:@,-]*)?$/
+  /^(?!.*(?:\.|%2[eE]){2})\/(?:me|publish|agent|search|changes|connect|play|docs|status)(?:[/?][\w.~%/?=&+:@,-]*)?$/
 const thenSeconds = 900
 
 /** Remembers the page to which the sign-in leads back; an address elsewhere is ignored. */

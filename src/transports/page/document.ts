@@ -6,10 +6,10 @@ import { mark } from './mark.ts'
 /** The style of the pages of sign-in, light and dark: they load nothing but the font of the site. */
 const style = `
 @font-face{font-family:Inter;src:url(/-/sign-in/inter.woff2) format("woff2");font-weight:100 900;font-display:swap}
-:root{color-scheme:light dark;--paper:#fbfaf7;--surface:#fff;--ink:#1b2127;--soft:#4a535c;--line:#c9c4b9;--accent:#0b6670;--on:#fff;--wash:#e3f1f1;--bad:#b3261e}
-@media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
+:root{color-scheme:light dark;--paper:#fbfaf7;--surface:#fff;--ink:#1b2127;--soft:#4a535c;--line:#c9c4b9;--edge:#8f897d;--accent:#0b6670;--on:#fff;--wash:#e3f1f1;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--edge:#66727e;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:400 16px/1.55 Inter,system-ui,sans-serif}
+body{margin:0;background:var(--paper);color:var(--ink);font:400 1rem/1.55 Inter,system-ui,sans-serif}
 header{max-width:30rem;margin:0 auto;padding:16px 16px 0;display:flex;align-items:center;gap:10px;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em}
 header svg{width:28px;height:28px}
 .ring{stroke:var(--ink)}
@@ -27,7 +27,7 @@ code{font:.875em ui-monospace,Menlo,Consolas,monospace}
 .actions{display:flex;flex-wrap:wrap;gap:12px;margin:24px 0}
 button,.button{display:inline-block;min-height:44px;padding:10px 20px;border:1px solid var(--line);border-radius:8px;background:var(--surface);color:var(--ink);font:inherit;font-weight:550;text-decoration:none;cursor:pointer}
 .main{background:var(--accent);border-color:var(--accent);color:var(--on)}
-input[type=text]{display:block;width:100%;min-height:44px;padding:10px 12px;border:1px solid var(--line);border-radius:8px;background:var(--surface);color:var(--ink);font:1.25rem ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em}
+input[type=text]{display:block;width:100%;min-height:44px;padding:10px 12px;border:1px solid var(--edge);border-radius:8px;background:var(--surface);color:var(--ink);font:1.25rem ui-monospace,Menlo,Consolas,monospace;letter-spacing:.08em}
 a{color:var(--accent)}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 `

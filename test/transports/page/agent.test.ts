@@ -475,7 +475,7 @@ describe('the filters of a search', () => {
     const { text } = await open('/search?q=weather&package_type=oci&license=mit')
     expect(text).toContain('Nothing here does that.')
     expect(text).toMatch(/fits? without the filters:/)
-    expect(text).toContain('<a href="/agent/com.example.weather">')
+    expect(text).toContain('href="/agent/com.example.weather"')
     expect(text).toContain('<a class="chip" href="/search?q=weather&amp;license=mit">Lift: Package</a>')
     expect((await open('/search?q=weather')).text).not.toContain('without the filters')
   })

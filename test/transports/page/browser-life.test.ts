@@ -143,6 +143,7 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
       await choose('Protocol', 'Envelope')
       // What is to be corrected is shown while one types.
       await page.locator('#findings .note').waitFor()
+      expect(await page.textContent('#announcement')).toBe(await page.textContent('#findings .note'))
       await press('Publish to STAGE')
       await saysDone(page, 'It is listed in STAGE')
 

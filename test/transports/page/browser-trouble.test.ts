@@ -12,6 +12,9 @@ const run = 'a'.repeat(40)
 /** Patterns that a browser would try for longer than anybody waits. */
 const patterns = ['^(a+)+$', '^(a|a)*$', '^(?:a+){2,}$', `^${'a?'.repeat(40)}${run}$`, '^(.*a){20}$']
 
+/** Ends the calls of the agent that waits. */
+const released = Promise.withResolvers<void>()
+
 let agent: EnvelopeAgent
 let home: TestGateway
 let browser: Browser
@@ -20,11 +23,12 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
   beforeAll(async () => {
     agent = await serveEnvelopes(({ action, params }, response) => {
       if (action === 'dies') return void response.destroy()
+      if (action === 'waits') return void released.promise.then(() => answerJson(response, { action }))
       answerJson(response, action === 'large' ? { text: 'x'.repeat(5_000_000) } : { action, params })
     })
     home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }, { logins: [instantLogin()] })
     const properties = { say: { type: 'string' } }
-    const names = ['repeat', 'dies', 'large']
+    const names = ['repeat', 'dies', 'large', 'waits']
     const endpoints = [{ protocol: 'envelope', url: agent.url }] as const
     await list(home, {
       package_name: 'com.example.echo',
@@ -128,6 +132,54 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
   )
 
   test(
+    'a call that is slow says so, and whoever presses twice calls once',
+    async () => {
+      await using opened = await openSignedIn(echo)
+      const { page } = opened
+      const { call, answer } = await formOf(page, 'waits')
+      const before = agent.received.length
+      await call()
+      await answer.getByText('Calling').waitFor()
+      expect(await page.textContent('#announcement')).toMatch(/^Calling/)
+      await call()
+      released.resolve()
+      await answer.locator('pre').waitFor()
+      expect(agent.received.length - before).toBe(1)
+      // A screen reader is told that there is an answer, and does not read all of it.
+      expect(await page.textContent('#announcement')).toMatch(/^\d+ ms$/)
+    },
+    timeout,
+  )
+
+  test(
+    'a form whose answer is slow is sent once, however often its button is pressed',
+    async () => {
+      await using opened = await openSignedIn('/me/keys')
+      const { page } = opened
+      const gate = Promise.withResolvers<void>()
+      const posts: string[] = []
+      await page.route('**/me/keys', async (route) => {
+        posts.push(route.request().method())
+        await gate.promise
+        await route.continue()
+      })
+      const create = page.getByRole('button', { name: 'Create a key' })
+      const { x = 0, y = 0 } = (await create.boundingBox()) ?? {}
+      for (let time = 0; time < 3; time++) {
+        await page.mouse.click(x + 9, y + 9)
+        await expect.poll(() => posts.length).toBeGreaterThan(0)
+      }
+      gate.resolve()
+      await page.waitForSelector('#secret')
+      expect(posts).toEqual(['POST'])
+      // The page that follows sends its own form.
+      await create.click()
+      await page.waitForSelector('.rows > li:nth-child(2)')
+    },
+    timeout,
+  )
+
+  test(
     'a session that ends before a call loses nothing that was typed, and the call is sent again in the next one',
     async () => {
       await using opened = await openSignedIn(echo)
@@ -150,6 +202,26 @@ describe.skipIf(!chromiumPath)('in Chromium, where something goes wrong', () => 
       await call()
       await answer.locator('pre').waitFor()
       expect(agent.received.at(-1)?.params).toEqual({ say: 'typed before' })
+    },
+    timeout,
+  )
+
+  test(
+    'a text is copied where the gateway is reached by http from another machine',
+    async () => {
+      await using opened = await openPage(browser, `${home.url}/connect`)
+      const { page, reports } = opened
+      await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+      await page.goto(`${home.url}/connect`)
+      const button = page.getByRole('button', { name: 'Copy: Claude Code' })
+      await button.click()
+      await page.locator('#announcement', { hasText: 'Copied' }).waitFor()
+      expect(await button.evaluate('document.activeElement.dataset.copy')).toMatch(/claude-code$/)
+      await page.goto(`${home.url}/search`)
+      await page.focus('input[type=search]')
+      await page.keyboard.press('ControlOrMeta+v')
+      expect(await page.inputValue('input[type=search]')).toContain(`${home.url}/mcp`)
+      expect(reports).toEqual([])
     },
     timeout,
   )

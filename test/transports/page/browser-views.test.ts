@@ -175,10 +175,10 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     const { page, first } = opened
     const files = first.map((request) => new URL(request.url()).pathname.split('/').at(-1))
     expect(files.toSorted()).toEqual([
+      'call.js',
       'com.example.tides',
       'com.example.tides.png',
       'inter.woff2',
-      'page.js',
       'style.css',
       'theme.js',
     ])
@@ -221,6 +221,19 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     // The hints of the exports stand deeper: this one is of the page that was loaded anew.
     await page.waitForSelector('#steps > .hint')
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  }, 30_000)
+
+  test('a search of the console while the gateway is away says so, and keeps what was typed', async () => {
+    await using opened = await open('play', {})
+    const { page } = opened
+    await page.context().setOffline(true)
+    await page.fill('[data-discover] input', 'tides')
+    await page.click('[data-discover] button')
+    await page.locator('[data-discover] .note', { hasText: 'The gateway cannot be reached.' }).waitFor()
+    expect(await page.inputValue('[data-discover] input')).toBe('tides')
+    await page.context().setOffline(false)
+    await page.click('[data-discover] button')
+    await page.waitForURL(`${home.url}/play?q=tides`)
   }, 30_000)
 
   test('a search of the guides answers as one types, and keys lead into a guide', async () => {

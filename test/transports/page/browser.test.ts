@@ -72,7 +72,9 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
   test('search answers as one types, and keys walk through the agents', async () => {
     await using opened = await openPage('/search')
     const { page, reports } = opened
-    await page.keyboard.press('/')
+    await page.keyboard.press('k')
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY')
+    await page.keyboard.press('Control+k')
     await page.keyboard.type('swans')
     await page.waitForURL(`${home.url}/search?q=swans`)
     expect((await found(page))[0]).toMatch(/^Swans/)
@@ -126,6 +128,22 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect(reports).toEqual([])
   }, 30_000)
 
+  test('a README that was opened while the gateway was away is read when it is opened again', async () => {
+    await using opened = await openPage('/agent/com.example.swans')
+    const { context, page, reports } = opened
+    const summary = page.locator('summary', { hasText: 'README' })
+    const failed = page.waitForEvent('requestfailed')
+    await context.setOffline(true)
+    await summary.click()
+    await failed
+    await page.getByRole('link', { name: 'Read it' }).waitFor()
+    await context.setOffline(false)
+    await summary.click()
+    await summary.click()
+    await page.waitForSelector('details .prose h3')
+    expect(reports.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
+  }, 30_000)
+
   describe('from the front page', () => {
     /** The front page, and how often its visitor presses the mouse from there on. */
     async function openFront() {
@@ -141,7 +159,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
 
     /** The key of the field leads into it, so that a search takes no click. */
     async function search(page: Page, query: string) {
-      await page.keyboard.press('/')
+      await page.keyboard.press('Control+k')
       await page.keyboard.type(query)
       await page.keyboard.press('Enter')
       await page.waitForURL(/\/search\?q=/)

@@ -64,6 +64,83 @@ test('whoever is not signed in signs in first, and comes back to the same page',
   expect(back.headers.get('cache-control')).toBe('private, no-store')
 })
 
+test('an owner sees the agent as readers will, comes back from there, and reads what readers reported', async () => {
+  const package_name = 'com.lea-tides.tables'
+  const managed = `${home.url}/me/agents/${package_name}`
+  const { browser, page } = await visitor('lea', '/publish?way=form')
+  const staged = await browser.submit(page, { ...agent, package_name, do: 'publish' })
+  const preview = await browser.open(`${home.url}/agent/${package_name}`)
+  expect(staged.links).toContain(`/agent/${package_name}`)
+  expect(preview.links).toContain(`/me/agents/${package_name}`)
+
+  const { store } = home.gateway
+  await store.write(async (writer) => {
+    const entry = await writer.entry({ package_name })
+    if (entry) await writer.put({ ...entry, state: 'ACTIVE' })
+  })
+  const { browser: reader } = await visitor('tom')
+  const report = await reader.open(`${home.url}/agent/${package_name}/report`)
+  await reader.submit(report, { reason: 'broken', detail: 'It <b>never</b> answers.' }, report.forms.at(-1))
+  const { text } = await browser.open(managed)
+  expect(text).toContain('broken: It &lt;b&gt;never&lt;/b&gt; answers.')
+  expect(text).toContain('a reader')
+  expect(text).not.toContain('<code>tom</code>')
+
+  // A stranger is not shown forms that would all be refused.
+  expect((await reader.open(`${home.url}/agent/${package_name}`)).links).not.toContain(
+    `/me/agents/${package_name}`,
+  )
+  const { status, forms } = await reader.open(managed)
+  expect([status, forms]).toEqual([403, []])
+})
+
+test('an owner of more agents than a page shows reaches all of them', async () => {
+  const { browser, page } = await visitor('max')
+  const owner = { issuer: login.issuer, subject: 'max', namespace: null }
+  const { revision } = await home.gateway.store.write(async (writer) => {
+    for (let at = 0; at < 103; at++) {
+      const state = at < 101 ? 'ACTIVE' : 'STAGE'
+      await writer.put(sampleEntry({ package_name: `com.max.agent-${at}`, owner, state }))
+    }
+  })
+  await home.gateway.follower.caughtUp(revision)
+  const names = ({ links }: Visited) => links.filter((link) => link.startsWith('/me/agents/'))
+  const first = await browser.open(page.url)
+  expect(names(first)).toHaveLength(102)
+  const next = first.links.find((link) => link.startsWith('/me?')) ?? ''
+  const second = await browser.open(home.url + next)
+  expect(new Set([...names(first), ...names(second)]).size).toBe(103)
+  expect(second.links).toContain('/me')
+})
+
+test('a key that may do nothing is refused', async () => {
+  const { browser } = await visitor('kim', '/me/keys')
+  const page = await browser.open(`${home.url}/me/keys`)
+  const form = page.forms.at(-1)
+  const { scopes: _, ...fields } = form?.fields ?? {}
+  const refused = await browser.submit(page, {}, { action: '/me/keys', fields })
+  expect([refused.status, refused.text.includes('Choose what the key may do.')]).toEqual([400, true])
+})
+
+test('a key that would last too long is refused at its field, in days', async () => {
+  const { browser, page } = await visitor('kim', '/me/keys')
+  for (const days of ['0', '366', 'soon']) {
+    const refused = await browser.submit(page, { days }, page.forms.at(-1))
+    expect([refused.status, refused.text.includes('id="f-days-fault">From 1 to 365.<')]).toEqual([400, true])
+  }
+})
+
+test.each(['/agent/svc.utility.reader', '/search?q=fold+paper&license=mit', '/docs/calling', '/changes'])(
+  'who signs in at the head of %s stays there',
+  async (path) => {
+    const browser = new Browser(home.url)
+    const { links } = await browser.open(home.url + path)
+    const link = links.find((each) => each.startsWith('/sign-in')) ?? ''
+    const back = await signIn(browser, await browser.open(home.url + link))
+    expect([back.status, back.url]).toEqual([200, home.url + path])
+  },
+)
+
 test.each([
   '//evil.example/me',
   'https://evil.example/',
@@ -248,7 +325,7 @@ test('of two owners who change an agent, the later one sees what was typed, and 
   await ann.submit(staged, byAnn, formWith(staged, 'update'))
   const late = await ben.submit(shown, byBen, formWith(shown, 'update'))
   expect([late.status, late.text.includes('precondition_failed')]).toEqual([412, true])
-  expect(late.text).toContain('<h1>Of Ann</h1>')
+  expect(late.text).toContain('<h1 dir="auto">Of Ann</h1>')
   expect(late.text).toContain('value="Of Ben"')
   await ben.submit(late, byBen, formWith(late, 'update'))
   expect((await ann.open(`${home.url}/me/agents/com.team.forecast`)).text).toContain('By Ben.')
@@ -359,6 +436,15 @@ test('the operator approves packages, and makes no key with the rights of the op
   const refused = await browser.submit(keys, { label: 'lasting', scopes: 'admin' })
   expect([refused.status, refused.text.includes('<code>forbidden</code>')]).toEqual([403, true])
   expect((await browser.open(`${home.url}/me/keys`)).text).not.toContain('lasting')
+})
+
+test('the operator sees at the status why the gateway needs them, and nobody else does', async () => {
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const browser = new Browser(home.url)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  expect((await browser.open(`${home.url}/status`)).text).toContain('For admins')
+  const { browser: other } = await visitor('zoe')
+  expect((await other.open(`${home.url}/status`)).text).not.toContain('For admins')
 })
 
 test('what the command line of this machine publishes belongs to the person whom it signs in', async () => {

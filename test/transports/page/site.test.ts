@@ -164,6 +164,19 @@ describe('the page of a search', () => {
     expect(text).toContain('<input type="hidden" name="license" value="mit">')
   })
 
+  test('is in the order that one chooses, which a new search keeps', async () => {
+    const { text } = await open('/search?q=folds+paper+swans')
+    expect(text).toContain('<a href="/search?q=folds+paper+swans" aria-current="true">Best first</a>')
+    expect(text).toContain('<a href="/search?q=folds+paper+swans&amp;sort=name">By name</a>')
+    const named = await open('/search?q=folds+paper+swans&sort=name')
+    expect(named.text).toContain('sort=name" aria-current="true">By name</a>')
+    expect(named.text).toContain('<input type="hidden" name="sort" value="name">')
+    // Without words none is better than another.
+    const all = await open('/search')
+    expect(all.text).toContain('<a href="/search" aria-current="true">Newest first</a>')
+    expect(all.text).not.toContain('Best first')
+  })
+
   test('helps where nothing fits', async () => {
     const { text } = await open('/search?q=zzqqxx&license=mit')
     expect(text).toContain('Nothing here does that.')

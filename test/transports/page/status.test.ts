@@ -41,7 +41,7 @@ describe('the page of the status', () => {
 
 describe('the console', () => {
   test('offers the agents that a session may call, and leads to the pages of others', async () => {
-    expect(await open('/play')).toContain('href="/play?agent=svc.utility.wiki"')
+    expect(await open('/play')).toContain('href="/play?agent=svc.utility.wiki#call"')
     const found = await open('/play?q=tides')
     expect(found).toContain('href="/agent/com.example.tides"')
     expect(found).not.toContain('href="/play?q=tides&amp;agent=com.example.tides"')

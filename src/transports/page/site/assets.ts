@@ -17,10 +17,10 @@ export interface AssetFiles {
 /** The parts of the style sheet, in their order. */
 const styles = ['base', 'search', 'agent', 'me', 'docs', 'status', 'play'] as const
 
-/** The scripts of single pages, each with the one of all pages in it: one request less. */
-const scripts = ['play', 'publish'] as const
+/** The scripts of single pages, each in one file with the one of all pages: one request less. */
+const scripts = { call: ['call'], play: ['call', 'play'], publish: ['publish'] } as const
 
-export type ScriptName = (typeof scripts)[number]
+export type ScriptName = keyof typeof scripts
 
 const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
@@ -46,10 +46,10 @@ interface Assets {
   readonly mount: Mount
 }
 
-/** One module of two, of which the second imports the first; a block keeps its names apart. */
-function joined(first: Buffer, second: Buffer): Buffer {
-  const own = second.toString().replace(/^import .*$/m, '')
-  return Buffer.from(`${first.toString().replaceAll(/^export /gm, '')}{\n${own}}\n`)
+/** One module of several, which import the first; blocks keep the names of the others apart. */
+function joined(first: Buffer, others: readonly Buffer[]): Buffer {
+  const blocks = others.map((each) => `{\n${each.toString().replace(/^import .*$/m, '')}}\n`)
+  return Buffer.from(first.toString().replaceAll(/^export /gm, '') + blocks.join(''))
 }
 
 /** A script or a style as browsers get it: without comments and indents. */
@@ -70,7 +70,10 @@ export function openAssets(
     ['inter.woff2', readFileSync(font)],
     ['icon.svg', icon],
     ...['theme.js', 'page.js'].map((name) => [name, bare(read(name))] as const),
-    ...scripts.map((name) => [`${name}.js`, bare(joined(read('page.js'), read(`${name}.js`)))] as const),
+    ...Object.entries(scripts).map(([name, parts]) => {
+      const others = parts.map((part) => read(`${part}.js`))
+      return [`${name}.js`, bare(joined(read('page.js'), others))] as const
+    }),
   ])
   const hash = createHash('sha256')
   for (const content of files.values()) hash.update(content)
@@ -80,7 +83,12 @@ export function openAssets(
     paths: {
       style: pathOf('style.css'),
       theme: pathOf('theme.js'),
-      scripts: { page: pathOf('page.js'), play: pathOf('play.js'), publish: pathOf('publish.js') },
+      scripts: {
+        page: pathOf('page.js'),
+        call: pathOf('call.js'),
+        play: pathOf('play.js'),
+        publish: pathOf('publish.js'),
+      },
       icon: pathOf('icon.svg'),
       inlineIcon: `data:image/svg+xml,${encodeURIComponent(icon.toString().trim())}`,
       font: pathOf('inter.woff2'),

@@ -1,6 +1,7 @@
 import type { Failure } from '../../../../schemas/failure.ts'
 import { type Html, html } from '../html.ts'
 import { hintText } from './hint.ts'
+import { readFirst } from './parts.ts'
 import type { Visit } from './view.ts'
 import { words } from './words.ts'
 
@@ -38,8 +39,8 @@ export function field(options: FieldOptions, { values, failure }: Typed): Html {
     choices !== undefined
       ? html`<select ${common}>${choices.map(([each, text]) => html`<option value="${each}"${each === value && html` selected`}>${text}</option>`)}</select>`
       : rows !== undefined
-        ? html`<textarea ${common} rows="${rows}" spellcheck="false">${value}</textarea>`
-        : html`<input type="${type}" ${common} value="${value}" autocomplete="${autocomplete}">`
+        ? html`<textarea ${common} dir="auto" rows="${rows}" spellcheck="false">${value}</textarea>`
+        : html`<input type="${type}" ${common} dir="auto" value="${value}" autocomplete="${autocomplete}">`
   return html`<div><label for="${id}">${label}</label>${required && html` <span class="required">${words.required}</span>`}${control}${hint !== undefined && html`<p id="${id}-hint">${hint}</p>`}${fault !== undefined && html`<p class="wrong" id="${id}-fault">${fault}</p>`}</div>`
 }
 
@@ -56,12 +57,22 @@ function faultOf(failure: Failure | undefined, place: string): string | undefine
   return errors && errors.length > 0 ? errors.map(({ detail }) => detail).join(' ') : undefined
 }
 
-/** What is wrong with a form as a whole. */
-export function problem({ failure }: Typed): Html | false {
+/** What is wrong with a form as a whole, and in which of its fields; the page is read from there. */
+export function problem({ values, failure }: Typed): Html | false {
   if (!failure) return false
   const { message, details, code } = failure
-  const errors = details.errors?.filter(({ detail }) => !message.endsWith(detail)) ?? []
-  return html`<div class="note bad" role="alert"><p><strong>${message}</strong></p>${errors.map(({ pointer, detail }) => html`<p><code>${pointer}</code> ${detail}</p>`)}${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+  const { errors = [] } = details
+  // The message of an input that is wrong names the place of its first error, for programs.
+  const isFirst = errors.some(({ pointer, detail }) => message === `${pointer}: ${detail}`)
+  const shown = isFirst ? errors : errors.filter(({ detail }) => !message.endsWith(detail))
+  return html`<div class="note bad" role="alert"${readFirst}><p><strong>${isFirst ? words.wrong : message}</strong></p>${shown.map(({ pointer, detail }) => html`<p>${placeOf(pointer, values)}: ${detail}</p>`)}${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}<p class="hint"><a href="/docs/errors#${code}"><code>${code}</code></a></p></div>`
+}
+
+/** A link to the field at a JSON Pointer; the pointer itself where the form has no such field. */
+function placeOf(pointer: string, values: URLSearchParams): Html {
+  const [, name = ''] = pointer.split('/')
+  if (!values.has(name)) return html`<code>${pointer}</code>`
+  return html`<a href="#f-${name}">${name.replaceAll('_', ' ')}</a>`
 }
 
 interface ButtonOptions {
@@ -69,14 +80,28 @@ interface ButtonOptions {
   readonly label: string
   readonly fields?: Readonly<Record<string, string>>
   readonly isMain?: boolean
+  /** What it is about, where several such buttons stand below each other. */
+  readonly of?: string
 }
 
 /** A form that is one button. */
 export function button(
   { token }: Visit,
-  { action, label, fields = {}, isMain = false }: ButtonOptions,
+  { action, label, fields = {}, isMain = false, of }: ButtonOptions,
 ): Html {
-  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}">${label}</button></form>`
+  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}"${named(label, of)}>${label}</button></form>`
+}
+
+/** A button for what cannot be undone, which is opened first. `sure` is the label of the button. */
+export function sureButton(
+  visit: Visit,
+  { label, sure, of, ...options }: ButtonOptions & { readonly sure: string },
+): Html {
+  return html`<details class="sure"><summary${named(label, of)}>${label}</summary>${button(visit, { ...options, label: sure, ...(of !== undefined && { of }) })}</details>`
+}
+
+function named(label: string, of: string | undefined): Html | false {
+  return of !== undefined && html` aria-label="${label}: ${of}"`
 }
 
 /** Fields that are sent as they are. */

@@ -67,9 +67,14 @@ function oneCall(base: string) {
     ],
   ] as const
   return html`<div class="demo">
-<div class="tabs">${calls.map(([id, label], index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
+<div class="tabs" role="radiogroup" aria-label="${words.one_call}">${calls.map(([id, label], index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
 ${calls.map(
-  ([id, label, line, body]) => html`<pre class="say-${id}" tabindex="0" aria-label="${label}">${line}
+  ([
+    id,
+    label,
+    line,
+    body,
+  ]) => html`<pre class="say-${id}" tabindex="0" role="group" aria-label="${label}">${line}
 
 ${jsonOf(body)}</pre>`,
 )}

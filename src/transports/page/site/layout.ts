@@ -7,8 +7,11 @@ import { changeWords, words } from './words.ts'
 
 const half = html`<svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="8" cy="8" r="6.5" fill="none" stroke="currentColor" stroke-width="1.5"/><path d="M8 1.5v13a6.5 6.5 0 0 0 0-13z" fill="currentColor"/></svg>`
 
-/** A whole page of the site, with its head and foot. `visitor` is unknown while it could not be read. */
-export function layout(view: View, visitor: Visitor | undefined, assets: AssetPaths): string {
+/**
+ * A whole page of the site, with its head and foot. `visitor` is unknown while it could not be read; `here` is the
+ * address to which a sign-in leads back.
+ */
+export function layout(view: View, visitor: Visitor | undefined, assets: AssetPaths, here = '/'): string {
   const { title, description = words.lead, main, place, script, head } = view
   const current = (name: Place) => name === place && html` aria-current="page"`
   return html`<!DOCTYPE html>
@@ -38,19 +41,20 @@ export function layout(view: View, visitor: Visitor | undefined, assets: AssetPa
 <li class="wide"><a href="/play"${current('play')}>${words.play.title}</a></li>
 <li class="wide"><a href="/docs"${current('docs')}>${words.docs.title}</a></li>
 </ul></nav>
-${account(visitor, current('account'))}
+${account(visitor, current('account'), here)}
 <button class="round" type="button" data-theme-switch aria-label="${words.theme}">${half}</button>
 </div></header>
 <main id="main" class="wrap">
 ${main}
 </main>
-<footer class="foot"><div class="wrap"><span>${words.product}</span><span class="skip" role="status" id="copied"></span><a class="narrow" href="/publish">${words.me.publish}</a><a class="narrow" href="/play">${words.play.title}</a><a href="/docs">${words.docs.title}</a><a href="/docs/api">${words.api.title}</a><a href="/docs/errors">${words.api.errors}</a><a href="/status">${words.status.title}</a><a href="/llms.txt">llms.txt</a><a href="/.well-known/agent-card.json">Agent card</a></div></footer>
+<footer class="foot"><div class="wrap"><span>${words.product}</span><span class="skip" role="status" id="announcement"></span><a class="narrow" href="/publish">${words.me.publish}</a><a class="narrow" href="/play">${words.play.title}</a><a href="/docs">${words.docs.title}</a><a href="/docs/api">${words.api.title}</a><a href="/docs/errors">${words.api.errors}</a><a href="/status">${words.status.title}</a><a href="/llms.txt">llms.txt</a><a href="/.well-known/agent-card.json">Agent card</a></div></footer>
 </body>
 </html>
 `.html
 }
 
-function account(visitor: Visitor | undefined, current: Html | false): Html {
+function account(visitor: Visitor | undefined, current: Html | false, here: string): Html {
   if (visitor?.person) return html`<a class="account" href="/me"${current}>${visitor.person.name}</a>`
-  return html`<a class="account" href="/sign-in">${visitor?.expired ? words.sign_in_again : words.sign_in}</a>`
+  const then = here !== '/' && `?then=${encodeURIComponent(here)}`
+  return html`<a class="account" href="/sign-in${then}" rel="nofollow">${visitor?.expired ? words.sign_in_again : words.sign_in}</a>`
 }

@@ -110,7 +110,7 @@ export function siteMounts(
     }),
     ...callMounts(site),
     ...meMounts(site),
-    page('/status', async ({ ask }) => statusView(await ask('get_status', {}))),
+    page('/status', async ({ operate }) => statusView(await operate('get_status', {}))),
     ...playMounts(site),
     ...docMounts(context, site, files),
     ...feedMounts(context, paths),

@@ -14,9 +14,9 @@ export function searchField(
 ): Html {
   // The script fills the list with names while one types.
   const list = suggests && html`<datalist id="names"></datalist>`
-  return html`<form class="field" role="search" action="${path}">
-${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000"${suggests && html` list="names"`}>${list}
-${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">/</kbd><button class="button main">${words.search}</button>
+  return html`<form class="field" role="search" action="${path}" data-away="${words.faults.away}">
+${magnifier}<input type="search" name="q" value="${query}" placeholder="${label}" aria-label="${label}" autocomplete="off" maxlength="1000" aria-keyshortcuts="Control+K Meta+K"${suggests && html` list="names"`}>${list}
+${filters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<kbd aria-hidden="true">${words.search_keys}</kbd><button class="button main">${words.search}</button>
 </form>`
 }
 
@@ -80,9 +80,12 @@ export function copyButton(id: string, what?: string): Html {
   return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}"${label}>${words.copy}</button>`
 }
 
+/** Attributes of what a form has led to: its page is read and scrolled to from there. */
+export const readFirst = html` tabindex="-1" autofocus`
+
 /** A secret that is shown this one time. */
 export function secretOnce(label: string, secret: string): Html {
-  return html`<section class="card"><h2>${label}</h2>${copyable('secret', secret)}</section>`
+  return html`<section class="card"${readFirst}><h2>${label}</h2>${copyable('secret', secret)}</section>`
 }
 
 /** A text whose parts between backquotes are code. */

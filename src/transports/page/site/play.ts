@@ -7,7 +7,7 @@ import type { Mount } from '../../http/app.ts'
 import { type Html, html } from '../html.ts'
 import { isOpenToTry } from './agent/agent.ts'
 import { callForm } from './agent/form.ts'
-import { colouredJson, copyable, pageOf, searchField, signOf, stateOf } from './parts.ts'
+import { colouredJson, copyable, pageOf, searchField, shortened, signOf, stateOf } from './parts.ts'
 import type { PageFrame } from './site.ts'
 import { queryOf, type View, type Visit } from './view.ts'
 import { words } from './words.ts'
@@ -102,7 +102,7 @@ function findOf(hit: Found, query: string, current: string | undefined): Html {
   const here = `/play?${new URLSearchParams({ ...(query !== '' && { q: query }), agent: package_name })}`
   const isOpen = isOpenToTry(hit)
   const isCurrent = package_name === current && html` aria-current="true"`
-  return html`<li><a href="${isOpen ? here : pageOf(package_name)}"${isCurrent}><strong>${name}</strong>${stateOf(hit)}<span>${isOpen ? description : text.elsewhere}</span></a></li>`
+  return html`<li><a href="${isOpen ? `${here}#call` : pageOf(package_name)}"${isCurrent}><strong dir="auto">${shortened(name)}</strong>${stateOf(hit)}<span dir="auto">${isOpen ? description : text.elsewhere}</span></a></li>`
 }
 
 function chosen(entry: EntryDetail, search: URLSearchParams): Html {
@@ -113,11 +113,11 @@ function chosen(entry: EntryDetail, search: URLSearchParams): Html {
     const address = new URLSearchParams(search)
     address.set('capability', candidate.name)
     const isCurrent = candidate === capability && html` aria-current="true"`
-    return html`<a class="chip" href="/play?${String(address)}"${isCurrent}><code>${candidate.name}</code></a>`
+    return html`<a class="chip" href="/play?${String(address)}#call"${isCurrent}><code>${candidate.name}</code></a>`
   })
-  return html`<h2 class="title">${text.call_of(name)}</h2>
+  return html`<h2 class="title" id="call">${text.call_of(shortened(name))}</h2>
 ${capabilities.length > 1 && html`<nav class="chips" aria-label="${text.capabilities}">${links}</nav>`}
-${capability && html`<p class="text">${capability.description}</p>`}
+${capability && html`<p class="text" dir="auto">${capability.description}</p>`}
 ${capability && isOpenToTry(entry) ? callForm(package_name, capability, 0) : html`<p><a class="button" href="${pageOf(package_name)}">${text.elsewhere}</a></p>`}`
 }
 
@@ -128,7 +128,7 @@ function stepsView(session: string, steps: readonly Step[], exported: readonly E
 /** What a script replaces after each call. */
 function stepList(session: string, steps: readonly Step[], exported: readonly Exported[]): Html {
   const shown = steps.slice(-maxSteps)
-  return html`<div id="steps" role="status">
+  return html`<div id="steps">
 <h2>${text.steps}</h2>
 ${steps.length === 0 ? html`<p class="hint">${text.no_steps}</p>` : html`<ol>${shown.map((step) => stepOf(step, step === steps.at(-1)))}</ol>`}
 ${

@@ -2,7 +2,7 @@ import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
-import { howToFill, pageOf, searchField, stateOf, tryOut } from './parts.ts'
+import { howToFill, pageOf, searchField, shortened, stateOf, tryOut } from './parts.ts'
 import type { View } from './view.ts'
 import { countOf, railFilters, words } from './words.ts'
 
@@ -32,7 +32,7 @@ ${searchField(query, inForce)}
 <div id="results" class="found">
 <nav class="rail" aria-label="${words.filters}">${rail(found, search)}</nav>
 <div>
-<div class="bar"><span role="status"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><span>${search.get('sort') === 'newest' ? words.newest_first : query === '' ? '' : words.best_first}</span></div>
+<div class="bar"><span id="count"><strong>${countOf(found.total)}</strong> ${words.agents(found.total)}</span><nav class="orders" aria-label="${words.order}">${orders(search)}</nav></div>
 ${corrections(found, search)}
 ${found.notice !== undefined && found.agents.length > 0 && html`<p class="note">${found.notice}</p>`}
 ${found.degraded !== undefined && html`<p class="note">${found.degraded}</p>`}
@@ -41,6 +41,19 @@ ${pages(found, search)}
 </div>
 </div>`
   return { title: query === '' ? words.browse : query, main, place: 'browse' }
+}
+
+/** The orders to choose from. Without words no agent fits better than another, and the newest come first. */
+function orders(search: URLSearchParams): Html[] {
+  const usual = search.has('q') ? 'relevance' : 'newest'
+  const sort = search.get('sort') ?? usual
+  const present = sort === 'relevance' ? usual : sort
+  return Object.entries(words.orders)
+    .filter(([name]) => name !== 'relevance' || search.has('q'))
+    .map(([name, label]) => {
+      const address = addressOf(search, 'sort', name === usual ? null : name)
+      return html`<a href="${address}"${name === present && html` aria-current="true"`}>${label}</a>`
+    })
 }
 
 /** What the search changed in the words, with the search for the words as they are written. */
@@ -67,9 +80,9 @@ function hits({ agents }: SearchOutput): Html[] {
 function hit(agent: Found, mark: RegExp | undefined): Html {
   const { package_name, name, description, match, confidence } = agent
   return html`<article class="hit">
-<div><h2><a href="${pageOf(package_name)}">${name}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
+<div><h2><a href="${pageOf(package_name)}" dir="auto">${shortened(name)}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
 ${stateOf(agent)}
-${description !== '' && html`<p class="text">${marked(description, mark)}</p>`}
+${description !== '' && html`<p class="text" dir="auto">${marked(description, mark)}</p>`}
 ${match && html`<p class="why">${why(match, confidence)}</p>`}
 </article>`
 }
@@ -155,7 +168,7 @@ function addressOf(search: URLSearchParams, name: string, value: string | null):
 /** What to do where nothing fits: lift a filter, or all of them, or say it in other words. */
 function empty(search: URLSearchParams, { listed, nearby }: Partial<Beside> = {}): Html {
   const query = search.get('q') ?? ''
-  const isFiltered = [...search.keys()].some((name) => !['q', 'cursor', 'exact'].includes(name))
+  const isFiltered = [...search.keys()].some((name) => !['q', 'cursor', 'exact', 'sort'].includes(name))
   const path = isFiltered ? `/search?q=${encodeURIComponent(query)}` : '/search'
   const inForce = railFilters.filter(({ name }) => search.has(name))
   const lifts =

@@ -98,7 +98,9 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
         'X-Request-Id': id,
         Vary: 'Accept, Cookie',
       }
-      await sendCoded(request, response, view.status ?? 200, layout(view, visitor, paths), all, charge)
+      // What a form was sent to may be no page.
+      const page = layout(view, visitor, paths, isForm ? '/' : request.url)
+      await sendCoded(request, response, view.status ?? 200, page, all, charge)
     }
 
     try {

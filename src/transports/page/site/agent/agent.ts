@@ -8,6 +8,7 @@ import { withoutHidden } from '../../../../../schemas/text.ts'
 import type { VersionPage } from '../../../../../schemas/version.ts'
 import { type Html, html } from '../../html.ts'
 import { hintText } from '../hint.ts'
+import { isOwn, managePath } from '../me/agents.ts'
 import { copyable, copyButton, outside, pageOf, shortened, stateOf } from '../parts.ts'
 import type { View } from '../view.ts'
 import { agentWords as labels, titleOf, verificationWords, words } from '../words.ts'
@@ -54,6 +55,7 @@ ${description !== '' && html`<p class="lead" dir="auto">${description}</p>`}
 <div class="chips"><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${tags.slice(0, maxTags).map((tag) => html`<a class="chip" href="/search?tags=${encodeURIComponent(tag)}">${tag}</a>`)}</div>
 <p class="hint">${hintText(entry.callable_reason)}</p>
 ${noticesOf(entry)}
+${isOwn(entry) && html`<p><a class="button small" href="${managePath(package_name)}">${labels.manage}</a></p>`}
 </div>
 ${install !== undefined && html`<div class="use" id="use">${useIt(install)}</div>`}
 <div class="able-list">${capabilities(entry, token)}${asCode(entry, base, chosen)}${readmeOf(entry)}${isProbed(entry, history) && livenessOf(entry, history)}${recent(package_name, versions)}</div>
@@ -64,6 +66,7 @@ ${install !== undefined && html`<div class="use" id="use">${useIt(install)}</div
     ...(description !== '' && { description: description.slice(0, 200) }),
     main,
     place: 'browse',
+    script: 'call',
     head: head(entry, base),
   }
 }
@@ -87,7 +90,7 @@ function able(entry: EntryDetail, capability: Capability, place: number, token: 
   const canCall = isOpenToTry(entry) || (token !== '' && entry.callable !== 'no')
   const body = canCall ? callForm(entry.package_name, capability, place, token) : inputOf(capability)
   const code = `${pageOf(entry.package_name)}?capability=${encodeURIComponent(name)}#code`
-  return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code><span dir="auto">${withoutHidden(description)}</span></summary>
+  return html`<details class="able"${isOpen && html` open`}><summary><code dir="ltr">${name}</code> <span dir="auto">${withoutHidden(description)}</span></summary>
 <div class="body">${body}${calls.has(entry.callable) && entry.capabilities.length > 1 && html`<p class="hint"><a href="${code}">${labels.as_code_of}</a></p>`}</div></details>`
 }
 
@@ -107,7 +110,7 @@ function iconOf({ icon_url, package_name, name }: EntryDetail): Html {
 function readmeOf({ readme_url, package_name }: EntryDetail): Html {
   if (readme_url === null) return html``
   const page = `${pageOf(package_name)}/readme`
-  return html`<details class="able" data-load="${page}"><summary>${labels.readme}<span>${labels.readme_of}</span></summary><div class="body"><p><a href="${page}" rel="nofollow">${labels.readme_read}</a></p></div></details>`
+  return html`<details class="able" data-load="${page}"><summary>${labels.readme} <span>${labels.readme_of}</span></summary><div class="body"><p><a href="${page}" rel="nofollow">${labels.readme_read}</a></p></div></details>`
 }
 
 /** One call in each language, in tabs that need no script. */
@@ -120,8 +123,8 @@ function asCode(
   if (!capability || !calls.has(callable)) return html``
   const samples = samplesOf(base, package_name, capability)
   return html`<section id="code"><h2 class="title">${labels.as_code}</h2><p class="hint"><code dir="ltr">${capability.name}</code></p>
-<div class="demo code"><div class="tabs">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
-${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
+<div class="demo code"><div class="tabs" role="radiogroup" aria-label="${labels.as_code}">${samples.map(({ id, label }, index) => html`<label><input type="radio" name="say" id="say-${id}"${index === 0 && html` checked`}>${label}</label>`)}</div>
+${samples.map(({ id, label, text }) => html`<div class="copy say-${id}"><pre id="code-${id}" tabindex="0" role="group" aria-label="${label}">${text}</pre>${copyButton(`code-${id}`)}</div>`)}</div>
 <p class="hint">${labels.code_hint} ${labels.mcp_hint} <code>${base}/mcp</code>.</p></section>`
 }
 

@@ -33,10 +33,10 @@ interface Field {
  */
 export function callForm(agent: string, capability: Capability, place: number, token = ''): Html {
   const own = token !== '' && html` data-token="${token}"`
-  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" data-cut="${words.answer.cut('#')}" data-away="${words.faults.away}" novalidate>
+  return html`<form class="call" data-agent="${agent}" data-capability="${capability.name}"${own} data-number="${words.faults.number}" data-required="${words.faults.required}" data-pattern="${words.faults.pattern}" data-json="${words.faults.json}" data-cut="${words.answer.cut('#')}" data-away="${words.faults.away}" data-calling="${words.answer.calling}" novalidate>
 <div class="fields">${fieldsOf(capability, place).map(editable)}${wholeInput(capability, place)}</div>
 <p><button class="button main">${words.call}</button></p>
-<div class="answer" role="status"></div>
+<div class="answer"></div>
 </form>
 <noscript>${inputOf(capability)}${token !== '' && plainForm(agent, token, capability.name)}</noscript>`
 }
@@ -200,8 +200,8 @@ function control(field: Field): Html {
       format === 'text' || (typeof maxLength === 'number' && maxLength > maxLine && format === undefined)
     const kind = inputTypes.get(format as string) ?? 'text'
     if (isLong)
-      return html`<textarea ${common} rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
-    return html`<input type="${kind}" ${common}${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
+      return html`<textarea ${common} dir="auto" rows="3" placeholder="${placeholder}" data-kind="text"></textarea>`
+    return html`<input type="${kind}" ${common} dir="auto"${patternOf(schema)} placeholder="${placeholder}" data-kind="text">`
   }
   const isLines = isDrawn(schema)
   return html`<textarea ${common} rows="3" placeholder="${isLines ? words.one_a_line : 'JSON'}" data-kind="${isLines ? 'lines' : 'json'}" spellcheck="false"></textarea>`

@@ -73,7 +73,7 @@ export function foundView(query: string, hits: readonly DocHit[]): View {
   const main = html`<h1 class="skip">${words.docs.title}</h1>
 ${docsField(query)}
 <div id="results" class="matches">
-<div class="bar"><span role="status"><strong>${countOf(hits.length)}</strong> ${words.docs.found(hits.length)}</span></div>
+<div class="bar"><span id="count"><strong>${countOf(hits.length)}</strong> ${words.docs.found(hits.length)}</span></div>
 ${hits.length === 0 ? none : html`<div class="hits">${list}</div>`}
 </div>`
   return { title: query, description: words.docs.lead, main, place: 'docs' }

@@ -1,7 +1,7 @@
 import type { Credential, SignInAddress } from '../../../../../schemas/credential.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { button, field, hidden, type Typed, time } from '../fields.ts'
+import { field, hidden, sureButton, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -68,5 +68,5 @@ function withoutSecret({ values, ...rest }: Typed): Typed {
 
 function row(visit: Visit, { agent, kind, header, variable, sign_in, origin, created_at }: Credential): Html {
   const what = sign_in ? `${text.signed_in_at} ${sign_in.issuer}` : (variable ?? header)
-  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${text.kind[kind]} ${what} · ${text.sent_to} ${origin} · ${time(created_at)}</p></div>${button(visit, { action: path, label: text.forget, fields: { do: 'forget', agent } })}</li>`
+  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${text.kind[kind]} ${what} · ${text.sent_to} ${origin} · ${time(created_at)}</p></div>${sureButton(visit, { action: path, label: text.forget, sure: text.forget_now, of: agent, fields: { do: 'forget', agent } })}</li>`
 }

@@ -2,6 +2,7 @@ import { codes, Failure } from '../../../../../schemas/failure.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { problem, type Typed } from '../fields.ts'
+import { readFirst } from '../parts.ts'
 import type { Act, PageFrame, Render } from '../site.ts'
 import { queryOf, type View, type Visit } from '../view.ts'
 import { words } from '../words.ts'
@@ -29,15 +30,16 @@ export function memberView(
   content: Html,
   title?: string,
 ): View {
+  const name = title ?? places[path]
   const done = queryOf(visit.request).get('done')
   const notice = Object.entries(text.done).find(([name]) => name === done)?.[1]
   const main = html`<div class="mine">
 <nav class="rail" aria-label="${text.title}"><ul>${Object.entries(places).map(([address, label]) => html`<li><a href="${address}"${address === path && html` aria-current="page"`}>${label}</a></li>`)}</ul></nav>
-<div><h1>${title ?? places[path]}</h1>
-${notice !== undefined && html`<p class="note" role="status">${notice}</p>`}${problem(typed)}
+<div><h1 dir="auto">${name}</h1>
+${notice !== undefined && html`<p class="note" role="status"${readFirst}>${notice}</p>`}${problem(typed)}
 ${content}</div></div>`
   return {
-    title: title ?? places[path],
+    title: typed.failure ? `${words.wrong}: ${name}` : name,
     main,
     place: path === '/publish' ? 'publish' : 'account',
     ...(typed.failure && { status: codes[typed.failure.code].http }),

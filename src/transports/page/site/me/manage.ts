@@ -1,18 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { Endpoint } from '../../../../../schemas/entry-parts.ts'
+import { Failure } from '../../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
 import type { TransferOffer, TransferPage } from '../../../../../schemas/transfer.ts'
-import type { Finding } from '../../../../../schemas/trust.ts'
+import type { AuditEvent, Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { button, field, hidden, type Typed } from '../fields.ts'
+import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { hintText } from '../hint.ts'
-import { pageOf, stateOf } from '../parts.ts'
+import { pageOf, shortened, stateOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
-import { managePath } from './agents.ts'
+import { isOwn, managePath } from './agents.ts'
 import { filled, listed, memberMounts, memberView } from './frame.ts'
 
 const text = words.me
@@ -38,6 +39,8 @@ const acts: Readonly<
   delete: { action: 'delete' },
 }
 
+/** Events of the log that are shown. */
+const maxEvents = 20
 /** Offers among which the one of an agent is looked for. */
 const maxOffers = 100
 
@@ -51,9 +54,14 @@ export function manageMounts(site: PageFrame): Mount[] {
     async show(visit, typed) {
       const agent = String(visit.request.params.agent)
       const entry = await visit.ask<EntryDetail>('get_agent', { agent })
-      const { offers } = await visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers })
+      if (!isOwn(entry)) throw new Failure('forbidden', text.not_yours(agent))
+      const [{ offers }, { events }] = await Promise.all([
+        visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers }),
+        visit.ask<{ readonly events: readonly AuditEvent[] }>('audit', { agent, limit: maxEvents }),
+      ])
       const offer = offers.find(({ id }) => id === entry.id)
-      return memberView(visit, '/me', typed, contentOf(visit, entry, typed, offer), entry.name)
+      const content = contentOf({ visit, entry, typed, offer, events })
+      return memberView(visit, '/me', typed, content, shortened(entry.name))
     },
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
@@ -115,7 +123,15 @@ export function addressFields(typed: Typed, present?: Endpoint): Html {
 ${field({ name: 'protocol', label: text.protocol, choices: text.protocols, ...protocol }, typed)}`
 }
 
-function contentOf(visit: Visit, entry: EntryDetail, typed: Typed, offer: TransferOffer | undefined): Html {
+interface Content {
+  readonly visit: Visit
+  readonly entry: EntryDetail
+  readonly typed: Typed
+  readonly offer: TransferOffer | undefined
+  readonly events: readonly AuditEvent[]
+}
+
+function contentOf({ visit, entry, typed, offer, events }: Content): Html {
   const { package_name, state, verification_level, deprecated, suspended, revision } = entry
   const isStage = state === 'STAGE'
   const act = (name: string, label: string, isMain = false) =>
@@ -130,7 +146,7 @@ function contentOf(visit: Visit, entry: EntryDetail, typed: Typed, offer: Transf
 <div class="chips"><span class="chip">${isStage ? text.stage : text.active}</span><span class="chip">${stateOf(entry)}</span><span class="chip">${verificationWords[verification_level]}</span>${deprecated && html`<span class="chip">${text.deprecated}</span>`}</div>
 ${suspended && html`<p class="note bad">${text.suspended} ${suspended.reason}</p>`}
 <p class="hint">${hintText(entry.callable_reason, pageOf(package_name))}</p>
-<div class="chips">${act(isStage ? 'live' : 'stage', isStage ? text.go_live : text.unpublish, isStage)}${act('check', text.check)}<a class="button small" href="/me/verify?agent=${encodeURIComponent(package_name)}">${text.verify}</a>${!isStage && html`<a class="button small" href="${pageOf(package_name)}">${text.public_page}</a>`}</div>
+<div class="chips">${act(isStage ? 'live' : 'stage', isStage ? text.go_live : text.unpublish, isStage)}${act('check', text.check)}<a class="button small" href="/me/verify?agent=${encodeURIComponent(package_name)}">${text.verify}</a><a class="button small" href="${pageOf(package_name)}">${isStage ? text.preview : text.public_page}</a></div>
 ${findings([...(entry.manifest?.findings ?? []), ...(entry.reading?.findings ?? []), ...(entry.warnings ?? [])])}
 ${editForm(visit, entry, typed)}
 <h2 class="title">${text.deprecate}</h2>
@@ -142,13 +158,30 @@ ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ n
 }
 <h2 class="title">${text.transfer}</h2>
 ${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('withdraw', text.withdraw)}` : transferForm(visit, entry, typed)}
+<h2 class="title">${text.log}</h2><p class="hint">${text.log_hint}</p>${logOf(events)}
 <h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
 <details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
 }
 
+/** What happened to an agent; open where a reader reported it. */
+function logOf(events: readonly AuditEvent[]): Html {
+  const isOpen = events.some(({ action }) => action === 'report')
+  return html`<details${isOpen && html` open`}><summary>${text.last_events(events.length)}</summary><ul class="rows">${events.map(
+    (event) =>
+      html`<li><div>${time(event.at)} <strong>${event.action.replaceAll('_', ' ')}</strong> ${byOf(event)}${event.reason !== null && html`<p dir="auto">${event.reason}</p>`}<p class="hint">${Object.keys((event.before && event.after) ?? {}).join(', ')}</p></div></li>`,
+  )}</ul></details>`
+}
+
+function byOf({ action, actor }: AuditEvent): Html {
+  return actor
+    ? html`<code>${actor.subject}</code>`
+    : html`${action === 'report' ? text.reader : text.registry}`
+}
+
 function transferForm(visit: Visit, { package_name, revision }: EntryDetail, typed: Typed): Html {
   const issuer = visit.visitor.principal?.issuer ?? ''
-  return html`<p class="hint">${text.transfer_hint}</p><details><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
+  const isRefused = typed.failure !== undefined && typed.values.get('do') === 'transfer'
+  return html`<p class="hint">${text.transfer_hint}</p><details${isRefused && html` open`}><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
 ${field({ name: 'subject', label: text.receiver, hint: text.receiver_hint, required: true }, typed)}${field({ name: 'issuer', label: text.issuer, value: issuer }, typed)}</div><p><button class="button">${text.offer}</button></p></form></details>`
 }
 

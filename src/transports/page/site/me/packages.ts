@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../../../schemas/json.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
-import { pageOf } from '../parts.ts'
+import { pageOf, readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
@@ -86,7 +86,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
     [text.missing, missing.join(', ')],
   ] as const
   const typedFields = ['version', 'hosts', 'variables'].map((name) => [name, values.get(name) ?? ''] as const)
-  return html`<section class="card"><h2>${isDryRun ? text.would_run : text.approved}</h2>
+  return html`<section class="card"${readFirst}><h2>${isDryRun ? text.would_run : text.approved}</h2>
 <dl class="facts">${facts.filter(([, value]) => value !== '').map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
@@ -95,5 +95,5 @@ ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.
 }
 
 function row(visit: Visit, { agent, package: approved, callers, approved_at, difference }: Approval): Html {
-  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}${callers === 'own' && html` · ${text.for_you}`}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, fields: { do: 'revoke', agent } })}</li>`
+  return html`<li><div><a class="mono" dir="ltr" href="${pageOf(agent)}">${agent}</a><p class="hint">${approved.registry_type} ${approved.identifier} ${approved.version} · ${approved.hosts.join(', ') || text.no_network} · ${time(approved_at)}${callers === 'own' && html` · ${text.for_you}`}</p>${difference !== null && html`<p class="hint">${difference}</p>`}</div>${button(visit, { action: path, label: text.revoke, of: agent, fields: { do: 'revoke', agent } })}</li>`
 }

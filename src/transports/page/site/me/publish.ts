@@ -5,6 +5,7 @@ import type { Validation } from '../../../../../schemas/validation.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed } from '../fields.ts'
+import { readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { words } from '../words.ts'
@@ -60,7 +61,7 @@ function show(visit: Visit, typed: Typed, validation?: Validation) {
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>
 <form method="post" action="/publish"><input type="hidden" name="token" value="${visit.token()}">${hidden({ way })}<div class="fields">${fieldsOf(way, typed)}</div>
 <p class="chips"><button class="button" name="do" value="check">${text.check_first}</button><button class="button main" name="do" value="publish">${text.create}</button></p></form>
-<div id="findings" role="status">${validation && report(validation, typed)}</div>`
+<div id="findings">${validation && report(validation, typed)}</div>`
   return { ...memberView(visit, '/publish', typed, content), script: 'publish' as const }
 }
 
@@ -88,7 +89,7 @@ ${field({ name: 'category', label: text.category }, typed)}`
 function report({ valid, findings: all, preview }: Validation, { values }: Typed): Html {
   const name = values.get('package_name')?.trim() || preview?.package_name
   const open = all.filter(({ code, field }) => !name || code !== 'missing_field' || field !== '/package_name')
-  return html`<p class="note">${valid ? text.valid : text.invalid}</p>
+  return html`<p class="note"${readFirst}>${valid ? text.valid : text.invalid}</p>
 ${preview && html`<dl class="facts"><div><dt>${text.package_name}</dt><dd dir="ltr">${name ?? ''}</dd></div><div><dt>${text.name}</dt><dd>${preview.name}</dd></div><div><dt>${words.capabilities(preview.capabilities.length)}</dt><dd>${preview.capabilities.slice(0, 20).join(', ')}</dd></div></dl>`}
 ${findings(open)}`
 }

@@ -3,7 +3,7 @@ import type { VerificationOutcome } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, hidden, type Typed, time } from '../fields.ts'
-import { copyable } from '../parts.ts'
+import { copyable, readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
@@ -56,7 +56,7 @@ ${field({ name: 'domain', label: text.domain, hint: text.domain_hint, value: out
 
 /** What to publish, and what the last check found. */
 function records({ reason, challenges, attempts }: VerificationOutcome): Html {
-  return html`${reason !== null && html`<p class="note">${reason}</p>`}
+  return html`${reason !== null && html`<p class="note"${readFirst}>${reason}</p>`}
 ${
   challenges &&
   html`<h2 class="title">${text.publish_one}</h2>

@@ -2,7 +2,7 @@ import { ChangeKind } from '../../../../../schemas/change.ts'
 import type { Delivery, NewWebhook, Webhook } from '../../../../../schemas/webhook.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { box, button, field, hidden, type Typed, time } from '../fields.ts'
+import { box, button, field, hidden, sureButton, type Typed, time } from '../fields.ts'
 import { secretOnce } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
@@ -59,13 +59,14 @@ ${box('mine', 'true', text.mine, typed.values.has('mine'))}
 
 function row(visit: Visit, webhook: Webhook): Html {
   const { id, url, enabled, failing_since, delivered_revision, deliveries } = webhook
+  const fields = { do: 'delete', webhook: id }
   const act = (name: string, label: string, more: Record<string, string> = {}) =>
-    button(visit, { action: path, label, fields: { do: name, webhook: id, ...more } })
+    button(visit, { action: path, label, of: url, fields: { do: name, webhook: id, ...more } })
   const state = !enabled ? text.off : failing_since === null ? text.on : text.failing
   return html`<li class="tall"><div><strong class="mono">${url}</strong> <span class="chip">${state}</span><p class="hint">${text.delivered} ${delivered_revision}</p>
 <details><summary>${text.deliveries(deliveries.length)}</summary><ul class="rows">${deliveries.map((delivery) => deliveryRow(delivery))}</ul>
 <form method="post" action="${path}">${hidden({ token: visit.token(), do: 'repeat', webhook: id })}<div class="fields">${field({ name: 'since', label: text.since, hint: text.since_hint, type: 'number', value: String(delivered_revision) }, { values: new URLSearchParams() })}</div><p><button class="button small">${text.repeat}</button></p></form></details></div>
-<div class="chips">${act(enabled ? 'disable' : 'enable', enabled ? text.disable : text.enable)}${act('delete', text.delete)}</div></li>`
+<div class="chips">${act(enabled ? 'disable' : 'enable', enabled ? text.disable : text.enable)}${sureButton(visit, { action: path, label: text.delete, sure: text.remove_now, of: url, fields })}</div></li>`
 }
 
 function deliveryRow({ at, ok, status, failure, detail, ms }: Delivery): Html {
