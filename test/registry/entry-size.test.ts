@@ -3,7 +3,7 @@ import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import { entryBytes, maxEntryBytes } from '../../src/registry/entry/entry-size.ts'
 import { listHosted } from '../../src/registry/entry/hosted.ts'
 import { withCard } from '../../src/registry/verification/refresh.ts'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { codeOf, openRegistry, person, publication, signal } from '../support/registry.ts'
 

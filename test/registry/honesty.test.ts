@@ -4,7 +4,7 @@ import { startChecks } from '../../src/registry/verification/check-loop.ts'
 import { Checker, type CheckerOptions } from '../../src/registry/verification/checker.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { afterProving } from '../../src/registry/verification/verification-status.ts'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import {
   admin,

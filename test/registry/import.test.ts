@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { publishedLists } from '../support/published-lists.ts'
 import { admin, openRegistry, person, publication, signal, type TestRegistry } from '../support/registry.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { everyScope, startGateway } from '../support/gateway.ts'
 import { restTransport } from '../support/rest-transport.ts'

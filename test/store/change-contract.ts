@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { type DecisionReads, type Store, type StoredEntry, UnreadableEntry } from '../../src/store/store.ts'
+import type { DecisionReads, Store } from '../../src/store/store.ts'
+import { type StoredEntry, UnreadableEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import type { StoreHome } from './contract.ts'
 

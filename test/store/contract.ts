@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import type { Store, StoreChange, StoredEntry } from '../../src/store/store.ts'
+import type { Store, StoreChange } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 
 interface Party {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerQuery, ServerVersion } from '../../schemas/server.ts'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import type { StoreHome } from './contract.ts'
 

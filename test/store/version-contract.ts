@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { type StoreHome, storeTime } from './contract.ts'
 

@@ -1,5 +1,5 @@
 import { initialValues } from '../../schemas/entry-fields.ts'
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 
 let made = 0
 

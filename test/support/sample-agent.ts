@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../../src/store/store.ts'
+import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from './entries.ts'
 import type { TestGateway } from './gateway.ts'
 

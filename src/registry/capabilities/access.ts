@@ -3,7 +3,7 @@ import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 type Kind = AccessReport['kind']
 

@@ -5,7 +5,7 @@ import type { Capability, Endpoint, ServerStatement } from '../../../schemas/ent
 import type { Failure } from '../../../schemas/failure.ts'
 import { hidesAny, hidesCharacters, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding, ReadingReport } from '../../../schemas/trust.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { error, info, warning } from '../cards/card-findings.ts'
 import { maxCapabilities } from '../cards/manifest.ts'
 import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'

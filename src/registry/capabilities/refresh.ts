@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Wait } from '../../common/clock.ts'
 import { createSemaphore } from '../../common/semaphore.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import type { CapabilityReader } from './reader.ts'
 import { maxChanges, readEndpoint } from './reading.ts'
 

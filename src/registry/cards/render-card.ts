@@ -3,7 +3,7 @@ import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { addressOf } from '../../../schemas/names.ts'
 import { registryPackage, type Site } from '../../../schemas/site.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** The fields of an entry that its card shows. */
 export type CardSource = Pick<StoredEntry, PublishedField | 'card' | 'hosted' | 'source_url' | 'deprecated'>

@@ -4,7 +4,7 @@ import type { Capability } from '../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
 import { registryPackage, type Site } from '../../../schemas/site.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { maxTags } from './manifest.ts'
 
 /**

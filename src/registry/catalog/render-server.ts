@@ -3,7 +3,8 @@ import { type ListedServer, officialKey, ownKey, type ServerVersion } from '../.
 import type { Site } from '../../../schemas/site.ts'
 import { shortTime } from '../../common/sortable-time.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import type { Views } from '../entry/view.ts'
 import { documentOf, schemaUrl } from './server-json.ts'
 

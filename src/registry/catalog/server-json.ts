@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Endpoint } from '../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { Input, PublishedPackage } from '../../../schemas/package.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { cut } from '../cards/manifest.ts'
 import { assertHonestText } from '../entry/deceptive-text.ts'
 

@@ -4,7 +4,8 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { ServerStatusInput, ServerVersion } from '../../../schemas/server.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { assertMayChange, assertNotSuspended } from '../entry/permissions.ts'
 
 /** The versions whose status was changed, and the revision of the change. */

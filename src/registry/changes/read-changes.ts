@@ -1,6 +1,7 @@
 import type { RegistryChange } from '../../../schemas/change.ts'
 import type { Entry } from '../../../schemas/entry.ts'
-import { type Store, type StoreChange, type StoredEntry, UnreadableEntry } from '../../store/store.ts'
+import type { Store, StoreChange } from '../../store/store.ts'
+import { type StoredEntry, UnreadableEntry } from '../../store/stored-entry.ts'
 import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 

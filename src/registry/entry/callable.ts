@@ -8,7 +8,7 @@ import {
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import type { Liveness, LivenessStatus } from '../../../schemas/liveness.ts'
 import { fixedValue, runnablePackage, variablesIn } from '../../../schemas/package.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** Whether an entry can be called through the gateway, and why. */
 interface CallableFact {

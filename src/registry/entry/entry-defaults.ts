@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** Initial values of the fields that the registry manages. */
 export const blank = {

@@ -1,7 +1,7 @@
 import { mapFields, type PublishedField, publishedFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { type CardSource, cardOf } from '../cards/render-card.ts'
 
 /**

@@ -1,7 +1,8 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
 import type { Capability, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import type { Json } from '../../../schemas/json.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { blank } from './entry-defaults.ts'
 import { assertEntrySize } from './entry-size.ts'
 

@@ -1,7 +1,8 @@
 import type { ContentFlag } from '../../../schemas/trust.ts'
 import { type DisplayWord, isQualifier, looksLike, wordsOf } from '../../store/entries/display-names.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { DecisionReads, StoredEntry } from '../../store/store.ts'
+import type { DecisionReads } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { contentFlags } from './content-flags.ts'
 import { isSame } from './permissions.ts'
 

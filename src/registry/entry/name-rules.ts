@@ -2,7 +2,8 @@ import { parse } from 'tldts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isUnder } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { Claim, StoredEntry } from '../../store/store.ts'
+import type { Claim } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import {
   assertNotSuspended,
   coveringNamespace,

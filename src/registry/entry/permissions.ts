@@ -2,7 +2,8 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isUnder, testTag } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { Claim, StoredEntry } from '../../store/store.ts'
+import type { Claim } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** What decides who may change an entry. */
 export type Owned = Pick<StoredEntry, 'package_name' | 'owner'>

@@ -1,6 +1,6 @@
 import { calledEndpoint, endpointsOf } from '../../../schemas/callable.ts'
 import type { Protocol } from '../../../schemas/entry-parts.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 type Facts = Pick<
   StoredEntry,

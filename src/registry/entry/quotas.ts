@@ -7,7 +7,8 @@ import {
   quotas,
 } from '../../../schemas/quota.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { AccountUsage, Decision, StoredEntry, UsageChange } from '../../store/store.ts'
+import type { AccountUsage, Decision, UsageChange } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { isAdmin, owns } from './permissions.ts'
 
 /** The limits of every account for which an admin has set no others; null: nobody has a limit. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { variablesIn } from '../../../schemas/package.ts'
 import { bareHost, isLocalName, isPublicAddress } from '../../net/fetch/address.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** Hosts of repositories, where the first two parts of a path name a repository. */
 const forges = new Set(['github.com', 'gitlab.com', 'bitbucket.org', 'codeberg.org'])

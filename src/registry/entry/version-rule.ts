@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { contentDigest } from '../../store/entries/version-content.ts'
-import type { DecisionReads, StoredEntry } from '../../store/store.ts'
+import type { DecisionReads } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /**
  * A version that its owner states is immutable, as in the official MCP registry. Throws Failure `conflict` if this

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import { blank } from '../entry/entry-defaults.ts'
 import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { type Liveness, type LivenessStore, unseen } from '../../../schemas/liveness.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** The liveness of agents in this process's memory, so that lists need no SQL. */
 export interface LivenessCache {

@@ -1,5 +1,6 @@
 import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { type ProbeOptions, probeEntry } from './probe.ts'
 import { nextAt } from './schedule.ts'
 import { judge } from './status-rules.ts'

@@ -1,6 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import type { LivenessStore, Watch } from '../../../schemas/liveness.ts'
-import type { Store, StoredEntry } from '../../store/store.ts'
+import type { Store } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 const note = 'liveness-watched'
 const pageSize = 200

@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 type Stated = Pick<StoredEntry, 'source_url' | 'card' | 'server'>
 

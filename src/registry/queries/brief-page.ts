@@ -11,7 +11,7 @@ import type { Alternative, Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { fitting } from '../../common/fitting.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** An agent that a search found, as its caller sees it and as it is stored. */
 export interface RankedEntry {

@@ -11,7 +11,8 @@ import type {
   Suggestions,
 } from '../../../schemas/search.ts'
 import type { SearchIndex } from '../../search/search-index.ts'
-import type { Reader, StoredEntry } from '../../store/store.ts'
+import type { Reader } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { asksForCredential, type CredentialMarks, noCredentialMarks } from '../entry/credential-marks.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isAdmin, isVisible, mayRead, type Owned } from '../entry/permissions.ts'

@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Finding, ManifestReport } from '../../../schemas/trust.ts'
-import type { StoredEntry } from '../../store/store.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
 import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import type { FetchedCard } from '../cards/fetch-card.ts'
 import { type Manifest, namesIn } from '../cards/manifest.ts'

@@ -1,4 +1,4 @@
-import type { StoredEntry, StoredProof } from '../../store/store.ts'
+import type { StoredEntry, StoredProof } from '../../store/stored-entry.ts'
 import { type Agreement, agreement, provableDomains } from './domain.ts'
 import type { Proving } from './proof.ts'
 

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely'
 import type { Actor, AuditEvent } from '../../../schemas/trust.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
-import type { StoredEntry } from '../store.ts'
+import type { StoredEntry } from '../stored-entry.ts'
 
 /** The fields that a change altered, before and after it. */
 interface Difference {

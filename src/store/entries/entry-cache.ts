@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { upTo } from '../../common/lru.ts'
 import type { EntryTable } from '../sql/tables.ts'
-import { type Reference, type StoredEntry, UnreadableEntry } from '../store.ts'
+import type { Reference } from '../store.ts'
+import { type StoredEntry, UnreadableEntry } from '../stored-entry.ts'
 import { parseEntry } from './group-commit/decision-reads.ts'
 
 /** Bounds: characters of the documents of cached entries, and cached names. */

@@ -4,7 +4,7 @@ import { chunksOf } from '../../common/chunks.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { parseServer, serverRow } from '../records/servers.ts'
 import { maxRowsPerStatement, type ServerTable, type Tables } from '../sql/tables.ts'
-import type { StoredEntry } from '../store.ts'
+import type { StoredEntry } from '../stored-entry.ts'
 import { isListed } from './version-content.ts'
 
 type Database = Kysely<Tables>

@@ -3,7 +3,8 @@ import type { QuotaNumbers } from '../../../schemas/quota.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { type EntryTable, maxRowsPerStatement, type OwnerUsageTable, type Tables } from '../sql/tables.ts'
 import type { Statement, Transact } from '../sql/transaction.ts'
-import type { AccountUsage, StoredEntry, UsageStore } from '../store.ts'
+import type { AccountUsage, UsageStore } from '../store.ts'
+import type { StoredEntry } from '../stored-entry.ts'
 import { actorKey } from './audit.ts'
 
 /** What was counted for a row. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { mapFields, publishedFields } from '../../../schemas/entry-fields.ts'
 import { orderedText } from '../../../schemas/json.ts'
 import type { VersionTable } from '../sql/tables.ts'
-import { StoredEntry } from '../store.ts'
+import { StoredEntry } from '../stored-entry.ts'
 import { precedenceOf } from './semver-sort-key.ts'
 
 /** The fields that the publisher of an entry states. A version consists of these fields. */

@@ -8,7 +8,8 @@ import { createReadChanges } from '../../../src/registry/changes/read-changes.ts
 import { createViews } from '../../../src/registry/entry/view.ts'
 import { emptyLivenessCache } from '../../../src/registry/liveness/liveness-cache.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import type { Store, StoredEntry } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/store/store.ts'
+import type { StoredEntry } from '../../../src/store/stored-entry.ts'
 import { temporaryFolder } from '../../support/command.ts'
 import { sampleEntry } from '../../support/entries.ts'
 

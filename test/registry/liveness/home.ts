@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
-import type { StoredEntry } from '../../../src/store/store.ts'
+import type { StoredEntry } from '../../../src/store/stored-entry.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import type { LivingAgents } from '../../support/living.ts'

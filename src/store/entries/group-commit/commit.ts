@@ -10,7 +10,8 @@ import {
   type VersionTable,
 } from '../../sql/tables.ts'
 import type { Finish, Statement } from '../../sql/transaction.ts'
-import type { AuditAction, StoredEntry } from '../../store.ts'
+import type { AuditAction } from '../../store.ts'
+import type { StoredEntry } from '../../stored-entry.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { displayKey } from '../display-names.ts'

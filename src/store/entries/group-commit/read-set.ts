@@ -1,5 +1,6 @@
 import type { EntryTable } from '../../sql/tables.ts'
-import { type Claim, type DecisionReads, UnreadableEntry } from '../../store.ts'
+import type { Claim, DecisionReads } from '../../store.ts'
+import { UnreadableEntry } from '../../stored-entry.ts'
 import { lookalikeKey } from '../confusables.ts'
 import { type Put, toRow } from './commit.ts'
 import { claimKey, claimsIn } from './decision-reads.ts'
