@@ -132,7 +132,9 @@ export function createPackages(options: PackagesOptions): Packages {
       if (turn instanceof Promise) progress('Waits for the installation of the package')
       return await turn
     }
-    ;(await waitForInstall())[Symbol.dispose]()
+    // A call that ended before may have left an installation.
+    const earlier = await waitForInstall()
+    earlier[Symbol.dispose]()
     const since = await launchFor(entry, caller)
     if (typeof since !== 'string') return since
     if (declined.get(caller)?.has(entry.id)) throw required(entry, userDeclined, [])

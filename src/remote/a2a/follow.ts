@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { handedOver, isInterrupted } from '../../../schemas/task.ts'
+import { linkSignals } from '../../common/abort.ts'
 import type { Wait } from '../../common/clock.ts'
 import { backoff } from '../../common/retry.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
@@ -30,9 +31,9 @@ export async function follow(
   wait: Wait,
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
-  const closing = new AbortController()
   const stream: StreamState = { events: 0, isTaken: true }
-  const within = { ...options, signal: AbortSignal.any([options.signal, closing.signal]) }
+  using streaming = linkSignals(options.signal)
+  const within = { ...options, signal: streaming.signal }
   try {
     const answer = await Promise.race([
       readStream(client, message, within, caller, tracker, stream),
@@ -47,7 +48,7 @@ export async function follow(
     if (task) cancelAborted(client, task.id, options)
     throw thrown
   } finally {
-    closing.abort()
+    streaming.abort()
   }
 }
 
