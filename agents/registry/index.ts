@@ -8,6 +8,7 @@ import { deleteKey } from './delete-key.ts'
 import { deprecate } from './deprecate.ts'
 import { diffVersions } from './diff-versions.ts'
 import { getAgent } from './get-agent.ts'
+import { getCallHistory } from './get-call-history.ts'
 import { getCard, getExtendedCard } from './get-card.ts'
 import { getLivenessHistory } from './get-liveness-history.ts'
 import { getStatus } from './get-status.ts'
@@ -89,6 +90,7 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
       deprecate(registry),
       report(registry),
       audit(registry),
+      getCallHistory(registry),
       purge(registry),
       getPersonalData(registry),
       deletePersonalData(registry),

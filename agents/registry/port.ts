@@ -1,4 +1,5 @@
 import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
+import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail, StandardShape } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
@@ -91,6 +92,8 @@ export interface RegistryPort {
   ): Promise<VersionPage>
   /** The fields of the card that differ between two versions. Throws as `resolve` does. */
   diffVersions(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff>
+  /** The calls of an agent on each of the last days, for its owner and admins. */
+  callHistory(agent: string, days: number, caller: Principal): Promise<CallHistory>
   /** The liveness of an agent on each of the last days. */
   livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory>
   /** The README that its publisher wrote. Throws Failure `not_found`, `not_configured`, and the errors of the request. */

@@ -156,7 +156,7 @@ async function assemble(
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
   const unmet = config.DRAGOMAN_UNMET_QUERIES === 'on' ? createUnmetQueries() : undefined
-  const { registry, sweep, follower, ready, verification, liveness, capabilities, reader, changes } =
+  const { registry, sweep, follower, ready, verification, liveness, capabilities, calls, reader, changes } =
     openRegistryServices(runtime, {
       store,
       outbound,
@@ -192,11 +192,12 @@ async function assemble(
     packages,
     registry,
     secret: verification.secret,
-    observe(agent, code, seconds) {
-      metrics.remote(agent, code, seconds)
-      traffic.upstream(agent, code, seconds)
-      liveness.reprobe?.observe(agent, code)
-      if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(agent)
+    observe({ id, package_name }, code, seconds) {
+      metrics.remote(package_name, code, seconds)
+      traffic.upstream(package_name, code, seconds)
+      calls.count(id, code)
+      liveness.reprobe?.observe(package_name, code)
+      if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(package_name)
     },
   })
   const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })

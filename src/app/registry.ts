@@ -1,4 +1,5 @@
 import type { Agent } from '../../schemas/action.ts'
+import { CallCounter } from '../registry/call-counter.ts'
 import { CapabilityReader } from '../registry/capabilities/reader.ts'
 import { type CapabilityRefresh, createCapabilityRefresh } from '../registry/capabilities/refresh.ts'
 import { createManifestReader } from '../registry/cards/fetch-card.ts'
@@ -34,6 +35,7 @@ export interface RegistryServices {
   readonly verification: Verification
   readonly liveness: LivenessService
   readonly capabilities: CapabilityRefresh
+  readonly calls: CallCounter
   readonly reader: CapabilityReader
   readonly changes: ChangeServices
 }
@@ -93,6 +95,9 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
   const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
   )
+  const calls = stack.use(
+    new CallCounter({ store: store.calls, clock, onError: runtime.onError('calls', 'warn') }),
+  )
   const registry = createRegistry({
     store,
     index,
@@ -130,6 +135,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
     prove,
     secret,
     liveness,
+    calls,
     reader,
     ...(config.DRAGOMAN_LIVENESS === 'on' && { onShown: capabilities.shown }),
   })
@@ -143,5 +149,5 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
     },
   })
-  return { registry, sweep, follower, ready, verification, liveness, capabilities, reader, changes }
+  return { registry, sweep, follower, ready, verification, liveness, capabilities, calls, reader, changes }
 }

@@ -1,4 +1,6 @@
+import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
 import type { InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
@@ -7,8 +9,10 @@ import type { Principal } from '../../schemas/scope.ts'
 import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
 import type { Site } from '../../schemas/site.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
+import { dateOfDay, dayOf } from '../common/days.ts'
 import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import { type CallCounter, sumOf } from './call-counter.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createPublishServer } from './catalog/publish-server.ts'
@@ -20,6 +24,7 @@ import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
 import { createOwnershipService, type Suspending } from './entry/ownership.ts'
+import { mayRead } from './entry/permissions.ts'
 import { privateAddresses } from './entry/private-address.ts'
 import { createTransfers, type OfferQuery, type Recipient } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
@@ -64,12 +69,11 @@ interface RegistryOptions extends EditorOptions {
   /** The other registries that searches ask, and how. */
   readonly federation: Pick<FederationOptions, 'upstreams' | 'ask' | 'wait'>
   readonly publisherFiles: PublisherFiles
+  readonly calls: Pick<CallCounter, 'flush'>
   readonly liveness: { readonly livenessCache: LivenessCache; readonly prober: Pick<Prober, 'check'> }
 }
 
 type Caller = Principal | null
-
-const dayMilliseconds = 24 * 3_600_000
 
 /**
  * The registry's domain: the operations behind the registry agent's actions. A write returns once the index has
@@ -109,6 +113,13 @@ export function createRegistry(options: RegistryOptions) {
   /** The next search of this process then finds the written entry by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
     await Promise.all([follower.caughtUp(revision), vectors?.caughtUp(revision)])
+  }
+
+  /** Days that end today: the first one, since the epoch, and the span as dates. */
+  function lastDays(days: number) {
+    const today = dayOf(options.clock())
+    const from = today - days + 1
+    return { from, span: { from: dateOfDay(from), to: dateOfDay(today) } }
   }
 
   async function settled(work: Promise<Committed>, caller: Caller): Promise<EntryDetail> {
@@ -172,15 +183,18 @@ export function createRegistry(options: RegistryOptions) {
     diffVersions: history.diff.bind(history),
     async livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory> {
       const { id, package_name } = await queries.stored(agent, caller)
-      const today = Math.floor(options.clock() / dayMilliseconds)
-      const from = today - days + 1
-      const dateOf = (day: number) => new Date(day * dayMilliseconds).toISOString().slice(0, 10)
-      return {
-        package_name,
-        from: dateOf(from),
-        to: dateOf(today),
-        days: [...(await store.liveness.days(id, from))],
-      }
+      const { from, span } = lastDays(days)
+      return { package_name, ...span, days: [...(await store.liveness.days(id, from))] }
+    },
+    async callHistory(agent: string, days: number, caller: Principal): Promise<CallHistory> {
+      const entry = await queries.stored(agent, caller)
+      const { id, package_name } = entry
+      if (!mayRead(caller, entry))
+        throw new Failure('forbidden', `Only its owner may read how often ${package_name} was called.`)
+      await options.calls.flush()
+      const { from, span } = lastDays(days)
+      const found = await store.calls.days(id, from)
+      return { package_name, ...span, total: sumOf(found), days: [...found] }
     },
     async resolve(...call: Parameters<VersionHistory['resolve']>) {
       const found = await history.resolve(...call)

@@ -34,7 +34,7 @@ export interface AgentCallsOptions {
   /** Key of the HMAC of task references. */
   readonly secret: () => Promise<Uint8Array>
   /** Called with each call, its outcome and its duration in seconds. */
-  readonly observe: (agent: string, code: string, seconds: number) => void
+  readonly observe: (entry: Pick<EntryDetail, 'id' | 'package_name'>, code: string, seconds: number) => void
 }
 
 /** Names of actions in the hint of a refusal. */
@@ -278,7 +278,7 @@ export class AgentCalls {
   ): Promise<Answer | { readonly refused: Failure }> {
     const started = performance.now()
     const observe = (code: string) =>
-      this.#options.observe(this.entry.package_name, code, (performance.now() - started) / 1000)
+      this.#options.observe(this.entry, code, (performance.now() - started) / 1000)
     try {
       const answer = await work()
       observe('refused' in answer ? answer.refused.code : 'ok')

@@ -49,6 +49,7 @@ const keys: Keys = {
   approval: ['id'],
   liveness: ['entry_id'],
   liveness_day: ['entry_id', 'day'],
+  call_day: ['entry_id', 'day'],
   webhook: ['id'],
   version: ['entry_id', 'revision'],
   server: ['server_name', 'version'],

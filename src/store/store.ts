@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ApprovalStore } from '../../schemas/approval.ts'
+import type { CallStore } from '../../schemas/calls.ts'
 import type { CredentialStore } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { IdempotencyStore } from '../../schemas/idempotency.ts'
@@ -301,7 +302,7 @@ export interface RetentionBounds {
   readonly changes: string
   /** Entries that were deleted before are removed, with their names. */
   readonly deleted: string
-  /** The first day, since the epoch, whose liveness is kept. */
+  /** The first day, since the epoch, whose liveness and calls are kept. */
   readonly liveness: number
 }
 
@@ -370,6 +371,7 @@ export interface Store extends AsyncDisposable {
   readonly sessions: SessionStore
   readonly credentials: CredentialStore
   readonly approvals: ApprovalStore
+  readonly calls: CallStore
   readonly liveness: LivenessStore
   readonly dumpRestore: DumpRestore
   readonly webhooks: WebhookStore

@@ -65,6 +65,15 @@ const matrix: readonly AuditAction[] = [
   },
   { action: 'get_liveness_history', expected: reads },
   {
+    action: 'get_call_history',
+    expected: {
+      STAGE: row(who, 'ok', no, 'ok', 'ok'),
+      ACTIVE: row(who, 'ok', 'forbidden', 'ok', 'ok'),
+      suspended: row(who, 'ok', no, 'ok', 'ok'),
+      deleted: nobodySigned,
+    },
+  },
+  {
     action: 'diff_versions',
     // A version that each entry has had, and what is listed.
     params: { from: 'latest', to: 'latest' },

@@ -7,6 +7,7 @@ import { sampleEntry } from '../support/entries.ts'
 import { postgresFolder, startPostgres, type TestPostgres } from '../support/postgres.ts'
 import { run } from '../support/processes.ts'
 import { approvalContract } from './approval-contract.ts'
+import { callContract } from './call-contract.ts'
 import { changeContract } from './change-contract.ts'
 import { storeContract } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
@@ -92,6 +93,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   taskContract('PostgreSQL', openHome)
   sessionContract('PostgreSQL', openHome)
   livenessContract('PostgreSQL', openHome)
+  callContract('PostgreSQL', openHome)
   dumpRestoreContract('PostgreSQL', openHome)
   retentionContract('PostgreSQL', openHome)
   webhookContract('PostgreSQL', openHome)
@@ -146,7 +148,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
   async function withoutUsage(url: string): Promise<void> {
     await postgres.query(
       url,
-      'drop table owner_usage, server, mirror, mirrored, sign_in, approval, liveness_day',
+      'drop table owner_usage, server, mirror, mirrored, sign_in, approval, liveness_day, call_day',
     )
     await postgres.query(url, 'alter table credential rename constraint credential_place to credential_key')
     await postgres.query(url, 'alter table task drop column push')
@@ -186,7 +188,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     const url = await postgres.createDatabase(migrated)
     await movesToLocalPerson(
       () => openPlain(url),
-      () => postgres.query(url, `delete from kysely_migration where name >= '0028'`),
+      () => postgres.query(url, `drop table call_day; delete from kysely_migration where name >= '0028'`),
     )
   })
 

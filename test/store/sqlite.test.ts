@@ -17,6 +17,7 @@ import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
 import { approvalContract } from './approval-contract.ts'
+import { callContract } from './call-contract.ts'
 import { changeContract } from './change-contract.ts'
 import { type StoreHome, storeContract, storeTime } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
@@ -73,6 +74,7 @@ idempotencyContract('SQLite', openHome)
 taskContract('SQLite', openHome)
 sessionContract('SQLite', openHome)
 livenessContract('SQLite', openHome)
+callContract('SQLite', openHome)
 dumpRestoreContract('SQLite', openHome)
 retentionContract('SQLite', openHome)
 webhookContract('SQLite', openHome)
@@ -111,7 +113,7 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec(
-        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop index change_entry',
+        'drop table owner_usage; drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop table call_day; drop index change_entry',
       )
       database.exec('alter table task drop column push')
       database.exec('alter table credential drop column sign_in')
@@ -143,7 +145,7 @@ describe('SQLite', () => {
     {
       using database = new DatabaseSync(path)
       database.exec(
-        `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop index change_entry`,
+        `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop table call_day; drop index change_entry`,
       )
       database.exec('alter table credential drop column sign_in')
       database.exec(`delete from kysely_migration where name >= '0022'`)
@@ -302,12 +304,14 @@ describe('SQLite', () => {
       openSqliteStore(path, Date.now, { onMigrate: (migrations) => upgrades.push(migrations) })
     await (await open())[Symbol.asyncDispose]()
     const database = new DatabaseSync(path)
-    database.exec(`drop index change_entry; delete from kysely_migration where name >= '0027'`)
+    database.exec(
+      `drop index change_entry; drop table call_day; delete from kysely_migration where name >= '0027'`,
+    )
     database.close()
     expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
-    expect(upgrades).toEqual([['0027-change-by-entry', '0028-local-person']])
+    expect(upgrades).toEqual([['0027-change-by-entry', '0028-local-person', '0029-call-days']])
   })
 
   test('migration 0028 gives the person at the machine what its command line stored', async () => {
@@ -317,7 +321,7 @@ describe('SQLite', () => {
       () => openSqliteStore(path),
       async () => {
         const database = new DatabaseSync(path)
-        database.exec(`delete from kysely_migration where name >= '0028'`)
+        database.exec(`drop table call_day; delete from kysely_migration where name >= '0028'`)
         database.close()
       },
     )

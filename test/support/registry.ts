@@ -79,6 +79,7 @@ export async function openRegistry({
     federation: { upstreams: [], ask: () => Promise.reject(new Error('Nobody is asked.')), wait: systemWait },
     secret: async () => new Uint8Array(32),
     publisherFiles: createPublisherFiles(undefined),
+    calls: { flush: async () => {} },
     liveness: {
       livenessCache: emptyLivenessCache,
       prober: { check: () => Promise.reject(new Error('Nobody looks.')) },

@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { Actor, type AuditEvent } from '../../../schemas/trust.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -47,8 +48,6 @@ interface OwnershipService {
 
 /** Former owners who are told of take-overs; those of earlier ones are not. */
 const maxTakeOvers = 100
-
-const dayMilliseconds = 24 * 3_600_000
 
 export function createOwnershipService(store: Store, editor: Editor, clock: () => number): OwnershipService {
   const suspend: OwnershipService['suspend'] = ({ suspended, reason, ...change }, caller) =>

@@ -1,8 +1,8 @@
 import type { Liveness, StoredLiveness } from '../../../schemas/liveness.ts'
+import { dayOf } from '../../common/days.ts'
 
 type History = StoredLiveness['history']
 
-const dayMilliseconds = 24 * 3_600_000
 const daysKept = 30
 const latenciesKept = 50
 /** Latencies of one day that are kept. */
@@ -14,7 +14,7 @@ const maxGap = 25 * 3_600_000
 export function withSpan(history: History, from: number, to: number, isUp: boolean): History {
   const seconds = (to - from) / 1000
   if (seconds <= 0 || to - from > maxGap) return history
-  const today = Math.floor(to / dayMilliseconds)
+  const today = dayOf(to)
   const [, up, all] = history.days.find(([day]) => day === today) ?? [today, 0, 0]
   const others = history.days.filter(([day]) => day !== today && day > today - daysKept)
   const days = [...others, [today, round(up + (isUp ? seconds : 0)), round(all + seconds)] as const]
@@ -28,7 +28,7 @@ export function withProbe(
   isUp: boolean,
   latencies: readonly number[],
 ): History {
-  const day = Math.floor(at / dayMilliseconds)
+  const day = dayOf(at)
   const before = history.today?.day === day ? history.today : undefined
   const all = [...(before?.latencies ?? []), ...latencies].slice(-maxOfDay)
   const probes = (before?.probes ?? 0) + 1
@@ -46,7 +46,7 @@ export function figuresOf(
   { days, latencies }: History,
   now: number,
 ): Pick<Liveness, 'uptime_30d' | 'p50_ms' | 'p95_ms'> {
-  const first = Math.floor(now / dayMilliseconds) - daysKept
+  const first = dayOf(now) - daysKept
   const recent = days.filter(([day]) => day > first)
   const all = recent.reduce((sum, [, , seconds]) => sum + seconds, 0)
   const up = recent.reduce((sum, [, seconds]) => sum + seconds, 0)

@@ -1,4 +1,5 @@
 import { type Signal, type StoredLiveness, unseen } from '../../../schemas/liveness.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { type ProbeOptions, probeEntry } from './probe.ts'
@@ -35,7 +36,6 @@ interface ProberOptions extends ProbeOptions {
   readonly budget_ms?: number
 }
 
-const dayMilliseconds = 24 * 3_600_000
 /** Maximum due agents read in one run; agents probed in it; agents of one origin among them. */
 const maxDue = 2000
 const maxTaken = 500

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../../schemas/failure.ts'
 import type { SignatureReport } from '../../../schemas/trust.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { AuditAction, Store, Writer } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -44,7 +45,6 @@ interface OwnDomain {
   readonly prove: Prove
 }
 
-const dayMilliseconds = 24 * 3_600_000
 const deadlineMilliseconds = 30_000
 const restMilliseconds = 3_600_000
 const maxConcurrent = 4

@@ -29,6 +29,7 @@ const loaders: Readonly<Record<string, () => Promise<Migration>>> = {
   '0026-liveness-days': async () => (await import('./0026-liveness-days.ts')).livenessDays,
   '0027-change-by-entry': async () => (await import('./0027-change-by-entry.ts')).changeByEntry,
   '0028-local-person': async () => (await import('./0028-local-person.ts')).localPerson,
+  '0029-call-days': async () => (await import('./0029-call-days.ts')).callDays,
 }
 
 /** In the order in which they run. */

@@ -17,6 +17,7 @@ const locks: Record<Realm, number> = {
   idempotency: 7,
   webhooks: 8,
   sign_in: 9,
+  calls: 10,
 }
 const retryMilliseconds = 1000
 

@@ -7,6 +7,7 @@ import {
   type Watch,
 } from '../../../schemas/liveness.ts'
 import { chunksOf } from '../../common/chunks.ts'
+import { dateOfDay } from '../../common/days.ts'
 import { currentRevision, nextCounterValues } from '../sql/counter.ts'
 import { type LivenessTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
@@ -68,7 +69,7 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
         .where('day', '>=', from)
         .orderBy('day')
         .execute()
-      return rows.map(({ entry_id: _, day, ...counts }) => ({ date: dateOf(day), ...counts }))
+      return rows.map(({ entry_id: _, day, ...counts }) => ({ date: dateOfDay(day), ...counts }))
     },
 
     watch: (watches) =>
@@ -100,10 +101,6 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
         return await log(db, turned, now())
       }),
   }
-}
-
-function dateOf(day: number): string {
-  return new Date(day * 86_400_000).toISOString().slice(0, 10)
 }
 
 /** The counts of the day replace those of its earlier probes. */

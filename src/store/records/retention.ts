@@ -45,7 +45,7 @@ export function createRetentionStore(
         audit: await pruneAudit(reader, transact, bounds),
         deleted: await pruneDeleted(reader, transact, bounds),
         changes: await pruneChanges(reader, transact, bounds.changes),
-        liveness: await pruneLiveness(transact, bounds.liveness),
+        liveness: await pruneDays(transact, bounds.liveness),
       }
       return counts
     },
@@ -307,11 +307,12 @@ async function pruneOldAudit(transact: Transact, before: string): Promise<number
   }
 }
 
-async function pruneLiveness(transact: Transact, before: number): Promise<number> {
-  const { numDeletedRows } = await transact((db) =>
-    db.deleteFrom('liveness_day').where('day', '<', before).executeTakeFirst(),
-  )
-  return Number(numDeletedRows)
+async function pruneDays(transact: Transact, before: number): Promise<number> {
+  return await transact(async (db) => {
+    const liveness = await db.deleteFrom('liveness_day').where('day', '<', before).executeTakeFirst()
+    const calls = await db.deleteFrom('call_day').where('day', '<', before).executeTakeFirst()
+    return Number(liveness.numDeletedRows + calls.numDeletedRows)
+  })
 }
 
 /** Removes entries that were deleted long ago: their names are free from then on. A suspended one stays. */
@@ -366,6 +367,7 @@ async function removeEntries(db: Database, ids: readonly string[], at: string): 
   await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('liveness_day').where('entry_id', 'in', ids).execute()
+  await db.deleteFrom('call_day').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('approval').where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()

@@ -5,6 +5,7 @@ import { createUsageStore } from '../entries/usage.ts'
 import { createVersionStore } from '../entries/versions.ts'
 import { createWriter } from '../entries/writer.ts'
 import { createApprovalStore } from '../records/approvals.ts'
+import { createCallStore } from '../records/calls.ts'
 import { createCredentialStore } from '../records/credentials.ts'
 import { createEmbeddings } from '../records/embeddings.ts'
 import { createIdempotencyStore } from '../records/idempotency.ts'
@@ -66,6 +67,7 @@ export function createSqlStore({
     sessions: createSessionStore(reader, transact('sessions'), clock),
     approvals: createApprovalStore(reader, transact('credentials')),
     credentials: createCredentialStore(reader, transact('credentials')),
+    calls: createCallStore(reader, transact('calls')),
     liveness: createLivenessStore(reader, commit('liveness'), clock),
     dumpRestore: createDumpRestore(snapshot, commitEntries),
     signIn: createSignInStore(reader, transact('sign_in')),

@@ -177,6 +177,15 @@ export interface LivenessTable {
   document: string
 }
 
+interface CallDayTable {
+  entry_id: string
+  /** Days since the epoch, in UTC. */
+  day: number
+  calls: number
+  refused: number
+  failed: number
+}
+
 interface LivenessDayTable {
   entry_id: string
   /** Days since the epoch, in UTC. */
@@ -291,6 +300,7 @@ export interface Tables {
   credential: CredentialTable
   liveness: LivenessTable
   liveness_day: LivenessDayTable
+  call_day: CallDayTable
   webhook: WebhookTable
   sign_in: SignInRow
   approval: StoredApproval

@@ -9,6 +9,7 @@ export type Realm =
   | 'sessions'
   | 'credentials'
   | 'liveness'
+  | 'calls'
   | 'idempotency'
   | 'webhooks'
   | 'sign_in'

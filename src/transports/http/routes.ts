@@ -224,6 +224,11 @@ export const routes: readonly Route[] = [
     conditional: true,
   }),
   moderation('POST /api/agents/:agent/report', 'reportAgent', 'Report an agent', { status: 204 }),
+  history('GET /api/agents/:agent/calls', 'getCallHistory', 'The calls of an agent by days', {
+    action: 'get_call_history',
+    query: { days: 'days' },
+    uncached: true,
+  }),
   history('GET /api/agents/:agent/audit', 'listAuditEvents', 'Audit log of an agent', {
     query: page,
     uncached: true,

@@ -94,6 +94,24 @@ test('an owner sees the agent as readers will, comes back from there, and reads 
   expect([status, forms]).toEqual([403, []])
 })
 
+test('an owner reads how often an agent was called, by days', async () => {
+  const package_name = 'com.ben-rain.counted'
+  const { browser, page } = await visitor('ben', '/publish?way=form')
+  await browser.submit(page, { ...agent, package_name, do: 'publish' })
+  const managed = `${home.url}/me/agents/${package_name}`
+  expect((await browser.open(managed)).text).toContain('0 calls in the last 30 days')
+
+  const { store } = home.gateway
+  const entry = await store.read.entry({ package_name })
+  const today = Math.floor(Date.now() / 86_400_000)
+  const counts = { calls: 12, refused: 2, failed: 1 }
+  await store.calls.add(today, new Map([[String(entry?.id), counts]]))
+  const { text } = await browser.open(managed)
+  expect(text).toContain('12 calls in the last 30 days: 2 refused, 1 failed.')
+  const date = new Date().toISOString().slice(0, 10)
+  expect(text).toContain(`<th scope="row">${date}</th><td>12</td><td>2</td><td>1</td>`)
+})
+
 test('an owner of more agents than a page shows reaches all of them', async () => {
   const { browser, page } = await visitor('max')
   const owner = { issuer: login.issuer, subject: 'max', namespace: null }

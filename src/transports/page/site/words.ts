@@ -1,4 +1,5 @@
 import type { Callable } from '../../../../schemas/callable.ts'
+import type { CallCounts } from '../../../../schemas/calls.ts'
 import { counted } from '../../../../schemas/counted.ts'
 import type { Entry } from '../../../../schemas/entry.ts'
 import type { FacetName } from '../../../../schemas/entry-fields.ts'
@@ -184,6 +185,13 @@ export const words = {
     deprecation_message: 'What callers should know',
     successor: 'Its replacement',
     successor_hint: 'The package name of a listed agent.',
+    calls: 'Calls',
+    calls_of: ({ calls, refused, failed }: CallCounts) =>
+      `${counted(calls, 'call')} in the last 30 days: ${refused} refused, ${failed} failed.`,
+    calls_hint:
+      'A refused call was a mistake of its caller; a failed one the agent did not answer as it should.',
+    by_days: 'By days',
+    call_columns: ['Day (UTC)', 'Calls', 'Refused', 'Failed'],
     log: 'Log',
     log_hint: 'Who did what to it, the newest first. What readers reported is here too.',
     last_events: (count: number) => `The last ${counted(count, 'event')}`,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { CallHistory } from '../../../../../schemas/calls.ts'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { Endpoint } from '../../../../../schemas/entry-parts.ts'
 import { Failure } from '../../../../../schemas/failure.ts'
@@ -55,12 +56,13 @@ export function manageMounts(site: PageFrame): Mount[] {
       const agent = String(visit.request.params.agent)
       const entry = await visit.ask<EntryDetail>('get_agent', { agent })
       if (!isOwn(entry)) throw new Failure('forbidden', text.not_yours(agent))
-      const [{ offers }, { events }] = await Promise.all([
+      const [{ offers }, { events }, history] = await Promise.all([
         visit.ask<TransferPage>('list_transfers', { made: true, limit: maxOffers }),
         visit.ask<{ readonly events: readonly AuditEvent[] }>('audit', { agent, limit: maxEvents }),
+        visit.ask<CallHistory>('get_call_history', { agent }),
       ])
       const offer = offers.find(({ id }) => id === entry.id)
-      const content = contentOf({ visit, entry, typed, offer, events })
+      const content = contentOf({ visit, entry, typed, offer, events, history })
       return memberView(visit, '/me', typed, content, shortened(entry.name))
     },
     async act(visit, form) {
@@ -129,9 +131,10 @@ interface Content {
   readonly typed: Typed
   readonly offer: TransferOffer | undefined
   readonly events: readonly AuditEvent[]
+  readonly history: CallHistory
 }
 
-function contentOf({ visit, entry, typed, offer, events }: Content): Html {
+function contentOf({ visit, entry, typed, offer, events, history }: Content): Html {
   const { package_name, state, verification_level, deprecated, suspended, revision } = entry
   const isStage = state === 'STAGE'
   const act = (name: string, label: string, isMain = false) =>
@@ -158,9 +161,21 @@ ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ n
 }
 <h2 class="title">${text.transfer}</h2>
 ${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('withdraw', text.withdraw)}` : transferForm(visit, entry, typed)}
+<h2 class="title">${text.calls}</h2>${callsOf(history)}
 <h2 class="title">${text.log}</h2><p class="hint">${text.log_hint}</p>${logOf(events)}
 <h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
 <details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
+}
+
+/** How often an agent was called, the last day first. */
+function callsOf({ total, days }: CallHistory): Html {
+  const rows = days.toReversed().map(({ date, calls, refused, failed }) => {
+    return html`<tr><th scope="row">${date}</th><td>${calls}</td><td>${refused}</td><td>${failed}</td></tr>`
+  })
+  return html`<p>${text.calls_of(total)}</p><p class="hint">${text.calls_hint}</p>${
+    rows.length > 0 &&
+    html`<details><summary>${text.by_days}</summary><div class="wide-table" tabindex="0"><table><thead><tr>${text.call_columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></details>`
+  }`
 }
 
 /** What happened to an agent; open where a reader reported it. */
