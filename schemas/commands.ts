@@ -12,6 +12,7 @@ export const commandOf: Readonly<Record<string, string>> = {
   delete_key: 'apikey delete ID',
   delete_webhook: 'webhooks delete ID',
   deprecate: 'deprecate AGENT',
+  get_call_history: 'calls AGENT',
   get_usage: 'usage',
   go_live: 'go-live AGENT',
   import_entries: 'import FILE',

@@ -135,6 +135,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman suspend com.example.weather --lift',
   ],
   report: ['dragoman report com.example.weather --reason broken --detail "It answers 500 since Monday."'],
+  calls: ['dragoman calls com.example.weather --days 7'],
   audit: ['dragoman audit com.example.weather --limit 50'],
   doctor: ['dragoman doctor', 'dragoman doctor --settings'],
 }

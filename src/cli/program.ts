@@ -36,6 +36,7 @@ const synonyms: Readonly<Record<string, string>> = {
   rm: 'delete',
   show: 'resolve',
   start: 'serve',
+  stats: 'calls',
   status: 'doctor',
 }
 

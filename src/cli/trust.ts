@@ -1,3 +1,4 @@
+import type { CallCounts, CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
@@ -127,6 +128,23 @@ export async function report(
 ): Promise<void> {
   const done = await askRegistry('report', { agent, reason, ...(detail && { detail }) })
   print(json ? done : `${agent} is reported`)
+}
+
+/** Prints how often an agent was called on each of the last days. */
+export async function calls(agent: string, text: { days: string }, json: boolean): Promise<void> {
+  const params = { agent, days: readNumber('--days', text.days, 1, 366) }
+  const history = await askRegistry<CallHistory>('get_call_history', params)
+  if (json) return print(history)
+  const { from, to, days, total } = history
+  if (days.length === 0) return say(`Nobody called it from ${from} to ${to}.`)
+  const row = (first: string, counts: CallCounts) => [
+    first,
+    ...[counts.calls, counts.refused, counts.failed].map(String),
+  ]
+  await printTable(
+    [{ title: 'DAY' }, { title: 'CALLS' }, { title: 'REFUSED' }, { title: 'FAILED' }],
+    [...days.map((counts) => row(counts.date, counts)), row('total', total)],
+  )
 }
 
 export async function audit(agent: string, { limit }: { limit: string }, json: boolean): Promise<void> {

@@ -181,6 +181,7 @@ const lines = [
   ['transfers'],
   ['suspend', 'x', '--reason', 'y'],
   ['report', 'x', '--reason', 'broken'],
+  ['calls', 'x'],
   ['audit', 'x'],
   ['token', 'create'],
   ['token', 'revoke', 'x'],

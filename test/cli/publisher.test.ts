@@ -73,6 +73,7 @@ test('a publisher with only a token takes an agent through its whole life by the
   const again = await ada('publish', file)
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining(`dragoman update ${name} ${file}`) })
 
+  expect((await ada('calls', name, '--days', '7')).stderr).toMatch(/^Nobody called it from \S+ to \S+\.\n$/)
   const versions = await ada('versions', name)
   expect(versions.stdout.split('\n').map((line) => line.split('\t')[0])).toEqual([
     '1.1.0',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { WantsJson } from './json.ts'
 
-/** The commands for validation, verification, ownership, moderation and the audit log. */
+/** The commands for validation, verification, ownership, moderation, calls and the audit log. */
 export function addTrustCommands(program: Command, json: WantsJson): void {
   const load = () => import('../trust.ts')
 
@@ -66,6 +66,13 @@ export function addTrustCommands(program: Command, json: WantsJson): void {
     .option('--detail <words>', 'what was seen, and where')
     .description('report a problem to the owner and the admins')
     .action(async (agent: string, options) => (await load()).report(agent, options, json()))
+
+  program
+    .command('calls')
+    .argument('<agent>', 'package name, A2A address or id')
+    .option('--days <number>', 'how many days, up to today', '30')
+    .description('print how often your agent was called on each day')
+    .action(async (agent: string, options) => (await load()).calls(agent, options, json()))
 
   program
     .command('audit')
