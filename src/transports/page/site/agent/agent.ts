@@ -157,7 +157,7 @@ function hostOf({ host, title, command, text, note, files }: HostInstall, place:
   const file = command === null && files[0] ? files[0].path : undefined
   return html`<div class="copy host"><details name="use-${place}"><summary>${title}</summary>
 ${file !== undefined && html`<p class="hint"><code>${file}</code></p>`}
-<pre id="${id}" tabindex="0"><code>${command ?? text ?? ''}</code></pre>
+<pre id="${id}" tabindex="0">${command ?? text ?? ''}</pre>
 ${note !== null && html`<p class="hint">${note}</p>`}</details>${copyButton(id, title)}</div>`
 }
 
