@@ -3,11 +3,10 @@ import { counted } from '../../schemas/counted.ts'
 import { filters } from '../../schemas/entry-fields.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import { fewAgents } from '../../schemas/search.ts'
-import type { Status } from '../../schemas/status.ts'
 import { readNumber } from './input.ts'
 import { agentColumns, agentRow } from './list.ts'
 import { print, printTable, say } from './output.ts'
-import { askRunning, searchPublic } from './send.ts'
+import { searchPublic } from './send.ts'
 
 /** Finds agents by intent and prints them, best first. `options` are keyed by the option names in `entryFields`. */
 export async function search(
@@ -60,11 +59,9 @@ function described({ deprecated, description }: Found): string {
 async function sayIfFew(): Promise<void> {
   const { total } = await searchPublic({ limit: 1 })
   if (total >= fewAgents) return
-  const { mirrors } = await askRunning<Pick<Status, 'mirrors'>>('get_status', {})
+  // Whether there is one already takes the whole gateway to know.
   const more =
-    mirrors.length > 0
-      ? 'To see how its mirrors are: dragoman mirror list'
-      : 'To list those of the official MCP registry: dragoman mirror add official'
+    'To list those of the official MCP registry: dragoman mirror add official; how mirrors are: dragoman mirror list'
   say(`Only ${counted(total, 'agent')} ${total === 1 ? 'is' : 'are'} listed. ${more}`)
 }
 
