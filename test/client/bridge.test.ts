@@ -8,7 +8,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { bridge } from '../../src/client/bridge/bridge.ts'
 import type { Remote, RemoteEvents } from '../../src/client/bridge/frame.ts'
 import { createHttpRemote } from '../../src/client/bridge/http.ts'
-import { createSocketRemote } from '../../src/client/bridge/socket.ts'
+import { answeredBy, createSocketRemote } from '../../src/client/bridge/socket.ts'
 import { modernRequest } from '../support/mcp.ts'
 
 /** A bridge over pipes of the test, and its output. */
@@ -378,4 +378,17 @@ describe('a bridge to Streamable HTTP', () => {
     host.input.end()
     await host.ended
   })
+})
+
+test.each([
+  ['{"jsonrpc":"2.0","id":7,"result":{"id":8}}', '7'],
+  ['{"jsonrpc":"2.0","id":"a-7","error":{"code":1,"message":"No."}}', '"a-7"'],
+  ['{"result":{},"id":7,"jsonrpc":"2.0"}', '7'],
+  ['{"jsonrpc":"2.0","id":7.0,"result":{}}', '7'],
+  ['{"jsonrpc":"2.0","id":"\\u0061","result":{}}', '"a"'],
+  ['{"jsonrpc":"2.0","id":7,"method":"ping"}', undefined],
+  ['{"jsonrpc":"2.0","method":"notifications/progress"}', undefined],
+  ['no message', undefined],
+])('the id that %s answers is %s', (text, id) => {
+  expect(answeredBy(text)).toBe(id)
 })

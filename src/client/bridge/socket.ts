@@ -73,8 +73,13 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
   }
 }
 
+/** How gateways write the beginning of an answer: a long one is then not parsed for its id. */
+const usualAnswer = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}|"[^"\\]*"),"(?:result|error)":/
+
 /** The id of an answer, as JSON; undefined for any other message. */
 export function answeredBy(text: string): string | undefined {
+  const [, id] = usualAnswer.exec(text) ?? []
+  if (id !== undefined) return id
   try {
     const message = JSON.parse(text)
     return 'method' in message ? undefined : JSON.stringify(message.id)
