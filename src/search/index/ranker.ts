@@ -149,10 +149,10 @@ export class Ranker {
   ): Promise<Hits> {
     const { table } = corpus
     const { filter, limit, after, facets, min_score = 0, words_only = false } = query
-    let terms = scoreWords(table, reading, filter, board)
+    let { terms, named } = scoreWords(table, reading, filter, board)
     const meaning = words_only || terms.length === 0 ? undefined : this.#meaning()
     const { likeness, degraded } = await this.#compare(table, meaning, reading.meant, filter, board, signal)
-    if (await corpus.hasChanged(likeness)) terms = scoreWords(table, reading, filter, board)
+    if (await corpus.hasChanged(likeness)) ({ terms, named } = scoreWords(table, reading, filter, board))
 
     const maxScore = maxTotalOf(terms)
     const { texts, attributes, ordered, capacity, weights } = table
@@ -175,12 +175,11 @@ export class Ranker {
       sort === 'relevance'
         ? takeBest(board, board.scores, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
-    const isNamed = texts.namedBy(reading.text)
     const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
       const near = likeness?.near.get(id)
       const entry = { slot, document: describe(slot), termsOfCapabilities: () => texts.capabilitiesOf(slot) }
       const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
-      return { why, confidence: confidenceOf(why, isNamed(slot)) }
+      return { why, confidence: confidenceOf(why, named.has(slot)) }
     }
     const hits = page.map((found) => ({
       id: found.position.id,
@@ -282,21 +281,22 @@ export class Ranker {
   }
 }
 
-/** Puts the lexical scores of the entries that meet the filter on the board. */
+/** Puts the lexical scores of the entries that meet the filter on the board; returns also who is named exactly so. */
 function scoreWords(
   { texts, attributes, capacity }: DocumentTable,
   { text, terms, foreign }: Reading,
   filter: Filter,
   board: Scoreboard,
-): WeighedTerm[] {
+): { terms: WeighedTerm[]; named: ReadonlySet<number> } {
   const weighed = texts.weigh(terms)
   if (foreign) {
     const lists = new Set(weighed.map(({ list }) => list))
     weighed.push(...texts.weigh(foreign).filter(({ list }) => list.size > 0 && !lists.has(list)))
   }
   board.reset(capacity)
-  texts.score(text, weighed, board, attributes.select(filter, capacity))
-  return weighed
+  const named = new Set(texts.namedBy(text))
+  texts.score(weighed, named, board, attributes.select(filter, capacity))
+  return { terms: weighed, named }
 }
 
 function alternativesOf(

@@ -32,7 +32,7 @@ export interface Statistics {
   /** Number of documents with a term. */
   countOf(term: string): number
   /** True for the exact name of a document. */
-  isName(exactName: string): boolean
+  isName(text: string): boolean
 }
 
 /** Saturation of term frequency and strength of length normalisation (Robertson and Zaragoza 2009). */
@@ -130,8 +130,7 @@ export class TextIndex {
 
   /** True if the text is the exact name of a document that counts. */
   isName(text: string): boolean {
-    const name = exactName(text)
-    return this.larger?.isName(name) ?? this.#named(name).some((slot) => this.#textOf(slot).counts)
+    return this.larger?.isName(text) ?? this.namedBy(text).some((slot) => this.#textOf(slot).counts)
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
@@ -145,14 +144,17 @@ export class TextIndex {
     })
   }
 
-  /** Adds the score of every selected document with one of the terms; an exact name exceeds every score of words. */
-  score(text: string, terms: readonly WeighedTerm[], board: Scoreboard, among: Selection): void {
+  /**
+   * Adds the score of every selected document with one of the terms. That of a document whose exact name is meant, one
+   * of `named`, exceeds every score of words.
+   */
+  score(terms: readonly WeighedTerm[], named: Iterable<number>, board: Scoreboard, among: Selection): void {
     const { total_length = this.#totalLength, documents = this.#documents } = this.larger ?? {}
     const average = total_length / documents || 1
     for (const term of terms) this.#scoreTerm(term, average, board, among)
     const maxTotal = maxTotalOf(terms)
     const { marks, mark } = among
-    for (const slot of this.#named(exactName(text))) if (marks[slot] === mark) board.add(slot, maxTotal)
+    for (const slot of named) if (marks[slot] === mark) board.add(slot, maxTotal)
   }
 
   /**
@@ -178,15 +180,9 @@ export class TextIndex {
     return adjustments
   }
 
-  /** Whether a document is named exactly like the text. */
-  namedBy(text: string): (slot: number) => boolean {
+  /** The slots of the documents that are named exactly like the text. */
+  namedBy(text: string): number[] {
     const hash = hashOf(exactName(text))
-    return (slot) => this.#hasName(slot, hash)
-  }
-
-  /** The slots of the documents with this exact name. */
-  #named(exactName: string): number[] {
-    const hash = hashOf(exactName)
     return this.#names.at(keyOf(hash[0])).filter((slot) => this.#hasName(slot, hash))
   }
 
