@@ -99,9 +99,13 @@ test('an owner reads how often an agent was called, by days', async () => {
   const { browser, page } = await visitor('ben', '/publish?way=form')
   await browser.submit(page, { ...agent, package_name, do: 'publish' })
   const managed = `${home.url}/me/agents/${package_name}`
-  expect((await browser.open(managed)).text).toContain('0 calls in the last 30 days')
-
   const { store } = home.gateway
+  await store.write(async (writer) => {
+    const staged = await writer.entry({ package_name })
+    if (staged) await writer.put({ ...staged, state: 'ACTIVE' })
+  })
+  expect((await browser.open(managed)).text).toContain('Nobody called it in the last 30 days.')
+
   const entry = await store.read.entry({ package_name })
   const today = Math.floor(Date.now() / 86_400_000)
   const counts = { calls: 12, refused: 2, failed: 1 }

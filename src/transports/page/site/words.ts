@@ -190,6 +190,7 @@ export const words = {
       `${counted(calls, 'call')} in the last 30 days: ${refused} refused, ${failed} failed.`,
     calls_hint:
       'A refused call was a mistake of its caller; a failed one the agent did not answer as it should.',
+    not_called: 'Nobody called it in the last 30 days.',
     by_days: 'By days',
     call_columns: ['Day (UTC)', 'Calls', 'Refused', 'Failed'],
     log: 'Log',

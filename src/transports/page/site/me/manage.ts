@@ -151,6 +151,7 @@ ${suspended && html`<p class="note bad">${text.suspended} ${suspended.reason}</p
 <p class="hint">${hintText(entry.callable_reason, pageOf(package_name))}</p>
 <div class="chips">${act(isStage ? 'live' : 'stage', isStage ? text.go_live : text.unpublish, isStage)}${act('check', text.check)}<a class="button small" href="/me/verify?agent=${encodeURIComponent(package_name)}">${text.verify}</a><a class="button small" href="${pageOf(package_name)}">${isStage ? text.preview : text.public_page}</a></div>
 ${findings([...(entry.manifest?.findings ?? []), ...(entry.reading?.findings ?? []), ...(entry.warnings ?? [])])}
+${!isStage && html`<h2 class="title">${text.calls}</h2>${callsOf(history)}`}
 ${editForm(visit, entry, typed)}
 <h2 class="title">${text.deprecate}</h2>
 ${
@@ -161,7 +162,6 @@ ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ n
 }
 <h2 class="title">${text.transfer}</h2>
 ${offer ? html`<p>${text.offered_to} <code>${offer.to.subject}</code></p>${act('withdraw', text.withdraw)}` : transferForm(visit, entry, typed)}
-<h2 class="title">${text.calls}</h2>${callsOf(history)}
 <h2 class="title">${text.log}</h2><p class="hint">${text.log_hint}</p>${logOf(events)}
 <h2 class="title">${text.remove}</h2><p class="hint">${text.remove_hint}</p>
 <details><summary>${text.remove}</summary>${act('delete', text.remove_now)}</details>`
@@ -172,10 +172,9 @@ function callsOf({ total, days }: CallHistory): Html {
   const rows = days.toReversed().map(({ date, calls, refused, failed }) => {
     return html`<tr><th scope="row">${date}</th><td>${calls}</td><td>${refused}</td><td>${failed}</td></tr>`
   })
-  return html`<p>${text.calls_of(total)}</p><p class="hint">${text.calls_hint}</p>${
-    rows.length > 0 &&
-    html`<details><summary>${text.by_days}</summary><div class="wide-table" tabindex="0"><table><thead><tr>${text.call_columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></details>`
-  }`
+  if (rows.length === 0) return html`<p>${text.not_called}</p>`
+  return html`<p>${text.calls_of(total)}</p><p class="hint">${text.calls_hint}</p>
+<details><summary>${text.by_days}</summary><div class="wide-table" tabindex="0"><table><thead><tr>${text.call_columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></details>`
 }
 
 /** What happened to an agent; open where a reader reported it. */
