@@ -71,7 +71,7 @@ export function colouredJson(text: string): Html {
 
 /** A text with a button that copies it. */
 export function copyable(id: string, text: Html | string): Html {
-  return html`<div class="copy"><pre id="${id}" tabindex="0">${text}</pre>${copyButton(id)}</div>`
+  return html`<div class="copy"><pre id="${id}" tabindex="0"><code>${text}</code></pre>${copyButton(id)}</div>`
 }
 
 /** Copies the text of the element with this id. `what` names the text where several stand side by side. */
