@@ -72,7 +72,7 @@ const canMount = spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none
 
 test.skipIf(!canMount)('a full disk is storage_full; every acknowledged write stays readable', async () => {
   await using folder = await temporaryFolder()
-  const script = 'mount -t tmpfs -o size=1m none "$1" && exec "$2" "$3" "$1"'
+  const script = 'mount -t tmpfs -o size=2m none "$1" && exec "$2" "$3" "$1"'
   const fixture = resolve(import.meta.dirname, 'fill.ts')
   const args = [...unshare, 'sh', '-c', script, 'sh', folder.path, process.execPath, fixture]
   await using filling = run('unshare', args)
