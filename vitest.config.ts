@@ -35,7 +35,7 @@ export const slow = [
   'test/cli/{cli,connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
   'test/eval/*.test.ts',
   'test/mediawiki/mediawiki.test.ts',
-  'test/registry/{full-disk,intents,liveness/faults,meaning}.test.ts',
+  'test/registry/{full-disk,intents,liveness/faults,meaning,names}.test.ts',
   'test/registry/catalog/round-trip.test.ts',
   'test/registry/federation/federation.test.ts',
   'test/registry/install/{lines.properties,official}.test.ts',
@@ -50,10 +50,13 @@ export const slow = [
   'test/transports/page/readme.test.ts',
 ]
 
+/** What the soak runs with all its rounds (`rounds` there). */
+const inRounds = ['test/search/memory-index.properties.test.ts', 'test/search/vectors/memory.test.ts']
+
 export default defineConfig({
   test: {
     ...ownTests,
     include: ['test/**/*.test.ts', 'agents/**/*.test.ts'],
-    exclude: ['test/soak/**', ...needingOthers, ...slow],
+    exclude: ['test/soak/**', ...needingOthers, ...slow, ...inRounds],
   },
 })
