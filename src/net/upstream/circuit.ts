@@ -4,8 +4,15 @@ import type { Clock } from '../../common/clock.ts'
 interface Circuit {
   /** Throws Failure `circuit_open` while the circuit is open, `rate_limited` while the upstream limits the rate. */
   check(): void
-  /** Checks, then runs an attempt of a caller, which may tell that the upstream has answered before the attempt ends. */
-  run<Value>(attempt: (answered: () => void) => Promise<Value>, caller: string): Promise<Value>
+  /**
+   * Checks, then runs an attempt of a caller. The attempt may tell that the upstream has begun a task, which is an answer
+   * before the attempt ends; `onBegun` hears of it then.
+   */
+  run<Value>(
+    attempt: (begun: () => void) => Promise<Value>,
+    caller: string,
+    onBegun: () => void,
+  ): Promise<Value>
 }
 
 interface CircuitOptions {
@@ -65,18 +72,20 @@ export function createCircuit(host: string, clock: Clock, options: CircuitOption
 
   return {
     check,
-    async run(attempt, caller) {
+    async run(attempt, caller, onBegun) {
       check()
       let isProbe = isOpen
       isProbing = isProbe
-      const answered = () => {
-        if (!isProbe) return
-        isProbe = false
-        isProbing = false
-        close()
+      const begun = () => {
+        if (isProbe) {
+          isProbe = false
+          isProbing = false
+          close()
+        }
+        onBegun()
       }
       try {
-        const value = await attempt(answered)
+        const value = await attempt(begun)
         if (isProbe || !isOpen) close()
         return value
       } catch (thrown) {

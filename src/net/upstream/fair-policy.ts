@@ -41,15 +41,7 @@ export function createAgentPolicy(
   return async (signal, attempt, caller = '') => {
     const circuit = circuitOf(caller)
     circuit.check()
-    const work = (begun: () => void) => {
-      const own = (answered: () => void) =>
-        attempt(() => {
-          answered()
-          begun()
-        })
-      return circuit.run(own, caller)
-    }
-    return await common(signal, work, caller)
+    return await common(signal, (begun) => circuit.run(attempt, caller, begun), caller)
   }
 }
 

@@ -80,13 +80,8 @@ export function createUpstreamPolicy(
         slot[Symbol.dispose]()
         callerSlot?.[Symbol.dispose]()
       }
-      const work = (answered: () => void) =>
-        attempt(() => {
-          answered()
-          begin()
-        })
       try {
-        return await circuit.run(work, caller)
+        return await circuit.run(attempt, caller, begin)
       } finally {
         if (isTask) tasks--
       }
