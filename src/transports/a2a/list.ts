@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { isAbandoned, type TaskPosition } from '../../../schemas/task.ts'
+import type { TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { listParams } from './protocol/params.ts'
 import type { Revive, TaskManager } from './tasks/task-manager.ts'
@@ -35,7 +35,7 @@ export async function listTasks(
     limit: pageSize,
   })
   const last = tasks.at(-1)
-  const current = await Promise.all(tasks.map((task) => (isAbandoned(task) ? revive(task) : task)))
+  const current = await Promise.all(tasks.map(revive))
   return JSON.stringify({
     tasks: current.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
     nextPageToken: more && last ? tokenOf(last) : '',

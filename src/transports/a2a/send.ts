@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../../schemas/json.ts'
 import { assertPlain } from '../../../schemas/plain.ts'
-import type { Message, Part, StoredTask } from '../../../schemas/task.ts'
+import { isAbandoned, type Message, type Part, type StoredTask } from '../../../schemas/task.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
 import { type PushConfig, pushConfig } from './tasks/push.ts'
@@ -105,10 +105,10 @@ function explanation(explain: SendOptions['explain'], { id = '' }: A2aCall) {
   return (thrown: unknown): readonly Part[] => failureParts(explain(thrown, id))
 }
 
-/** Goes on with abandoned tasks of the caller. */
+/** Goes on with a task of the caller if it is abandoned. */
 export function reviveFor({ work, taskManager, explain }: SendOptions, call: A2aCall): Revive {
   return async (task) => {
-    const run = work.resume?.(task)
+    const run = isAbandoned(task) ? work.resume?.(task) : undefined
     return run ? await taskManager.resume(task, { run, call, explain: explanation(explain, call) }) : task
   }
 }

@@ -28,7 +28,7 @@ export function update(task: StoredTask, change: WorkUpdate, at: string): Update
       ...before,
       ...upstreamOf(origin),
       ...shown,
-      ...metadataOf(task, change),
+      ...metadataWith(task.metadata, event_fields?.metadata ?? change.task_metadata),
       state,
       message: messageOf(task, change),
       updated_at: at,
@@ -46,12 +46,11 @@ export function upstreamOf(origin: TaskOrigin | undefined): Pick<StoredTask, 'up
   return { upstream }
 }
 
-/** The metadata of the task with that of an event, as the SDKs of A2A keep it. */
-function metadataOf(
-  { metadata }: StoredTask,
-  { event_fields, task_metadata }: WorkUpdate,
+/** The metadata of a task with what an event states, as the SDKs of A2A keep it. */
+export function metadataWith(
+  metadata: JsonObject | undefined,
+  stated: unknown,
 ): Pick<StoredTask, 'metadata'> {
-  const stated = event_fields?.metadata ?? task_metadata
   if (!isRecord(stated)) return {}
   const merged = { ...metadata, ...stated } as JsonObject
   return JSON.stringify(merged).length > maxMetadata ? {} : { metadata: merged }

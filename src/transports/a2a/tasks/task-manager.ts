@@ -6,7 +6,6 @@ import type { Principal } from '../../../../schemas/scope.ts'
 import {
   busyStates,
   interruptedStates,
-  isAbandoned,
   isBusy,
   isInterrupted,
   isTerminal,
@@ -21,7 +20,7 @@ import { principalKey } from '../../../common/principal-key.ts'
 import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Job, Tell, WorkUpdate } from '../work.ts'
-import { upstreamOf } from './change.ts'
+import { metadataWith, upstreamOf } from './change.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
@@ -53,7 +52,7 @@ interface NewWork {
   readonly explain: (thrown: unknown) => readonly Part[]
 }
 
-/** Goes on with the work of an abandoned task; resolves to the task as it is then. */
+/** Goes on with the work of a task if it is abandoned; resolves to the task as it is then. */
 export type Revive = (task: StoredTask) => Promise<StoredTask>
 
 /** The work has answered with a message, and there is no task. */
@@ -118,14 +117,11 @@ export class TaskManager implements AsyncDisposable {
       await (await opened).tell(change)
     }
     const complete = async (message: unknown) => {
-      if (isRecord(message)) {
-        if (opened) return await tell({ state: 'TASK_STATE_COMPLETED', message: message as JsonObject })
-        const { taskId: _, ...rest } = message as JsonObject
-        const ids = work.task && { taskId: work.task.id, contextId: work.task.context_id }
-        return resolve({ message: { ...rest, ...ids } })
-      }
-      if (!opened) return reject(new Error('The work sent no update.'))
-      await (await opened).end('TASK_STATE_COMPLETED')
+      if (opened) return await completeBy(await opened, message)
+      if (!isRecord(message)) return reject(new Error('The work sent no update.'))
+      const { taskId: _, ...rest } = message as JsonObject
+      const ids = work.task && { taskId: work.task.id, contextId: work.task.context_id }
+      resolve({ message: { ...rest, ...ids } })
     }
     const fail = async (thrown: unknown) => {
       const worker = await opened?.catch(() => undefined)
@@ -151,17 +147,12 @@ export class TaskManager implements AsyncDisposable {
     if (!(await store.save(row, ['TASK_STATE_FAILED']))) return (await store.get(task.id)) ?? working
     const abort = new AbortController()
     const worker = this.#employ(row, abort, [statusEvent(row)])
-    const complete = async (message: unknown) => {
-      if (isRecord(message))
-        await worker.tell({ state: 'TASK_STATE_COMPLETED', message: message as JsonObject })
-      else await worker.end('TASK_STATE_COMPLETED')
-    }
     const fail = async (thrown: unknown) => {
       if (isAboutReader(thrown)) await worker.release()
       else await worker.end('TASK_STATE_FAILED', explain(thrown))
     }
     run({ ...call, signal: abort.signal }, (change) => worker.tell(change))
-      .then(complete, fail)
+      .then((message) => completeBy(worker, message), fail)
       .catch(onError)
     return row
   }
@@ -173,7 +164,7 @@ export class TaskManager implements AsyncDisposable {
   async get(id: string, caller: Principal | null, revive?: Revive): Promise<StoredTask> {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
-    return revive && isAbandoned(task) ? await revive(task) : task
+    return revive ? await revive(task) : task
   }
 
   /** The agents' references of tasks that the caller is allowed to see; other ids are left out. */
@@ -306,7 +297,7 @@ export class TaskManager implements AsyncDisposable {
         artifacts: [],
       }),
       ...upstreamOf(origin),
-      ...(task_metadata && { metadata: { ...before?.metadata, ...task_metadata } }),
+      ...metadataWith(before?.metadata, task_metadata),
       state: 'TASK_STATE_SUBMITTED',
       message: null,
       history: [
@@ -352,7 +343,7 @@ export class TaskManager implements AsyncDisposable {
     const read = async () => {
       if (this.#workers.has(id)) return channel.task
       const task = await store.get(id)
-      return task && isAbandoned(task) ? await revive(task) : task
+      return task && (await revive(task))
     }
     void watch(channel, read, this.#times.poll, watcher.signal).catch((fault) => {
       onError(fault)
@@ -383,6 +374,12 @@ export class TaskManager implements AsyncDisposable {
   #at(after = 0): string {
     return new Date(this.#options.clock() + after).toISOString()
   }
+}
+
+/** Ends a task as its work has ended: with a message, or without a word. */
+async function completeBy(worker: TaskWorker, message: unknown): Promise<void> {
+  if (isRecord(message)) await worker.tell({ state: 'TASK_STATE_COMPLETED', message: message as JsonObject })
+  else await worker.end('TASK_STATE_COMPLETED')
 }
 
 /** Failures of a caller who reads a task that goes on thereby: they say nothing of the task. */
