@@ -76,10 +76,11 @@ export class AgentCalls {
     const { connected, remote } = await this.#prepare(context)
     const names = connected.endpoint.protocol === 'a2a' ? await this.#namesFor(context) : undefined
     const passed = (content: Content) => names?.translate(content) ?? content
+    const references = context.content?.protocol === 'a2a' ? context.content.references : undefined
     const remoteCall: RemoteCall = {
       ...remote,
       ...(request.task && { task: request.task }),
-      ...(await this.#referenced(context)),
+      ...(references && { reference_task_ids: await this.#taskIdsOf(references, context) }),
       ...(names?.sent_context !== undefined && { context_id: names.sent_context }),
       emit: (update, content) => remote.emit(update, content && passed(content)),
     }
@@ -201,19 +202,16 @@ export class AgentCalls {
     return new CallerNames(this.holderOf(context), await this.secret(), contextIn(context.content))
   }
 
-  /** The tasks to which the message refers; those of other agents and callers are left out. */
-  async #referenced(context: Context): Promise<Pick<RemoteCall, 'reference_task_ids'>> {
-    const { content } = context
-    if (content?.protocol !== 'a2a' || !content.references) return {}
+  /** The agent's ids of the tasks behind references; those of other agents and callers are left out. */
+  async #taskIdsOf(references: readonly string[], context: Context): Promise<string[]> {
     const [holder, secret] = [this.holderOf(context), await this.secret()]
-    const reference_task_ids = content.references.flatMap((reference) => {
+    return references.flatMap((reference) => {
       try {
         return openTask(reference, holder, secret).task_id
       } catch {
         return []
       }
     })
-    return { reference_task_ids }
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */

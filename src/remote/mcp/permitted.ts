@@ -1,4 +1,3 @@
-import { repeat } from '../../common/repeat.ts'
 import type { AskCaller, Launch, Permit, RemoteCall } from '../remote-agent.ts'
 
 /** Time between two words to a caller who waits, in milliseconds: hosts, and the limits of a call, end a silent one. */
@@ -11,12 +10,19 @@ export async function permitted(
   ask: AskCaller | undefined,
   pause_ms = beat_ms,
 ): Promise<Launch> {
-  const over = new AbortController()
   let message = 'Looks the package up'
   let count = 0
   // Stays below the first step of the server itself.
   const tell = () => emit({ progress: ++count / (count + 1), message }).catch(() => {})
-  void repeat(pause_ms, over.signal, tell)
+  let isTelling = false
+  const tellAgain = async () => {
+    if (isTelling) return
+    isTelling = true
+    await tell()
+    isTelling = false
+  }
+  // Most packages may start at once: an interval costs less than what an abort ends.
+  const beat = setInterval(() => void tellAgain(), pause_ms).unref()
   try {
     return await permit({
       signal,
@@ -27,6 +33,6 @@ export async function permitted(
       },
     })
   } finally {
-    over.abort()
+    clearInterval(beat)
   }
 }
