@@ -7,6 +7,7 @@ import {
   wholeKey,
 } from '../../schemas/identity.ts'
 import { holds, type Principal } from '../../schemas/scope.ts'
+import { dayMilliseconds } from '../common/days.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Authenticate } from './authenticator.ts'
 import { type KeyRing, maxTokenMilliseconds } from './key-ring.ts'
@@ -28,14 +29,12 @@ interface RevokerOptions {
  */
 export type Revoke = (input: RevocationInput, caller: Principal) => Promise<{ revoked: RevocationKind }>
 
-const day = 86_400_000
-
 export function createRevoker(options: RevokerOptions): Revoke {
   const { revocations, keys, ring, authenticate, endSignIns, clock } = options
 
   async function end(kind: RevocationKind, name: string, details: Partial<Revocation>): Promise<void> {
     const before = clock()
-    const expires_at = before + maxTokenMilliseconds + day
+    const expires_at = before + maxTokenMilliseconds + dayMilliseconds
     await revocations.revoke({ kind, issuer: '', name, before, expires_at, reason: null, ...details })
   }
 
@@ -59,7 +58,7 @@ export function createRevoker(options: RevokerOptions): Revoke {
       })
     }
     const issuer = kid === undefined ? holder.issuer : localIssuer
-    await end('jti', jti, { issuer, reason, expires_at: (holder.expires_at ?? 0) * 1000 + day })
+    await end('jti', jti, { issuer, reason, expires_at: (holder.expires_at ?? 0) * 1000 + dayMilliseconds })
     return 'jti'
   }
 

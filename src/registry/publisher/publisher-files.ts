@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { type AgentIcon, iconSize, type Readme } from '../../../schemas/publisher-file.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import type { CacheSettings, UpstreamCall, Upstreams } from '../../common/upstream.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { textFlags } from '../entry/content-flags.ts'
@@ -38,7 +39,6 @@ const limits = {
 const timeout_ms = 5_000
 const maxBytes = 512 * 1024
 const maxCharacters = 48_000
-const day = 86_400_000
 /** READMEs in memory, of 48,000 characters at most, and icons, of some 37 KB at most. */
 const remembered = { readmes: 400, icons: 1_000 }
 /** Failures without a request, or before its end: the next caller may try at once. */
@@ -129,7 +129,12 @@ async function notConfigured(): Promise<never> {
 }
 
 function lasting<Value>(entries: number): CacheSettings<Value> {
-  return { entries, lifetime: () => day, refresh: () => 6 * day, stand_in: () => 7 * day }
+  return {
+    entries,
+    lifetime: () => dayMilliseconds,
+    refresh: () => 6 * dayMilliseconds,
+    stand_in: () => 7 * dayMilliseconds,
+  }
 }
 
 /** A load whose failure is a result, so that a visitor cannot have it repeated. */

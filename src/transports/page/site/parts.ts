@@ -80,6 +80,11 @@ export function copyButton(id: string, what?: string): Html {
   return html`<button class="button small" type="button" data-copy="${id}" data-done="${words.copied}"${label}>${words.copy}</button>`
 }
 
+/** A table that scrolls sideways where the page is too narrow for it. */
+export function table(columns: readonly string[], rows: readonly Html[]): Html {
+  return html`<div class="scroll" tabindex="0"><table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`
+}
+
 /** Attributes of what a form has led to: its page is read and scrolled to from there. */
 export const readFirst = html` tabindex="-1" autofocus`
 

@@ -1,7 +1,7 @@
 import type { Callable } from '../../../../schemas/callable.ts'
 import type { Status, TrafficHour } from '../../../../schemas/status.ts'
 import { type Html, html } from '../html.ts'
-import { pageOf, signOf } from './parts.ts'
+import { pageOf, signOf, table } from './parts.ts'
 import type { View } from './view.ts'
 import { callableWords, countOf, words } from './words.ts'
 
@@ -156,10 +156,6 @@ function detail({ detail: more }: Status): Html | false {
   return html`<h2 class="title">${text.for_admins}</h2>
 <dl class="figures"><div><dt>${text.host}</dt><dd dir="ltr">${more.host}, ${more.process}</dd></div><div><dt>${text.memory}</dt><dd>${memory}</dd></div><div><dt>${text.reasons}</dt><dd>${more.reasons.length === 0 ? text.none : more.reasons.join(', ')}</dd></div></dl>
 ${errors.length > 0 && table(text.error_columns, errors)}`
-}
-
-function table(columns: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="scroll" tabindex="0"><table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`
 }
 
 function milliseconds(value: number | null): string {

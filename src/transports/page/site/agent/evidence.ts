@@ -1,8 +1,9 @@
 import { isHosted } from '../../../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { LivenessHistory } from '../../../../../schemas/liveness.ts'
+import { dayMilliseconds } from '../../../../common/days.ts'
 import { type Html, html } from '../../html.ts'
-import { outside, pageOf, stateOf, timeOf } from '../parts.ts'
+import { outside, pageOf, stateOf, table, timeOf } from '../parts.ts'
 import { agentWords as labels, signatureWords, words } from '../words.ts'
 
 /** What is known of who is behind an agent, each with its evidence and its date. */
@@ -76,9 +77,9 @@ ${days.length === 0 ? html`<p class="hint">${labels.no_history}</p>` : html`${st
 
 function strip(from: string, to: string, days: readonly Day[]): Html {
   const first = Date.parse(from)
-  const count = Math.round((Date.parse(to) - first) / 86_400_000) + 1
+  const count = Math.round((Date.parse(to) - first) / dayMilliseconds) + 1
   const width = count * (barWidth + gap)
-  const bars = days.map((day) => bar(day, Math.round((Date.parse(day.date) - first) / 86_400_000)))
+  const bars = days.map((day) => bar(day, Math.round((Date.parse(day.date) - first) / dayMilliseconds)))
   return html`<svg class="strip" viewBox="0 0 ${width} ${height}" role="img" aria-label="${labels.strip(days.length)}"><defs><pattern id="some" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="some" width="2.4" height="4"/></pattern></defs><rect class="base" y="${height - 2}" width="${width}" height="2"/>${bars}</svg>`
 }
 
@@ -95,7 +96,12 @@ function bar({ date, probes, failures, p50_ms }: Day, place: number): Html {
 function tableOf(days: readonly Day[]): Html {
   const rows = days.slice(-maxRows).toReversed()
   const time = (milliseconds: number | null) => (milliseconds === null ? '–' : `${milliseconds} ms`)
-  return html`<details><summary>${labels.as_table}</summary><div class="wide-table" tabindex="0"><table><thead><tr><th scope="col">${labels.day}</th><th scope="col">${labels.probes_short}</th><th scope="col">${labels.failures_short}</th><th scope="col">${labels.median}</th><th scope="col">${labels.p95}</th></tr></thead><tbody>${rows.map(({ date, probes, failures, p50_ms, p95_ms }) => html`<tr><th scope="row">${date}</th><td>${probes}</td><td>${failures}</td><td>${time(p50_ms)}</td><td>${time(p95_ms)}</td></tr>`)}</tbody></table></div></details>`
+  const columns = [labels.day, labels.probes_short, labels.failures_short, labels.median, labels.p95]
+  const drawn = rows.map(
+    ({ date, probes, failures, p50_ms, p95_ms }) =>
+      html`<tr><th scope="row">${date}</th><td>${probes}</td><td>${failures}</td><td>${time(p50_ms)}</td><td>${time(p95_ms)}</td></tr>`,
+  )
+  return html`<details><summary>${labels.as_table}</summary>${table(columns, drawn)}</details>`
 }
 
 function percent(share: number): string {

@@ -10,7 +10,7 @@ import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
 import { hintText } from '../hint.ts'
-import { pageOf, shortened, stateOf } from '../parts.ts'
+import { pageOf, shortened, stateOf, table } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { verificationWords, words } from '../words.ts'
@@ -174,7 +174,7 @@ function callsOf({ total, days }: CallHistory): Html {
   })
   if (rows.length === 0) return html`<p>${text.not_called}</p>`
   return html`<p>${text.calls_of(total)}</p><p class="hint">${text.calls_hint}</p>
-<details><summary>${text.by_days}</summary><div class="wide-table" tabindex="0"><table><thead><tr>${text.call_columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div></details>`
+<details><summary>${text.by_days}</summary>${table(text.call_columns, rows)}</details>`
 }
 
 /** What happened to an agent; open where a reader reported it. */
