@@ -10,7 +10,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
 /** Raise it after a change of the terms of a document: they are then in an index of their own. */
-const format = 4
+const format = 5
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }
@@ -21,6 +21,7 @@ export const engineProperties: JsonObject = {
   // The first text has the terms of the entry, each as often as it weighs, the others those of one capability each.
   terms: { type: 'text', analyzer: 'whitespace', index_options: 'freqs' },
   length: { type: 'integer' },
+  own_words: { type: 'keyword', index: false, doc_values: false },
   names: keyword,
   words,
   id: keyword,
@@ -44,6 +45,8 @@ export interface EngineDocument {
   readonly document: SearchDocument
   readonly terms: readonly string[]
   readonly length: number
+  /** With spaces between them. */
+  readonly own_words: string
 }
 
 /** Maximum beginnings of the words of a name. */
@@ -68,6 +71,7 @@ export function toEngineDocument(document: SearchDocument): JsonObject {
     document: stored as unknown as JsonObject,
     terms: textsOf(read),
     length: read.length,
+    own_words: [...read.own_words].join(' '),
     names: [...exactNamesOf(document)],
     // Only what is listed corrects queries.
     words: state === 'ACTIVE' ? [...read.words].filter(isSpellable).join(' ') : '',
@@ -80,9 +84,9 @@ export function toEngineDocument(document: SearchDocument): JsonObject {
   }
 }
 
-/** The terms of a stored document that are relevant, as `readDocument` gave them. */
+/** The own words of a stored document and its terms that are relevant, as `readDocument` gave them. */
 export function termsOfStored(
-  { terms, length }: EngineDocument,
+  { terms, length, own_words }: EngineDocument,
   relevant: ReadonlySet<string>,
 ): DocumentTerms {
   const frequencies = new Map<string, number>()
@@ -91,7 +95,8 @@ export function termsOfStored(
     for (const term of found) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
     return new Set(found)
   })
-  return { frequencies, length, capabilities: read.slice(1), words: new Set() }
+  const words = new Set(own_words.split(' '))
+  return { frequencies, length, capabilities: read.slice(1), words, own_words: words }
 }
 
 function textsOf({ frequencies, capabilities }: DocumentTerms): string[] {

@@ -12,6 +12,11 @@ export interface Embedder extends AsyncDisposable {
   readonly dimensions: number
   /** The words of the model's vocabulary, the most frequent first; absent if they are not at hand. */
   words?(): readonly string[]
+  /**
+   * The vector of one word, whose length grows with what the word tells about a text; zeros for an unknown word. Absent
+   * from models that take long for a word.
+   */
+  wordVector?(word: string): Float32Array
   /** One embedding a text, in order. Throws Failure, or the signal's reason when it has aborted. */
   embed(
     texts: readonly string[],

@@ -1,6 +1,7 @@
 import { analyse } from '../query/analyse.ts'
 import { directionsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
+import { isSpellable } from '../spelling/word-list.ts'
 
 /** A document as the text index stores it. */
 export interface DocumentTerms {
@@ -12,6 +13,8 @@ export interface DocumentTerms {
   readonly capabilities: readonly ReadonlySet<string>[]
   /** The words as they are written, in lower case, for the correction of queries. */
   readonly words: ReadonlySet<string>
+  /** The first of them that are compared one by one in meaning, without those that only capabilities have. */
+  readonly own_words: ReadonlySet<string>
 }
 
 /** A name weighs more than a text. The weights are integers, so that sums are exact in any order. */
@@ -21,6 +24,10 @@ const textWeight = 1
 /** Maximum characters of all texts of one document: characters cost time, distinct terms cost memory. */
 const maxCharacters = 100_000
 const maxTerms = 10_000
+
+/** Shorter words tell little, or are names that a query has too. */
+const leastLetters = 4
+const maxOwnWords = 128
 
 /** The form of a package: a scope or namespace, and a name. Entries without a title of their own are called so. */
 const packageForm = /^@?[\w.-]+\/[\w.-]+$/
@@ -80,10 +87,12 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   length = own
   readText(document.description)
   for (const tag of document.tags) readText(tag)
+  const comparable = [...words].filter((word) => word.length >= leastLetters && isSpellable(word))
+  const own_words = new Set(comparable.slice(0, maxOwnWords))
   const capabilities = document.capabilities.map(({ name, description }) =>
     readText(`${name} ${description}`),
   )
-  return { frequencies, length, capabilities, words }
+  return { frequencies, length, capabilities, words, own_words }
 }
 
 /** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` is `mail` of `acme`. */

@@ -17,9 +17,27 @@ function shareOfMeaning(maxScore: number): number {
  */
 const maxLoss = 0.3
 
+/** The share of words that are compared one by one in a score (docs/search-quality.md). */
+const shareOfLikeWords = 2 / 7
+
 /** Thresholds for entries found by meaning alone: relative to the greatest similarity found, and absolute. */
 const minShareOfMaximum = 0.5
 const leastSimilarity = 0.15
+
+/** The board has the lexical scores. */
+interface Fused {
+  readonly board: Scoreboard
+  /** The largest score that the words of the query can give. */
+  readonly maxScore: number
+  readonly likeness: Likeness | undefined
+  readonly slotOf: (id: string) => number | undefined
+  readonly weights: readonly number[]
+  readonly adjustments: ReadonlyMap<number, Adjustment>
+  /** Those with an exact name: their words are not compared. */
+  readonly named: ReadonlySet<number>
+  /** How like the words of the best entries are to those of the query; undefined if that cannot be told. */
+  readonly likeWords: () => ReadonlyMap<number, number> | undefined
+}
 
 /**
  * Turns the lexical scores on the board into final scores, 0 to 1 (above 1 for an exact name). A share of each score
@@ -28,18 +46,21 @@ const leastSimilarity = 0.15
  * would overrate a poor best, and a purely absolute one would underrate long queries. Entries of sufficient similarity
  * join the board without words.
  *
- * At the end each score is multiplied by the weight of its slot, above 0 to 1, and by its adjustment, if it has them.
+ * Each score is multiplied by the weight of its slot, above 0 to 1, and by its adjustment, if it has them. Of the best
+ * entries, `likeWords` then compares each word with those of the query; their likeness, 0 to 1, is a share of the score.
  *
  * Returns the lexical part of an entry's score, 0 to 1.
  */
-export function fuse(
-  board: Scoreboard,
-  maxScore: number,
-  likeness: Likeness | undefined,
-  slotOf: (id: string) => number | undefined,
-  weights: readonly number[],
-  adjustments: ReadonlyMap<number, Adjustment>,
-): (slot: number, id: string) => number {
+export function fuse({
+  board,
+  maxScore,
+  likeness,
+  slotOf,
+  weights,
+  adjustments,
+  named,
+  likeWords,
+}: Fused): (slot: number, id: string) => number {
   const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
   const factor = (1 - share) / Math.sqrt(maxScore * Math.min(board.highest || maxScore, maxScore))
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
@@ -50,6 +71,7 @@ export function fuse(
   const maxSimilarity = found.reduce((highest, { similarity }) => Math.max(highest, similarity), 0)
   const least = Math.max(leastSimilarity, minShareOfMaximum * maxSimilarity)
   const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(maxSimilarity || 1)
+  const factorOf = (slot: number) => (weights[slot] ?? 1) * adjustmentOf(adjustments.get(slot))
 
   board.weigh(factor, weights)
   for (const { slot, similarity, words } of found) {
@@ -61,16 +83,24 @@ export function fuse(
   for (const [slot, adjustment] of adjustments) {
     const score = board.scores[slot] ?? 0
     // Only an exact name exceeds 1.
-    if (score > 0) board.scores[slot] = Math.min(Math.max(1, score), score * factorOf(adjustment))
+    if (score > 0) board.scores[slot] = Math.min(Math.max(1, score), score * adjustmentOf(adjustment))
+  }
+  const alike = likeness && likeWords()
+  if (alike) {
+    board.lower(1 - shareOfLikeWords, named)
+    for (const [slot, part] of alike)
+      board.scores[slot] = Math.min(1, (board.scores[slot] ?? 0) + shareOfLikeWords * part * factorOf(slot))
   }
   return (slot, id) => {
-    const words =
-      (board.scores[slot] ?? 0) / (weights[slot] ?? 1) / factorOf(adjustments.get(slot) ?? {}) -
-      partOf(likeness?.near.get(id)?.similarity ?? 0)
-    return Math.max(0, words / (1 - share))
+    const score = (board.scores[slot] ?? 0) / factorOf(slot)
+    const fused =
+      alike && !named.has(slot)
+        ? (score - shareOfLikeWords * (alike.get(slot) ?? 0)) / (1 - shareOfLikeWords)
+        : score
+    return Math.max(0, (fused - partOf(likeness?.near.get(id)?.similarity ?? 0)) / (1 - share))
   }
 }
 
-function factorOf({ excluded = 1, direction = 1 }: Adjustment): number {
+function adjustmentOf({ excluded = 1, direction = 1 }: Adjustment = {}): number {
   return excluded * direction
 }

@@ -3,6 +3,7 @@ import type { Embedder, TextEmbedding } from '../embedders/embedder.ts'
 import { createModelWords, type ModelWords } from '../spelling/model-words.ts'
 import type { AttributeFilter } from '../vectors/attributes.ts'
 import type { Near, VectorStore } from '../vectors/vector-store.ts'
+import { createWordVectors, type WordVectors } from './words/word-vectors.ts'
 
 /** Similarities of entries to a query, by id. */
 export interface Likeness {
@@ -17,6 +18,8 @@ export interface Meaning {
   inEnglish(text: string, without: ReadonlySet<string>): Promise<string>
   /** The words that the model knows, where they are at hand. */
   readonly words?: ModelWords | undefined
+  /** The vectors of single words, where the model has them at hand. */
+  readonly wordVectors?: WordVectors | undefined
   /**
    * Similarities of the entries nearest to the query among those that meet the filter, and of the entries `named`.
    * Undefined if the model does not understand the query.
@@ -43,6 +46,7 @@ const leastCoverage = 0.4
 const enoughCoverage = 0.7
 
 export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning {
+  let wordVectors: WordVectors | undefined
   const remembered = new LRUCache<string, readonly TextEmbedding[]>({ max: rememberedQueries })
 
   /** Returns the query's own embedding, then the embeddings of its clauses. */
@@ -59,6 +63,10 @@ export function createMeaning(embedder: Embedder, vectors: VectorStore): Meaning
       return (await embedder.inEnglish?.(text.slice(0, maxCharacters), without)) ?? text
     },
     words: createModelWords(embedder),
+    get wordVectors() {
+      wordVectors ??= createWordVectors(embedder)
+      return wordVectors
+    },
     async compare(text, filter, named, signal) {
       const query = text.slice(0, maxCharacters)
       if (!embedder.inEnglish && unspacedShare(query) > maxUnspacedShare) return undefined

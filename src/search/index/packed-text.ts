@@ -10,8 +10,10 @@ export interface IndexedText {
   readonly capabilities: CapabilityTerms
   /** The hashes of the exact names of the document, each in two integers. */
   readonly names: Uint32Array
-  /** The numbers of its words in the word list, ascending. */
-  readonly words: Uint32Array
+  /** The numbers of its own words in the word list, ascending, without those that only its capabilities have. */
+  readonly own_words: Uint32Array
+  /** The numbers of the other words. */
+  readonly other_words: Uint32Array
 }
 
 const maxByte = 0x80
@@ -20,7 +22,8 @@ const maxByte = 0x80
  * The numbers of a text, each in as many bytes as it needs, ascending ones by their differences: less than half the
  * memory of integers. The bytes fill a whole number of integers.
  */
-export function packText({ length, counts, terms, names, words, capabilities }: IndexedText): Uint32Array {
+export function packText(text: IndexedText): Uint32Array {
+  const { length, counts, terms, names, own_words, other_words, capabilities } = text
   const bytes: number[] = []
   const put = (number: number) => {
     let rest = number
@@ -35,18 +38,20 @@ export function packText({ length, counts, terms, names, words, capabilities }: 
     Number(counts),
     terms.length,
     names.length,
-    words.length,
+    own_words.length,
+    other_words.length,
     capabilities.length,
   ])
     put(number)
   // What the hits of a search are asked for comes first.
   names.forEach(put)
+  putAscending(own_words)
   for (let at = 0; at < capabilities.length; at += 2) {
     put((capabilities[at] ?? 0) - (capabilities[at - 2] ?? 0))
     put(capabilities[at + 1] ?? 0)
   }
   putAscending(terms)
-  putAscending(words)
+  putAscending(other_words)
   const packed = new Uint8Array(Math.ceil(bytes.length / 4) * 4)
   packed.set(bytes)
   return new Uint32Array(packed.buffer)
@@ -55,18 +60,11 @@ export function packText({ length, counts, terms, names, words, capabilities }: 
 /** What `packText` packed; of an empty slot, a text without anything. */
 export function unpackText(packed: Uint32Array): IndexedText {
   const take = numbersOf(packed)
-  const { length, counts, terms, words, pairs, names } = takeHead(take)
-  const capabilities = takeCapabilities(take, pairs)
-  const takeAscending = (size: number) => {
-    const numbers = new Uint32Array(size)
-    let last = 0
-    for (let at = 0; at < size; at++) {
-      last += take()
-      numbers[at] = last
-    }
-    return numbers
-  }
-  return { length, counts, names, capabilities, terms: takeAscending(terms), words: takeAscending(words) }
+  const { sizes, ...head } = takeHead(take)
+  const own_words = takeAscending(take, sizes.own_words)
+  const capabilities = takeCapabilities(take, sizes.capabilities)
+  const terms = takeAscending(take, sizes.terms)
+  return { ...head, own_words, capabilities, terms, other_words: takeAscending(take, sizes.other_words) }
 }
 
 /** The names alone, which are at the beginning. */
@@ -74,10 +72,28 @@ export function unpackNames(packed: Uint32Array): Uint32Array {
   return takeHead(numbersOf(packed)).names
 }
 
-/** The terms of the capabilities alone, which come after the names. */
+/** The own words alone, which come after the names. */
+export function unpackOwnWords(packed: Uint32Array): Uint32Array {
+  const take = numbersOf(packed)
+  return takeAscending(take, takeHead(take).sizes.own_words)
+}
+
+/** The terms of the capabilities alone, which come after the own words. */
 export function unpackCapabilities(packed: Uint32Array): CapabilityTerms {
   const take = numbersOf(packed)
-  return takeCapabilities(take, takeHead(take).pairs)
+  const { sizes } = takeHead(take)
+  takeAscending(take, sizes.own_words)
+  return takeCapabilities(take, sizes.capabilities)
+}
+
+function takeAscending(take: () => number, size: number): Uint32Array {
+  const numbers = new Uint32Array(size)
+  let last = 0
+  for (let at = 0; at < size; at++) {
+    last += take()
+    numbers[at] = last
+  }
+  return numbers
 }
 
 function takeCapabilities(take: () => number, pairs: number): CapabilityTerms {
@@ -92,8 +108,9 @@ function takeCapabilities(take: () => number, pairs: number): CapabilityTerms {
 }
 
 function takeHead(take: () => number) {
-  const [length, counts, terms, names, words, pairs] = [take(), take(), take(), take(), take(), take()]
-  return { length, counts: counts === 1, terms, words, pairs, names: new Uint32Array(names).map(take) }
+  const [length, counts, terms, names] = [take(), take(), take(), take()]
+  const sizes = { terms, own_words: take(), other_words: take(), capabilities: take() }
+  return { length, counts: counts === 1, sizes, names: new Uint32Array(names).map(take) }
 }
 
 /** Takes one number after another. */

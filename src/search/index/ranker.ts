@@ -22,6 +22,7 @@ import type { Likeness, Meaning } from './meaning.ts'
 import type { PositionedSlot } from './order.ts'
 import { Scoreboard } from './scoreboard.ts'
 import { maxTotalOf, type TextIndex, type WeighedTerm } from './text-index.ts'
+import { compareWords } from './words/like-words.ts'
 
 export interface RankerOptions {
   /** The search by meaning, read at each search; without it, words alone decide. */
@@ -65,6 +66,9 @@ export interface Corpus {
 
 /** Number of best entries by words whose meaning is compared even if they are not among the nearest. */
 const namedDepth = 20
+
+/** Number of best entries whose words are compared one by one. */
+const comparedDepth = 16
 
 const han = /\p{scx=Han}/u
 
@@ -162,7 +166,8 @@ export class Ranker {
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
     const adjustments = texts.adjust(reading.request)
-    const fused = fuse(board, maxScore, likeness, slotOf, weights, adjustments)
+    const likeWords = () => likeWordsOf(table, reading, terms, named, board, meaning)
+    const fused = fuse({ board, maxScore, likeness, slotOf, weights, adjustments, named, likeWords })
     const wordsOfRaised = new Map<number, number>()
     const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
     const describe = (slot: number) => table.at(slot)
@@ -297,6 +302,35 @@ function scoreWords(
   const named = new Set(texts.namedBy(text))
   texts.score(weighed, named, board, attributes.select(filter, capacity))
   return { terms: weighed, named }
+}
+
+/**
+ * How like the words of the best entries on the board, without those of an exact name, are to those of the query.
+ * Undefined for a query whose words the model does not have at hand.
+ */
+function likeWordsOf(
+  table: DocumentTable,
+  { terms }: Reading,
+  weighed: readonly WeighedTerm[],
+  named: ReadonlySet<number>,
+  board: Scoreboard,
+  meaning: Meaning | undefined,
+): ReadonlyMap<number, number> | undefined {
+  // Those of other languages come after the terms, and have none of these vectors.
+  const query = terms.map(({ words: [word = ''], share = 1 }, at) => ({
+    word,
+    share,
+    isIn: (slot: number) => weighed[at]?.list.has(slot) ?? false,
+  }))
+  const { texts } = table
+  const compare = meaning?.wordVectors && compareWords(query, meaning.wordVectors, texts.words)
+  if (!compare) return undefined
+  const best = takeBest(board, board.scores, (slot) => table.at(slot), comparedDepth, undefined)
+  return new Map(
+    best
+      .filter(({ slot }) => !named.has(slot))
+      .map(({ slot }) => [slot, compare({ slot, name: table.at(slot).name, words: texts.ownWordsOf(slot) })]),
+  )
 }
 
 function alternativesOf(

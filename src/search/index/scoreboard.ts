@@ -46,6 +46,15 @@ export class Scoreboard {
     }
   }
 
+  /** Multiplies the scores by `factor`, above zero, without those of `others`. */
+  lower(factor: number, others: ReadonlySet<number>): void {
+    const { slots, scores, size } = this
+    for (let index = 0; index < size; index++) {
+      const slot = slots[index] ?? 0
+      if (!others.has(slot)) scores[slot] = (scores[slot] ?? 0) * factor
+    }
+  }
+
   /** Keeps the slots with at least this score; clears the others. */
   keepFrom(minScore: number): void {
     const { slots, scores } = this

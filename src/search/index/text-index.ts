@@ -12,7 +12,14 @@ import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
 import { exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
-import { type IndexedText, packText, unpackCapabilities, unpackNames, unpackText } from './packed-text.ts'
+import {
+  type IndexedText,
+  packText,
+  unpackCapabilities,
+  unpackNames,
+  unpackOwnWords,
+  unpackText,
+} from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
 /** Factors of a score by what the query excludes and by the direction that it asks for. */
@@ -85,13 +92,15 @@ export class TextIndex {
   }
 
   add(slot: number, document: SearchDocument, read = readDocument(document)): void {
-    const { frequencies, length, capabilities, words } = read
+    const { frequencies, length, capabilities, words, own_words } = read
     const terms = Uint32Array.from(
       frequencies,
       ([term, frequency]) => this.#terms.add(term, slot, frequency).serial,
     )
     const names = exactNamesOf(document)
     this.#lengths[slot] = length
+    const numbersOf = (found: Iterable<string>) =>
+      Uint32Array.from([...found].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])).sort()
     const text = {
       length,
       counts: document.state === 'ACTIVE',
@@ -100,9 +109,8 @@ export class TextIndex {
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
       names: Uint32Array.from([...names].flatMap(hashOf)),
-      words: Uint32Array.from(
-        [...words].filter(isSpellable).flatMap((word) => this.words.add(word) ?? []),
-      ).sort(),
+      own_words: numbersOf(own_words),
+      other_words: numbersOf([...words].filter((word) => !own_words.has(word))),
     }
     this.#count(text, 1)
     this.#texts.set(slot, packText(text))
@@ -114,13 +122,18 @@ export class TextIndex {
     this.#count(text, -1)
     for (const serial of text.terms) this.#terms.remove(this.#terms.at(serial), slot)
     for (let at = 0; at < text.names.length; at += 2) this.#names.remove(keyOf(text.names[at]), slot)
-    for (const word of text.words) this.words.remove(word)
+    for (const word of [...text.own_words, ...text.other_words]) this.words.remove(word)
     this.#texts.delete(slot)
   }
 
   /** The terms of the capabilities of a document; valid until the next change. */
   capabilitiesOf(slot: number): CapabilityTerms {
     return unpackCapabilities(this.#texts.at(slot))
+  }
+
+  /** The words of a document that are compared one by one, by their numbers in `words`. */
+  ownWordsOf(slot: number): Uint32Array {
+    return unpackOwnWords(this.#texts.at(slot))
   }
 
   /** True if a document that counts has the term. */
@@ -229,9 +242,10 @@ export class TextIndex {
     board.highest = highest
   }
 
-  #count({ counts, terms, length, words }: IndexedText, by: 1 | -1): void {
+  #count({ counts, terms, length, own_words, other_words }: IndexedText, by: 1 | -1): void {
     if (!counts) return
-    for (const word of words) this.words.count(word, by)
+    for (const word of own_words) this.words.count(word, by)
+    for (const word of other_words) this.words.count(word, by)
     for (const serial of terms) this.#terms.at(serial).counted += by
     this.#totalLength += length * by
     this.#documents += by

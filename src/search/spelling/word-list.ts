@@ -82,6 +82,11 @@ export class WordList {
     this.#counted[id] = (this.#counted[id] ?? 0) + by
   }
 
+  /** The word with this number. */
+  at(id: number): string {
+    return this.#words[id] ?? ''
+  }
+
   countOf(word: string): number {
     return this.#counted[this.#ids.get(word) ?? -1] ?? 0
   }

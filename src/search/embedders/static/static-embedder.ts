@@ -20,7 +20,7 @@ const sliceMilliseconds = 5
 export async function createStaticEmbedder(folder: string, languages?: string): Promise<Embedder> {
   const table = await readTable(folder)
   const hashes = [...table.hashes, ...(languages === undefined ? [] : await readHashes(languages))]
-  const embedOne = createEmbedOne(table)
+  const { embedOne, wordVector } = createSums(table)
   let others: Promise<Languages> | undefined
   /** A search reads its query twice: for its English words and for its vector. */
   let last: { readonly text: string; readonly foreign: Foreign | undefined } | undefined
@@ -47,6 +47,7 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
     model: `${table.name}:${hash('sha256', hashes.join('\n')).slice(0, 12)}`,
     dimensions: table.dimensions,
     words: table.words,
+    wordVector,
     async embed(texts, _as, signal) {
       signal.throwIfAborted()
       const embeddings: TextEmbedding[] = []
@@ -74,9 +75,12 @@ interface Foreign {
   readonly reading: Reading
 }
 
-type EmbedOne = (text: string, foreign?: Foreign) => TextEmbedding
+interface Sums {
+  embedOne(text: string, foreign?: Foreign): TextEmbedding
+  wordVector(word: string): Float32Array
+}
 
-function createEmbedOne({ pieces, dimensions, sequences, rows, scales }: Table): EmbedOne {
+function createSums({ pieces, dimensions, sequences, rows, scales }: Table): Sums {
   const cut = createWordPiece(pieces, maxPieces)
   const unknown = pieces.idOf(unknownPiece)
   const weights = scales.with(unknown, 0)
@@ -98,19 +102,29 @@ function createEmbedOne({ pieces, dimensions, sequences, rows, scales }: Table):
         weightD * (rows[rowD + index] as number)
   }
 
-  return (text, foreign) => {
-    const { ids, letters, coverage } = cut(text)
+  function add(ids: Int32Array): void {
     const features = sequences.find(ids)
     /** The list is padded with [UNK], whose vector is zero. */
     const at = (index: number) => (index < features.length ? (features[index] as number) : unknown)
     sum.fill(0)
     for (let index = 0; index < features.length; index += 4)
       addRows(at(index), at(index + 1), at(index + 2), at(index + 3))
-    if (!foreign) return { vector: toUnit(sum), coverage }
-    const { table, reading } = foreign
-    for (const row of reading.rows.slice(0, maxPieces)) addRow(sum, table, row)
-    const covered = coverage * letters + reading.covered
-    return { vector: toUnit(sum), coverage: covered / (letters + reading.letters) }
+  }
+
+  return {
+    embedOne(text, foreign) {
+      const { ids, letters, coverage } = cut(text)
+      add(ids)
+      if (!foreign) return { vector: toUnit(sum), coverage }
+      const { table, reading } = foreign
+      for (const row of reading.rows.slice(0, maxPieces)) addRow(sum, table, row)
+      const covered = coverage * letters + reading.covered
+      return { vector: toUnit(sum), coverage: covered / (letters + reading.letters) }
+    },
+    wordVector(word) {
+      add(cut(word).ids)
+      return new Float32Array(sum)
+    },
   }
 }
 
