@@ -8,6 +8,7 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { asWord } from '../../common/ascii.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
@@ -235,7 +236,7 @@ function requiredNames(entry: EntryDetail): string[] {
 
 function required({ package_name }: EntryDetail, reason: string, names: readonly string[]): Failure {
   const values = names
-    .map((name) => ` ${/^[A-Z_][A-Z0-9_]*$/.test(name) ? '--env' : '--arg'} ${name}=VALUE`)
+    .map((name) => ` ${/^[A-Z_][A-Z0-9_]*$/.test(name) ? '--env' : '--arg'} ${asWord(name)}=VALUE`)
     .join('')
   return new Failure(
     'approval_required',
