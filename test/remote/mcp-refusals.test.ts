@@ -36,7 +36,7 @@ test.each([-32002, 1, 4040])(
     for (let time = 0; time < 6; time++) {
       expect(await send('ada', { bad: true })).toMatchObject({
         code: 'upstream_failed',
-        detail: 'None of yours.',
+        detail: 'The agent says: None of yours.',
         retryable: false,
       })
     }
@@ -129,7 +129,7 @@ test('an unknown tool that a server refuses in words is an unknown action, with 
     status: 404,
     json: {
       code: 'unknown_action',
-      detail: 'Unknown tool: ecko',
+      detail: 'The agent says: Unknown tool: ecko',
       nearest: ['echo'],
       hint: expect.stringMatching('It has: echo, '),
       retryable: false,
