@@ -4,6 +4,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
 
 const discovered = {
@@ -43,6 +44,37 @@ test.each([-32002, 1, 4040])(
     expect(await send('eve', {})).toEqual({ text: 'Here.' })
   },
 )
+
+test('an address that a server has its clients visit by an error names the agent, and is never one of this gateway', async () => {
+  const to = 'com.example.visited'
+  await using server = await serve(async (request, response) => {
+    const { id, method, params } = JSON.parse(await text(request))
+    const { url } = params?.arguments ?? {}
+    const data = { elicitations: [{ mode: 'url', elicitationId: '1', url, message: 'Sign in again' }] }
+    const error = { code: -32042, message: 'Visit it first.', data }
+    const answer =
+      method === 'server/discover' ? { result: { resultType: 'complete', ...discovered } } : { error }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const token = await gateway.token('ada')
+  const visit = async (url: string, capabilities: object) => {
+    const body = modernRequest(1, 'tools/call', { name: 'look', arguments: { url } }, capabilities)
+    const headers = modernHeaders('tools/call', 'look')
+    return (await gateway.request('POST', `/mcp/agents/${to}`, { body, headers, token })).json
+  }
+  const opens = { elicitation: { form: {}, url: {} } }
+  expect((await visit('https://a.example/', opens)).error).toMatchObject({
+    code: -32042,
+    data: { elicitations: [{ url: 'https://a.example/', message: `${to} asks: Sign in again` }] },
+  })
+  expect((await visit('https://a.example/', {})).error).not.toHaveProperty('data')
+  const refused = JSON.stringify(await visit(`${gateway.url}/oauth/device?user_code=AAAA-BBBB`, opens))
+  expect(refused).toContain('upstream_invalid')
+  expect(refused).not.toContain('AAAA-BBBB')
+})
 
 test('callers to whom a server does not list its tools do not open its circuit for others', async () => {
   const to = 'com.example.closed'

@@ -104,7 +104,7 @@ export function isCallError(code: number): boolean {
 }
 
 /** A JSON-RPC error. */
-interface RpcError {
+export interface RpcError {
   readonly code: number
   readonly message: string
   readonly data?: unknown
