@@ -1,6 +1,7 @@
 import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
@@ -79,7 +80,7 @@ function* linesOf({
   yield `  package    ${source.registry_type} ${source.identifier} ${source.version}`
   yield `  published  ${report.published_at ?? 'at an unknown time'}, by ${publisher ?? 'somebody who has not claimed it here'}`
   yield `  digest     ${source.integrity}`
-  yield `  arguments  ${source.arguments.join(' ') || 'none'}`
+  yield `  arguments  ${source.arguments.map(asWord).join(' ') || 'none'}`
   yield `  values     ${source.values.map(shownValue).join(', ') || 'none'}`
   yield `  network    ${source.hosts.join(', ') || 'none'}`
   const scripts = source.scripts ? 'run' : 'do not run'

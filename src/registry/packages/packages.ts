@@ -261,7 +261,7 @@ function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Fa
 }
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
-  const { registry_type, identifier, version, integrity, values } = source
+  const { registry_type, identifier, version, integrity, values, arguments: args } = source
   const names = values.map(({ name }) => name).join(', ')
   const where =
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
@@ -270,6 +270,8 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     `It runs ${where}, without network unless you name hosts. Its variables: ${names || 'none'}.`,
     `Digest: ${integrity}`,
     ...warnings,
+    // Of any length, so that they hide nothing of the above.
+    ...(args.length > 0 ? [`Its publisher starts it with: ${args.map(asWord).join(' ')}`] : []),
   ]
   const approve = { type: 'boolean', title: tick, default: false }
   const hosts = {
