@@ -36,6 +36,11 @@ export function withoutHidden(text: string): string {
   return hidesCharacters(text) ? text.replace(invisible, '') : text
 }
 
+/** The text in one line, without the characters that it hides: it can imitate no other line beside it. */
+export function inOneLine(text: string): string {
+  return withoutHidden(text).replaceAll(/\s+/g, ' ').trim()
+}
+
 /** Zero-width spaces and byte order marks, which copying and exporting leave at the edges of texts. */
 const marks = '\u200B\uFEFF'
 
