@@ -76,6 +76,37 @@ test('an address that a server has its clients visit by an error names the agent
   expect(refused).not.toContain('AAAA-BBBB')
 })
 
+test('an agent that a model calls learns neither folders of the user nor what the host says of them', async () => {
+  const agent = 'com.example.curious'
+  const seen: Record<string, unknown>[] = []
+  await using server = await serve(async (request, response) => {
+    const { id, method, params } = JSON.parse(await text(request))
+    if (method === 'tools/call') seen.push(params._meta)
+    const asks = { resultType: 'input_required', inputRequests: { folders: { method: 'roots/list' } } }
+    const result = method === 'tools/call' ? asks : { resultType: 'complete', ...discovered }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const params = {
+    name: 'call_agent',
+    arguments: { agent, action: 'look', params: {} },
+    _meta: { 'host.example/userLocation': { city: 'Oslo' } },
+  }
+  const { json } = await gateway.request('POST', '/mcp', {
+    body: modernRequest(1, 'tools/call', params, { roots: {}, elicitation: { form: {} } }),
+    headers: modernHeaders('tools/call', 'call_agent'),
+    token: await gateway.token('ada'),
+  })
+  expect(json.result).toMatchObject({
+    isError: true,
+    _meta: { 'dragoman/problem': { code: 'upstream_invalid' } },
+  })
+  expect(seen).toHaveLength(1)
+  expect(JSON.stringify(seen)).not.toMatch(/Oslo|roots/)
+})
+
 test('callers to whom a server does not list its tools do not open its circuit for others', async () => {
   const to = 'com.example.closed'
   await using server = await serve(async (request, response) => {

@@ -10,7 +10,12 @@ export function modernRequest(
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
-  return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }
+  return {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: { ...params, _meta: { ...(params._meta as object), ...meta } },
+  }
 }
 
 /** The headers that repeat members of such a request over HTTP. */

@@ -56,7 +56,8 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     try {
       const call = {
         ...(await callOf(exchange, id)),
-        content: requestContent(facts, _meta),
+        // What a host says of its user in `_meta` is for this gateway.
+        content: requestContent(withoutRoots(facts), undefined),
         ...updates(_meta, exchange),
       }
       const { budget, cursor, rest } = budgetOf(tool, input)
@@ -81,6 +82,11 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
       return question ? { question } : { failure, id }
     }
   }
+}
+
+/** Hosts tell the folders of their user without asking, which is not for an agent that a model chose. */
+function withoutRoots({ capabilities: { roots: _, ...capabilities }, ...facts }: ClientFacts): ClientFacts {
+  return { ...facts, capabilities }
 }
 
 /** What an agent said with its refusal is cut as an answer is. */
