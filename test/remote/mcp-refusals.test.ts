@@ -177,6 +177,9 @@ test.each([
     token: await gateway.token('ada'),
   })
   expect(json.result.structuredContent).toMatchObject({ status: 'input_required', agent })
+  expect(json.result.structuredContent.next).toMatch(
+    /^com\.example\.asks, a third party, asks\. .*what the user has told you/,
+  )
   expect(json.result.structuredContent.next).toMatch(next)
 })
 
