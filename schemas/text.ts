@@ -41,6 +41,15 @@ export function inOneLine(text: string): string {
   return withoutHidden(text).replaceAll(/\s+/g, ' ').trim()
 }
 
+/**
+ * A name that somebody else chose, within a text of the gateway: one that is more than a word is quoted, so that it
+ * cannot go on as the text.
+ */
+export function quotedName(name: string): string {
+  const shown = withoutHidden(name)
+  return /^[\p{Letter}\p{Number}_.:/-]+$/u.test(shown) ? shown : JSON.stringify(shown)
+}
+
 /** Zero-width spaces and byte order marks, which copying and exporting leave at the edges of texts. */
 const marks = '\u200B\uFEFF'
 

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { quotedName } from '../../schemas/text.ts'
 import { asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
@@ -88,12 +89,12 @@ function* linesOf({
   for (const limit of sandbox.not_limited) yield `             not limited: ${limit}`
   for (const warning of report.warnings) yield `  WARNING    ${warning}`
   if (report.missing.length > 0)
-    yield `  missing    ${report.missing.join(', ')}: each caller has to store its own`
+    yield `  missing    ${report.missing.map(quotedName).join(', ')}: each caller has to store its own`
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
-  if (secret) return `${name} (secret)`
-  return value === null ? name : `${name}=${value}`
+  if (secret) return `${quotedName(name)} (secret)`
+  return value === null ? quotedName(name) : `${quotedName(name)}=${asWord(value)}`
 }
 
 export async function listAllowed(json: boolean): Promise<void> {

@@ -7,6 +7,7 @@ import type { Json } from '../../schemas/json.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { assertMessage } from '../../schemas/plain.ts'
+import { quotedName } from '../../schemas/text.ts'
 import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
 import { type CallDeadline, startCallDeadline } from './deadline.ts'
@@ -177,7 +178,7 @@ function findAction(agent: Agent, name: string): Action {
   const shown = names.slice(0, maxNames)
   const left = names.length - shown.length
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
-    hint: `It has: ${shown.join(', ')}${left > 0 ? ` and ${left} more: resolve_package lists them` : ''}.`,
+    hint: `It has: ${shown.map(quotedName).join(', ')}${left > 0 ? ` and ${left} more: resolve_package lists them` : ''}.`,
     ...(close.length > 0 && { nearest: close }),
   })
 }

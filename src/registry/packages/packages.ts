@@ -8,6 +8,7 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { quotedName } from '../../../schemas/text.ts'
 import { asWord } from '../../common/ascii.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { createKeyedSemaphore } from '../../common/semaphore.ts'
@@ -251,7 +252,7 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
 function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Failure {
   const { missing } = report
   const secrets = report.package.values.filter(({ name, secret }) => secret && missing.includes(name))
-  const refusal = required(entry, `It needs values: ${missing.join(', ')}.`, missing)
+  const refusal = required(entry, `It needs values: ${missing.map(quotedName).join(', ')}.`, missing)
   if (secrets.length < missing.length) return refusal
   const commands = secrets.map(
     ({ name }) => `dragoman credentials set ${entry.package_name} --variable ${name}`,
@@ -262,7 +263,7 @@ function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Fa
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
   const { registry_type, identifier, version, integrity, values, arguments: args } = source
-  const names = values.map(({ name }) => name).join(', ')
+  const names = values.map(({ name }) => quotedName(name)).join(', ')
   const where =
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
   const lines = [

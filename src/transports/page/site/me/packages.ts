@@ -5,6 +5,7 @@ import type {
   ApprovedPackage,
 } from '../../../../../schemas/approval.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
+import { quotedName } from '../../../../../schemas/text.ts'
 import { asWord } from '../../../../common/ascii.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
@@ -91,7 +92,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
     [text.sandbox, `${sandbox.kind}: ${sandbox.limited.join(', ')}`],
     [text.not_limited, sandbox.not_limited.join(', ')],
     [text.hosts, found.hosts.join(', ') || text.no_network],
-    [text.missing, missing.join(', ')],
+    [text.missing, missing.map(quotedName).join(', ')],
   ] as const
   const typedFields = ['version', 'hosts', 'variables'].map((name) => [name, values.get(name) ?? ''] as const)
   return html`<section class="card"${readFirst}><h2>${isDryRun ? text.would_run : text.approved}</h2>
@@ -103,7 +104,7 @@ ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
-  return secret || value === null ? name : `${name}=${value}`
+  return secret || value === null ? quotedName(name) : `${quotedName(name)}=${asWord(value)}`
 }
 
 function row(visit: Visit, { agent, package: approved, callers, approved_at, difference }: Approval): Html {
