@@ -85,7 +85,7 @@ class ActionRouter implements Router {
     assertStorable(action, call)
     assertForModels(agent, action, call)
     authorise(agent, action, call.principal)
-    const input = action.input.parse(params)
+    const input = agent.third_party ? this.#checked(action, params, call) : action.input.parse(params)
     assertStreamable(action, call)
     if (call.accepted) await call.accepted(agent)
     const revision = action.effect === 'read' ? options.revision() : undefined
@@ -101,6 +101,15 @@ class ActionRouter implements Router {
       ...(allowance !== undefined && { allowance }),
       ...(is_foreign && { mark: contentMark(output) }),
       ...(deprecated && { deprecated }),
+    }
+  }
+
+  #checked({ input }: Action, params: unknown, call: Call): unknown {
+    const begun = performance.now()
+    try {
+      return input.parse(params)
+    } finally {
+      this.#options.chargeCheck(performance.now() - begun, call)
     }
   }
 
