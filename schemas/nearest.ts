@@ -25,21 +25,21 @@ const maxReach = 12
  * that `reach` edits lead to.
  */
 function distance(a: string, b: string, reach: number): number {
-  const beyond = reach + 1
-  if (Math.abs(a.length - b.length) > reach) return beyond
-  let previous = new Uint16Array(b.length + 1).map((_, column) => Math.min(column, beyond))
+  const exceeded = reach + 1
+  if (Math.abs(a.length - b.length) > reach) return exceeded
+  let previous = new Uint16Array(b.length + 1).map((_, column) => Math.min(column, exceeded))
   for (let row = 1; row <= a.length; row++) {
-    const current = new Uint16Array(b.length + 1).fill(beyond)
+    const current = new Uint16Array(b.length + 1).fill(exceeded)
     if (row <= reach) current[0] = row
-    let least = current[0] ?? beyond
+    let least = current[0] ?? exceeded
     for (let column = Math.max(1, row - reach); column <= Math.min(b.length, row + reach); column++) {
       const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
       const edits = Math.min((previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1, substitution)
       current[column] = edits
       least = Math.min(least, edits)
     }
-    if (least > reach) return beyond
+    if (least > reach) return exceeded
     previous = current
   }
-  return previous[b.length] ?? beyond
+  return previous[b.length] ?? exceeded
 }

@@ -46,8 +46,8 @@ test.each([
   ['hidden characters', { capabilities: [{ name: 'look', description: 'Looks\u202e.' }] }],
 ])(
   'an agent that answers %s when it is asked for its capabilities has no tools, and its fault is named',
-  async (_, said) => {
-    await using agent = await serveEnvelopes((_, response) => answerJson(response, said))
+  async (_, statement) => {
+    await using agent = await serveEnvelopes((_, response) => answerJson(response, statement))
     await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
     await list(gateway, { package_name, endpoints: [{ protocol: 'envelope', url: agent.url }] })
     const { json } = await gateway.request('POST', `/mcp/agents/${package_name}`, {

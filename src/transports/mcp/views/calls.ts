@@ -119,13 +119,13 @@ export function withNext(output: Json): Json {
 /** A model must not take the question for one of the gateway, nor answer it from everything that it knows. */
 function nextOf({ status, agent, question }: InputRequired): string {
   const call = 'call the tool continue_task with this agent and task_id, and with input'
-  const asked = `${agent}, a third party, asks.`
-  const find = `${asked} Answer with what the user has told you for this task, or ask the user; then ${call}`
+  const introduction = `${agent}, a third party, asks.`
+  const find = `${introduction} Answer with what the user has told you for this task, or ask the user; then ${call}`
   const { schema, url } = isRecord(question) ? question : {}
   if (status === 'auth_required')
-    return `${asked} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
+    return `${introduction} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
   if (url !== undefined)
-    return `${asked} Show its url to the user, who decides whether to open it; then ${call} {"action": "accept"}.`
+    return `${introduction} Show its url to the user, who decides whether to open it; then ${call} {"action": "accept"}.`
   if (isForms(question))
     return `${find} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
   if (schema !== undefined)
