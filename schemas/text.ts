@@ -36,6 +36,20 @@ export function withoutHidden(text: string): string {
   return hidesCharacters(text) ? text.replace(invisible, '') : text
 }
 
+/** The text in one line, without the characters that it hides: it can imitate no other line beside it. */
+export function inOneLine(text: string): string {
+  return withoutHidden(text).replaceAll(/\s+/g, ' ').trim()
+}
+
+/**
+ * A name that somebody else chose, within a text of the gateway: one that is more than a word is quoted, so that it
+ * cannot go on as the text.
+ */
+export function quotedName(name: string): string {
+  const shown = withoutHidden(name)
+  return /^[\p{Letter}\p{Number}_.:/-]+$/u.test(shown) ? shown : JSON.stringify(shown)
+}
+
 /** Zero-width spaces and byte order marks, which copying and exporting leave at the edges of texts. */
 const marks = '\u200B\uFEFF'
 

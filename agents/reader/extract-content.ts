@@ -98,6 +98,7 @@ export function extractContent(cache: DocumentCache): ExtractContent {
     output: output(Content),
     access: { scope: 'a2a:call' },
     effect: 'read',
+    hasForeign: () => true,
     advertised: true,
     tool: {
       description: 'Reads a web page or a PDF as Markdown. Example: {"url": "https://example.com/"}.',

@@ -52,6 +52,7 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     output: output(Summary),
     access: { scope: 'a2a:call' },
     effect: 'read',
+    hasForeign: () => true,
     advertised: true,
     tool: {
       description: 'Gets the introduction of an encyclopedia article. Example: {"title": "Ada Lovelace"}.',

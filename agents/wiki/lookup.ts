@@ -41,6 +41,7 @@ export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output
     output: output(Output),
     access: { scope: 'a2a:call' },
     effect: 'read',
+    hasForeign: () => true,
     advertised: false,
     async run({ query, lang }, context) {
       const call = upstreamCallOf(context)

@@ -31,6 +31,7 @@ export function searchPage(wiki: MediaWiki): Action<z.output<typeof Input>, z.ou
     output: output(Output),
     access: { scope: 'a2a:call' },
     effect: 'read',
+    hasForeign: () => true,
     advertised: true,
     tool: {
       description: 'Searches an encyclopedia for pages about a subject. Example: {"query": "Ada Lovelace"}.',

@@ -42,13 +42,14 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
   const { store, agents, registry, metrics, traffic, revision, agentOf, push } = ports
   const onError = runtime.onError('router')
   const limits = await openRateLimits(runtime)
-  const { admit, chargeWrite } = limits
+  const { admit, chargeCheck, chargeWrite } = limits
   const hosted = new Set(
     agents.flatMap((agent) => agent.actions.map((action) => `${agent.package_name} ${action.name}`)),
   )
   const router = createRouter({
     resolve: createResolve(agents, registry.get, agentOf),
     admit,
+    chargeCheck,
     chargeWrite,
     observe: createObserver({ log, metrics, traffic }, (to, action) => hosted.has(`${to} ${action}`)),
     revision,

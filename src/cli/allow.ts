@@ -1,6 +1,8 @@
 import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { quotedName } from '../../schemas/text.ts'
+import { asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
@@ -79,7 +81,7 @@ function* linesOf({
   yield `  package    ${source.registry_type} ${source.identifier} ${source.version}`
   yield `  published  ${report.published_at ?? 'at an unknown time'}, by ${publisher ?? 'somebody who has not claimed it here'}`
   yield `  digest     ${source.integrity}`
-  yield `  arguments  ${source.arguments.join(' ') || 'none'}`
+  yield `  arguments  ${source.arguments.map(asWord).join(' ') || 'none'}`
   yield `  values     ${source.values.map(shownValue).join(', ') || 'none'}`
   yield `  network    ${source.hosts.join(', ') || 'none'}`
   const scripts = source.scripts ? 'run' : 'do not run'
@@ -87,12 +89,12 @@ function* linesOf({
   for (const limit of sandbox.not_limited) yield `             not limited: ${limit}`
   for (const warning of report.warnings) yield `  WARNING    ${warning}`
   if (report.missing.length > 0)
-    yield `  missing    ${report.missing.join(', ')}: each caller has to store its own`
+    yield `  missing    ${report.missing.map(quotedName).join(', ')}: each caller has to store its own`
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
-  if (secret) return `${name} (secret)`
-  return value === null ? name : `${name}=${value}`
+  if (secret) return `${quotedName(name)} (secret)`
+  return value === null ? quotedName(name) : `${quotedName(name)}=${asWord(value)}`
 }
 
 export async function listAllowed(json: boolean): Promise<void> {

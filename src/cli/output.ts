@@ -113,7 +113,8 @@ function unexpected(thrown: unknown): Failure {
 }
 
 function* explain({ message, code, details, cause }: Failure): Generator<string> {
-  yield `${message} (${code})`
+  // Further lines are those of another: none of them may look like a hint of this command line.
+  yield `${message.replaceAll('\n', '\n  | ')} (${code})`
   // The message repeats the first of the errors.
   for (const { pointer, detail } of details.errors ?? [])
     if (!message.includes(detail)) yield `  ${pointer || '/'}: ${detail}`

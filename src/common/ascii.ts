@@ -13,3 +13,8 @@ export function toAscii(value: unknown, indent = 0): string {
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
+
+/** The text as it is typed in a shell: a word that a shell would read otherwise is quoted. */
+export function asWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : quote(text)
+}

@@ -9,6 +9,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { InputRequired } from '../../schemas/task.ts'
+import { quotedName } from '../../schemas/text.ts'
 import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
 import { principalKey } from '../common/principal-key.ts'
@@ -254,7 +255,7 @@ export class AgentCalls {
     const described = await agent.describe?.(remote).catch(() => undefined)
     const names = (described ?? this.entry.capabilities).map(({ name }) => name)
     if (names.length === 0) return failure
-    const itsNames = `It has: ${names.slice(0, maxNames).join(', ')}.`
+    const itsNames = `It has: ${names.slice(0, maxNames).map(quotedName).join(', ')}.`
     if (action === listedActions.message) return this.#takesNoText(itsNames, failure)
     const close = nearest(action, names)
     const { hint = itsNames } = failure.details

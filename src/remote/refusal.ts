@@ -1,7 +1,8 @@
 import { type Code, codes, Failure, type FieldError } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { withoutHidden } from '../../schemas/text.ts'
 
-/** Codes whose cause the caller can correct; they are passed on with the agent's own text. */
+/** Codes whose cause the caller can correct; they are passed on. */
 const passedCodes: ReadonlySet<Code> = new Set<Code>([
   'invalid_request',
   'not_found',
@@ -23,7 +24,11 @@ const maxErrors = 20
 /** True if the agent asks for a credential, or for another one: the agent works, and refuses this caller. */
 export function wantsCredential({ details: { upstream } }: Failure): boolean {
   const { status, code } = upstream ?? {}
-  return status === 401 || status === 403 || code === 'unauthenticated' || code === 'forbidden'
+  return status === 401 || status === 403 || wantsOtherCredential(code)
+}
+
+function wantsOtherCredential(code: string | undefined): boolean {
+  return code === 'unauthenticated' || code === 'forbidden'
 }
 
 /** Hint for an agent that asks for a credential. */
@@ -41,21 +46,23 @@ interface RefusalContext {
 
 /**
  * A problem (RFC 9457) with a `code` of Dragoman's catalogue, from another gateway or an agent with the same
- * interface. Codes whose cause the caller can correct are kept; every other code becomes `upstream_failed`. Undefined
- * for other bodies.
+ * interface. Codes whose cause the caller can correct are kept; every other code becomes `upstream_failed`. Its texts,
+ * the hint among them, are the agent's words. Undefined for other bodies.
  */
 export function failureOfProblem(problem: unknown, context: RefusalContext): Failure | undefined {
   if (!isRecord(problem) || typeof problem.code !== 'string') return undefined
   const { code } = problem
   const retry = retryOf(problem.retry_after_s, context)
-  const message = textOf(problem.detail) ?? textOf(problem.title) ?? `${context.who} refused with ${code}.`
+  const message =
+    quoted(problem.detail ?? problem.title, problem.hint) ??
+    `${context.who} refused with ${withoutHidden(code)}.`
   const details = {
     upstream: {
-      code: code.slice(0, 100),
+      code: withoutHidden(code.slice(0, 100)),
       ...(context.status !== undefined && { status: context.status }),
       ...challengeOf(context),
     },
-    ...hintOf(problem, code),
+    ...(wantsOtherCredential(code) && { hint: credentialHint }),
     ...retry,
   }
   if (!isCode(code) || !passedCodes.has(code)) {
@@ -128,12 +135,25 @@ export function notCallable(failure: Failure): Failure {
   return new Failure('not_callable', message, {}, failure)
 }
 
-/** A text of the agent as shown to callers: truncated, and without control characters. */
+const says = 'The agent says: '
+
+/**
+ * Words of the agent within an error of the gateway, so that neither a person nor a model takes them for the advice of
+ * the gateway. Undefined if it said nothing.
+ */
+export function quoted(...texts: readonly unknown[]): string | undefined {
+  const words = texts.flatMap((text) => textOf(text) ?? []).join(' ')
+  if (words === '') return undefined
+  // Another gateway quotes its agent.
+  return words.startsWith(says) ? words : `${says}${words}`
+}
+
+/** A text of the agent as shown to callers: truncated, without control characters, and hiding nothing. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined
   const text = value.length > maxTextLength ? `${value.slice(0, maxTextLength)}…` : value
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ')
+  return withoutHidden(text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' '))
 }
 
 function isCode(code: string): code is Code {
@@ -142,12 +162,6 @@ function isCode(code: string): code is Code {
 
 function codeOf(code: string): Code {
   return code === 'deadline_exceeded' || code === 'upstream_timeout' ? 'upstream_timeout' : 'upstream_failed'
-}
-
-function hintOf({ hint }: Record<string, unknown>, code: string): { hint?: string } {
-  if (code === 'unauthenticated' || code === 'forbidden') return { hint: credentialHint }
-  const text = textOf(hint)
-  return text === undefined ? {} : { hint: text }
 }
 
 function retryOf(field: unknown, { retry_after_s }: RefusalContext): { retry_after_s?: number } {
@@ -160,6 +174,6 @@ function errorsIn(errors: unknown): FieldError[] {
   if (!Array.isArray(errors)) return []
   return errors.slice(0, maxErrors).flatMap((error) => {
     if (!isRecord(error) || typeof error.pointer !== 'string') return []
-    return { pointer: error.pointer.slice(0, 300), detail: textOf(error.detail) ?? '' }
+    return { pointer: withoutHidden(error.pointer.slice(0, 300)), detail: textOf(error.detail) ?? '' }
   })
 }

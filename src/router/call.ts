@@ -84,6 +84,8 @@ export interface RouterOptions {
   readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined | Promise<Allowance>
   /** Called with the output of each successful write. */
   readonly chargeWrite: (output: Json, call: Call) => void
+  /** Called with the milliseconds for which params were checked by the schema of a listed agent. */
+  readonly chargeCheck: (milliseconds: number, call: Call) => void
   /** Called at the start of each call; the returned function is called at its end. */
   readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
   /** The registry revision that reads are made at. */

@@ -33,6 +33,8 @@ export const costs = {
   sentByte: 1 / 8192,
   /** Of the JSON that a write answers, which for most writes is the entry: it is stored, indexed and embedded. */
   writtenByte: 1 / 256,
+  /** Of a check of params by the schema of a listed agent. */
+  checkMillisecond: 10,
   /** An answer that is compressed when it is sent costs this for each byte before. */
   compressedByte: 1 / 8192,
 } as const
@@ -88,6 +90,11 @@ export class Limiter {
   readonly chargeWrite: RouterOptions['chargeWrite'] = (output, call) => {
     if (isUncounted(call)) return
     this.charge(call, JSON.stringify(output).length * costs.writtenByte)
+  }
+
+  /** Charges for a check of params, whose length a publisher decides. */
+  readonly chargeCheck: RouterOptions['chargeCheck'] = (milliseconds, call) => {
+    this.charge(call, Math.floor(milliseconds) * costs.checkMillisecond)
   }
 
   /** The Failure `rate_limited` of a caller whose requests of the last minute have cost too much. */
@@ -235,8 +242,12 @@ function asksOutside(action: Envelope['action'], params: Envelope['params']): bo
 }
 
 /** No limits, for benchmarks. */
-export const noLimits: Pick<Limiter, 'admit' | 'chargeWrite' | 'overCost' | 'charge' | 'countToken'> = {
+export const noLimits: Pick<
+  Limiter,
+  'admit' | 'chargeCheck' | 'chargeWrite' | 'overCost' | 'charge' | 'countToken'
+> = {
   admit: () => undefined,
+  chargeCheck: () => {},
   chargeWrite: () => {},
   overCost: () => undefined,
   charge: () => {},

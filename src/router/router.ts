@@ -7,6 +7,7 @@ import type { Json } from '../../schemas/json.ts'
 import { packageNameOf } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { assertMessage } from '../../schemas/plain.ts'
+import { quotedName } from '../../schemas/text.ts'
 import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
 import { type CallDeadline, startCallDeadline } from './deadline.ts'
@@ -84,7 +85,7 @@ class ActionRouter implements Router {
     assertStorable(action, call)
     assertForModels(agent, action, call)
     authorise(agent, action, call.principal)
-    const input = action.input.parse(params)
+    const input = agent.third_party ? this.#checked(action, params, call) : action.input.parse(params)
     assertStreamable(action, call)
     if (call.accepted) await call.accepted(agent)
     const revision = action.effect === 'read' ? options.revision() : undefined
@@ -100,6 +101,15 @@ class ActionRouter implements Router {
       ...(allowance !== undefined && { allowance }),
       ...(is_foreign && { mark: contentMark(output) }),
       ...(deprecated && { deprecated }),
+    }
+  }
+
+  #checked({ input }: Action, params: unknown, call: Call): unknown {
+    const begun = performance.now()
+    try {
+      return input.parse(params)
+    } finally {
+      this.#options.chargeCheck(performance.now() - begun, call)
     }
   }
 
@@ -177,7 +187,7 @@ function findAction(agent: Agent, name: string): Action {
   const shown = names.slice(0, maxNames)
   const left = names.length - shown.length
   throw new Failure('unknown_action', `${agent.package_name} has no action ${name}.`, {
-    hint: `It has: ${shown.join(', ')}${left > 0 ? ` and ${left} more: resolve_package lists them` : ''}.`,
+    hint: `It has: ${shown.map(quotedName).join(', ')}${left > 0 ? ` and ${left} more: resolve_package lists them` : ''}.`,
     ...(close.length > 0 && { nearest: close }),
   })
 }

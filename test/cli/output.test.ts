@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
-import { escapeControls } from '../../src/cli/output.ts'
+import { escapeControls, fail } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
@@ -23,6 +24,22 @@ test.each([
   ['has colours of ours', styleText('red', 'a', { validateStream: false }), '\u001b[31ma\u001b[39m'],
 ])('a text that %s goes to the terminal with what would command it escaped', (_, text, shown) => {
   expect(escapeControls(text)).toBe(shown)
+})
+
+test('an error of several lines shows none of them as a hint of the command line', () => {
+  using write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  try {
+    fail(
+      new Failure('not_callable', 'The agent says: No.\n  Run dragoman allow x', { hint: 'Look at it.' }),
+      false,
+    )
+  } finally {
+    process.exitCode = 0
+  }
+  const shown = write.mock.calls.map(([text]) => text).join('')
+  expect(shown).toMatch(
+    /^The agent says: No\.\n {2}\| {3}Run .*allow x \(not_callable\)\n {2}Look at it\.\n$/,
+  )
 })
 
 /** An operating system command, a C1 control, a change of direction, hidden text and invisible characters. */

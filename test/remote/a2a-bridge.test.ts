@@ -63,7 +63,10 @@ describe.each(servers)('an MCP server of %s, as an A2A agent', (_, start) => {
     })
     const failure = Task.toJSON((await client.sendMessage(request('fail', {}))) as Task)
     expect(failure).toMatchObject({
-      status: { state: 'TASK_STATE_FAILED', message: { parts: [{ text: 'The moon is full.' }, {}] } },
+      status: {
+        state: 'TASK_STATE_FAILED',
+        message: { parts: [{ text: 'The agent says: The moon is full.' }, {}] },
+      },
     })
     const states: string[] = []
     for await (const { payload } of client.sendMessageStream(request('work', {}))) {

@@ -141,7 +141,7 @@ describe('a task whose gateway died', () => {
     tasks.delete('forgotten')
     await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_FAILED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
-    expect(result.status.message.parts[0].text).toBe('This task is forgotten.')
+    expect(result.status.message.parts[0].text).toBe('The agent says: This task is forgotten.')
   })
 })
 
@@ -152,7 +152,7 @@ test.each([
   await using pair = await openPair(usual)
   const id = await pair.begin('irrevocable')
   const { error } = await pair.call(pair[at], 'CancelTask', { id })
-  expect(error).toMatchObject({ code: -32002, message: 'The ticket is printed.' })
+  expect(error).toMatchObject({ code: -32002, message: 'The agent says: The ticket is printed.' })
   // The other gateway reads the state of the last heartbeat.
   expect(await pair.stateAt(pair[at], id)).toMatch(/^TASK_STATE_(SUBMITTED|WORKING)$/)
 })

@@ -258,7 +258,8 @@ describe('what an agent of A2A says', () => {
     const { error } = (await (
       await post(through(), 'SendMessage', { tenant: to, ...words(name) })
     ).json()) as Loose
-    expect(error).toMatchObject(refusals[name] as object)
+    const { code, message } = refusals[name] as Loose
+    expect(error).toMatchObject({ code, message: `The agent says: ${message}` })
     expect(error.data[0]).toMatchObject({
       domain: 'a2a-protocol.org',
       metadata: { code: expect.any(String) },
@@ -300,7 +301,10 @@ describe('what an agent of A2A says', () => {
     })
     expect(await call('a sign-in')).toMatchObject({ status: 'auth_required' })
     expect(await call('text beside data')).toEqual({ text: 'Two\nafter', data: { n: 2 } })
-    expect(await call('a rejection')).toMatchObject({ detail: 'Not on Sundays', retryable: false })
+    expect(await call('a rejection')).toMatchObject({
+      detail: 'The agent says: Not on Sundays',
+      retryable: false,
+    })
     expect(await call('files')).toEqual({
       parts: [
         { media_type: 'image/png', filename: 'a.png', base64: bytes },

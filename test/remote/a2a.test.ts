@@ -120,7 +120,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
       status: 502,
       json: {
         code: 'upstream_failed',
-        detail: 'It is too early to greet.',
+        detail: 'The agent says: It is too early to greet.',
         upstream: { code: 'failed' },
         retryable: false,
       },

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { expect, test, vi } from 'vitest'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
@@ -38,6 +39,24 @@ test('schemas for which MCP clients would refuse the whole list are adapted', as
     { name: 'continue_task' },
   ])
 })
+
+test.each([
+  ['no list', { ok: true }],
+  ['a list of anything', { capabilities: [{ name: 7 }, null] }],
+  ['hidden characters', { capabilities: [{ name: 'look', description: 'Looks\u202e.' }] }],
+])(
+  'an agent that answers %s when it is asked for its capabilities has no tools, and its fault is named',
+  async (_, statement) => {
+    await using agent = await serveEnvelopes((_, response) => answerJson(response, statement))
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+    await list(gateway, { package_name, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+    const { json } = await gateway.request('POST', `/mcp/agents/${package_name}`, {
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+      token: await gateway.token('ada'),
+    })
+    expect(json.error.data).toMatchObject({ code: 'upstream_invalid' })
+  },
+)
 
 test('the cached tools of an agent are dropped when the agent changes', async () => {
   await using gateway = await startGateway()

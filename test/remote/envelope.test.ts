@@ -172,7 +172,7 @@ describe('its answer', () => {
         status: 400,
         json: {
           code: 'invalid_request',
-          detail: 'No such city.',
+          detail: 'The agent says: No such city.',
           errors: [{ pointer: '/city', detail: 'Unknown.' }],
           upstream: { code: 'invalid_request', status: 400 },
         },
@@ -182,7 +182,7 @@ describe('its answer', () => {
       'a problem of its own',
       500,
       { code: 'internal', detail: 'Broken.' },
-      { status: 502, json: { code: 'upstream_failed', detail: 'Broken.', retryable: true } },
+      { status: 502, json: { code: 'upstream_failed', detail: 'The agent says: Broken.', retryable: true } },
     ],
     [
       'that it wants a credential',

@@ -246,8 +246,26 @@ describe('params by a schema', () => {
       names.map(() => ({})),
     ],
     ['compares each with a megabyte', listOf({ const: 'x'.repeat(1_000_000) }), names],
+    ['goes a long way for each', listOf({ $ref: `#/${'properties/'.repeat(3000)}` }), names],
+    [
+      'looks at a long list again and again',
+      { allOf: Array.from({ length: 15_000 }, () => ({ minItems: 1 })) },
+      Array.from({ length: 95_000 }, () => 1),
+    ],
+    [
+      'counts a long text again and again',
+      { allOf: Array.from({ length: 5_000 }, () => ({ minLength: 249_700 })) },
+      `${'\u{1f600}'.repeat(249_600)}${'a'.repeat(200)}`,
+    ],
+    [
+      'has a thousand patterns of all scripts',
+      { anyOf: Array.from({ length: 1000 }, (_, at) => ({ pattern: `^${'\\p{L}'.repeat(39)}${at}` })) },
+      'é'.repeat(40),
+    ],
   ])('pass soon if the schema %s', (_, hostile, params) => {
+    const { user } = process.cpuUsage()
     expect(validate(hostile, params)).toEqual([])
+    expect(process.cpuUsage().user - user).toBeLessThan(1_000_000)
   })
 
   test('have at most twenty errors, however many there are', () => {

@@ -60,6 +60,15 @@ test.each([
   expect(() => check(params, capabilities)).toThrow(expect.objectContaining({ code: 'upstream_invalid' }))
 })
 
+test('a gateway on loopback is refused under each of its names', () => {
+  const local = { ...asker, own_origins: () => ['http://127.0.0.1:8080'] }
+  const visit = (url: string) => () =>
+    checkedQuestions({ q: { method: 'elicitation/create', params: { url } } }, everything, local)
+  expect(visit('http://localhost:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://[::1]:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://localhost:9090/')()).toHaveProperty('q')
+})
+
 test('an address elsewhere is passed on to a client that opens addresses', () => {
   expect(check({ mode: 'url', message: 'Go', url: 'https://a.example/' })).toHaveProperty('q')
 })

@@ -105,7 +105,7 @@ const answers: Record<string, [Misbehave, object]> = {
   ],
   'error -32602': [
     (_, response, body) => answerJson(response, body, { error: { code: -32602, message: 'a is missing' } }),
-    { code: 'invalid_request', message: 'a is missing' },
+    { code: 'invalid_request', message: 'The agent says: a is missing' },
   ],
   'error -32602 for an unknown tool': [
     (_, response, body) =>
@@ -122,7 +122,11 @@ const answers: Record<string, [Misbehave, object]> = {
   ],
   'another error': [
     (_, response, body) => answerJson(response, body, { error: { code: -32050, message: 'Full moon' } }),
-    { code: 'upstream_failed', message: 'Full moon', details: { upstream: { code: '-32050' } } },
+    {
+      code: 'upstream_failed',
+      message: 'The agent says: Full moon',
+      details: { upstream: { code: '-32050' } },
+    },
   ],
 }
 

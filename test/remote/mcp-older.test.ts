@@ -97,7 +97,7 @@ describe('a server of the 2025 era', () => {
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({
       code: 'upstream_failed',
-      message: 'No such method',
+      message: 'The agent says: No such method',
     })
   })
 

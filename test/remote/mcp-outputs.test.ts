@@ -87,18 +87,18 @@ test.each([
   [
     'in words',
     { content: [text('one'), text('two')], isError: true },
-    { code: 'upstream_failed', message: 'one\ntwo', details: { retryable: false } },
+    { code: 'upstream_failed', message: 'The agent says: one\ntwo', details: { retryable: false } },
   ],
   ['without a word', { content: [], isError: true }, { code: 'upstream_failed' }],
   [
     'in too many words',
     { content: [text('x'.repeat(9_000))], isError: true },
-    { message: expect.stringMatching(/^x{2000}…$/) },
+    { message: expect.stringMatching(/^The agent says: x{2000}…$/) },
   ],
   [
     'as v1 of the SDK tells of wrong arguments',
     { content: [text('MCP error -32602: Input validation error: a is missing')], isError: true },
-    { code: 'invalid_request', message: 'Input validation error: a is missing' },
+    { code: 'invalid_request', message: 'The agent says: Input validation error: a is missing' },
   ],
   [
     'as v1 of the SDK tells of an unknown tool',
@@ -108,7 +108,7 @@ test.each([
   [
     'in the words of FastMCP for an unknown tool',
     { content: [text("Unknown tool: 'say'")], isError: true },
-    { code: 'unknown_action', message: "Unknown tool: 'say'" },
+    { code: 'unknown_action', message: "The agent says: Unknown tool: 'say'" },
   ],
   [
     'about a tool that is not the called one',
@@ -120,7 +120,7 @@ test.each([
     problem('invalid_request', { errors: [{ pointer: '/a', detail: 'Must be.', more: 1 }, 'junk'] }),
     {
       code: 'invalid_request',
-      message: 'So it is.',
+      message: 'The agent says: So it is.',
       details: { errors: [{ pointer: '/a', detail: 'Must be.' }] },
     },
   ],

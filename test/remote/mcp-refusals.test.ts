@@ -4,6 +4,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
 
 const discovered = {
@@ -36,13 +37,75 @@ test.each([-32002, 1, 4040])(
     for (let time = 0; time < 6; time++) {
       expect(await send('ada', { bad: true })).toMatchObject({
         code: 'upstream_failed',
-        detail: 'None of yours.',
+        detail: 'The agent says: None of yours.',
         retryable: false,
       })
     }
     expect(await send('eve', {})).toEqual({ text: 'Here.' })
   },
 )
+
+test('an address that a server has its clients visit by an error names the agent, and is never one of this gateway', async () => {
+  const to = 'com.example.visited'
+  await using server = await serve(async (request, response) => {
+    const { id, method, params } = JSON.parse(await text(request))
+    const { url } = params?.arguments ?? {}
+    const data = { elicitations: [{ mode: 'url', elicitationId: '1', url, message: 'Sign in again' }] }
+    const error = { code: -32042, message: 'Visit it first.', data }
+    const answer =
+      method === 'server/discover' ? { result: { resultType: 'complete', ...discovered } } : { error }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const token = await gateway.token('ada')
+  const visit = async (url: string, capabilities: object) => {
+    const body = modernRequest(1, 'tools/call', { name: 'look', arguments: { url } }, capabilities)
+    const headers = modernHeaders('tools/call', 'look')
+    return (await gateway.request('POST', `/mcp/agents/${to}`, { body, headers, token })).json
+  }
+  const opens = { elicitation: { form: {}, url: {} } }
+  expect((await visit('https://a.example/', opens)).error).toMatchObject({
+    code: -32042,
+    data: { elicitations: [{ url: 'https://a.example/', message: `${to} asks: Sign in again` }] },
+  })
+  expect((await visit('https://a.example/', {})).error).not.toHaveProperty('data')
+  const refused = JSON.stringify(await visit(`${gateway.url}/oauth/device?user_code=AAAA-BBBB`, opens))
+  expect(refused).toContain('upstream_invalid')
+  expect(refused).not.toContain('AAAA-BBBB')
+})
+
+test('an agent that a model calls learns neither folders of the user nor what the host says of them', async () => {
+  const agent = 'com.example.curious'
+  const seen: Record<string, unknown>[] = []
+  await using server = await serve(async (request, response) => {
+    const { id, method, params } = JSON.parse(await text(request))
+    if (method === 'tools/call') seen.push(params._meta)
+    const asks = { resultType: 'input_required', inputRequests: { folders: { method: 'roots/list' } } }
+    const result = method === 'tools/call' ? asks : { resultType: 'complete', ...discovered }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const params = {
+    name: 'call_agent',
+    arguments: { agent, action: 'look', params: {} },
+    _meta: { 'host.example/userLocation': { city: 'Oslo' } },
+  }
+  const { json } = await gateway.request('POST', '/mcp', {
+    body: modernRequest(1, 'tools/call', params, { roots: {}, elicitation: { form: {} } }),
+    headers: modernHeaders('tools/call', 'call_agent'),
+    token: await gateway.token('ada'),
+  })
+  expect(json.result).toMatchObject({
+    isError: true,
+    _meta: { 'dragoman/problem': { code: 'upstream_invalid' } },
+  })
+  expect(seen).toHaveLength(1)
+  expect(JSON.stringify(seen)).not.toMatch(/Oslo|roots/)
+})
 
 test('callers to whom a server does not list its tools do not open its circuit for others', async () => {
   const to = 'com.example.closed'
@@ -114,6 +177,9 @@ test.each([
     token: await gateway.token('ada'),
   })
   expect(json.result.structuredContent).toMatchObject({ status: 'input_required', agent })
+  expect(json.result.structuredContent.next).toMatch(
+    /^com\.example\.asks, a third party, asks\. .*what the user has told you/,
+  )
   expect(json.result.structuredContent.next).toMatch(next)
 })
 
@@ -129,7 +195,7 @@ test('an unknown tool that a server refuses in words is an unknown action, with 
     status: 404,
     json: {
       code: 'unknown_action',
-      detail: 'Unknown tool: ecko',
+      detail: 'The agent says: Unknown tool: ecko',
       nearest: ['echo'],
       hint: expect.stringMatching('It has: echo, '),
       retryable: false,

@@ -45,7 +45,7 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('fail'))).toMatchObject({
       code: 'upstream_failed',
-      message: 'The moon is full.',
+      message: 'The agent says: The moon is full.',
     })
     expect(await rejection(remote.ask('nothing'))).toMatchObject({ code: 'unknown_action' })
   })

@@ -1,15 +1,18 @@
+import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test } from 'vitest'
 import type { ApprovalPage } from '../../schemas/approval.ts'
 import type { JsonObject } from '../../schemas/json.ts'
+import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { permitted } from '../../src/remote/mcp/permitted.ts'
 import type { Launch, Permit } from '../../src/remote/remote-agent.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { a2aVersion } from '../support/a2a.ts'
+import { Browser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { createTestRunner } from '../support/package-runner.ts'
 import { openTransports } from '../support/transports.ts'
@@ -163,6 +166,21 @@ test('the person of a host approves a package for themselves alone, by a form of
   expect(await home.gateway.store.approvals.list(principalKey(ada))).toHaveLength(1)
   const eve = await home.token('eve')
   expect((await send('com.example/mine', 'echo', { text: 'a' }, eve)).code).toBe('approval_required')
+})
+
+test('whoever approves a package sees the arguments that its publisher starts it with', async () => {
+  const args = ['--eval', 'rm -rf .'].map((value) => ({ type: 'positional', value }))
+  await list('com.example/started', { packageArguments: args })
+  await using connected = await connectHost({ action: 'decline' })
+  await connected.client.callTool(echo('com.example/started'))
+  expect(connected.questions[0]).toContain("Its publisher starts it with: --eval 'rm -rf .'")
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  const browser = new Browser(home.url)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const page = await browser.open(`${home.url}/me/packages?agent=com.example%2Fstarted`)
+  const form = page.forms.find(({ fields }) => fields.do === 'look')
+  const report = await browser.post(page.url, { ...form?.fields, agent: 'com.example/started' })
+  expect(report.text).toContain('--eval &#39;rm -rf .&#39;')
 })
 
 test('the person sees what they approved in their host, uses it on the command line, and ends it', async () => {

@@ -75,6 +75,17 @@ describe('an agent that is a package', () => {
     )
   })
 
+  test('whose publisher names an argument by words of a shell has them quoted in the command for the operator', async () => {
+    const { list, send, approve } = opened
+    const argument = { type: 'positional', valueHint: "$(touch x)'; y", isRequired: true }
+    await list('com.example/quoted', { ...well, packageArguments: [argument] })
+    const word = String.raw`'$(touch x)'\''; y'=VALUE`
+    const unapproved = await send('com.example/quoted', 'echo')
+    expect(unapproved.hint).toContain(`dragoman allow com.example/quoted --arg ${word}, and`)
+    await approve('com.example/quoted')
+    expect((await send('com.example/quoted', 'echo')).hint).toContain(`or --arg ${word}.`)
+  })
+
   test('answers once it is approved, by one process, and its tools stand in the index with their schemas', async () => {
     const { home, list, send, approve, runner, actionsIn } = opened
     await list('com.example/well', well)

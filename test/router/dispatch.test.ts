@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { withSessions } from '../../src/router/sessions.ts'
 import {
@@ -352,4 +353,26 @@ describe('who wants to know that a call is let in', () => {
     })
     expect(seen).toEqual([])
   })
+})
+
+test('the check of params by the schema of a listed agent is charged to its caller, also where it refuses', async () => {
+  const charged: number[] = []
+  const parse = (value: unknown) => {
+    const end = performance.now() + 3
+    while (performance.now() < end);
+    if (isRecord(value) && value.bad === true) throw new Failure('invalid_request', 'Bad.')
+    return value
+  }
+  const slow = sampleAction('look', { input: { json: {}, parse } })
+  const agents = [
+    { ...sampleAgent('com.example.slow', [slow]), third_party: true as const },
+    sampleAgent('svc.own', [slow]),
+  ]
+  const { dispatch } = routerOver(agents, { chargeCheck: (ms) => void charged.push(ms) })
+  await dispatch({ to: 'com.example.slow', action: slow.name, params: {} }, anonymous())
+  await dispatch({ to: 'com.example.slow', action: slow.name, params: { bad: true } }, anonymous()).catch(
+    () => {},
+  )
+  await dispatch({ to: 'svc.own', action: slow.name, params: {} }, anonymous())
+  expect(charged.map((ms) => ms >= 3)).toEqual([true, true])
 })

@@ -227,6 +227,14 @@ describe('the cost of requests', () => {
     expect(limits.overCost(admin)).toBeUndefined()
   })
 
+  test('includes the time of checks of params, whose length a publisher decides', () => {
+    const { limits } = limiter()
+    for (let call = 0; call < 100; call++) limits.chargeCheck(0.9, anonymous(caller))
+    expect(limits.overCost(anybody)).toBeUndefined()
+    for (let call = 0; call < 50; call++) limits.chargeCheck(12.5, anonymous(caller))
+    expect(limits.overCost(anybody)).toBeDefined()
+  })
+
   test('includes what the class of a call costs', () => {
     const { limits, ask } = limiter()
     limits.charge(anybody, 5990)

@@ -130,6 +130,22 @@ describe('the nearest names', () => {
     expect(nearest('id', ['to', 'ids', 'in'])).toEqual(['ids', 'in'])
   })
 
+  test('of long names are those within twelve edits: a publisher chooses them, and a caller the word', () => {
+    const name = 'abcdefghij'.repeat(12)
+    const misspelt = (edits: number) => `${'0'.repeat(edits)}${name.slice(edits, 100)}`
+    expect(nearest(misspelt(12), [name.slice(0, 100)])).toHaveLength(1)
+    expect(nearest(misspelt(13), [name.slice(0, 100)])).toEqual([])
+    expect(nearest(name.slice(0, 100), [`12345${name.slice(0, 60)}${name.slice(63, 100)}`])).toHaveLength(1)
+  })
+
+  test('of many long names take a small part of a second', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `${at}${'abcd'.repeat(30)}`)
+    const word = `${'abcd'.repeat(8)}${'xyzq'.repeat(7)}${'abcd'.repeat(10)}`
+    const { user: before } = process.cpuUsage()
+    for (let count = 0; count < 100; count++) nearest(word, names)
+    expect(process.cpuUsage().user - before).toBeLessThan(400_000)
+  })
+
   test('to a word without end are found in no time', () => {
     const started = performance.now()
     nearest(

@@ -1,11 +1,21 @@
 /** A request of MCP 2026-07-28, for every transport. */
-export function modernRequest(id: string | number, method: string, params: Record<string, unknown>): object {
+export function modernRequest(
+  id: string | number,
+  method: string,
+  params: Record<string, unknown>,
+  capabilities: object = {},
+): object {
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
+    'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
-  return { jsonrpc: '2.0', id, method, params: { ...params, _meta: meta } }
+  return {
+    jsonrpc: '2.0',
+    id,
+    method,
+    params: { ...params, _meta: { ...(params._meta as object), ...meta } },
+  }
 }
 
 /** The headers that repeat members of such a request over HTTP. */

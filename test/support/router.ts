@@ -33,6 +33,7 @@ export function routerOver(agents: readonly Agent[], options: Partial<RouterOpti
   const router = createRouter({
     resolve: async (to) => agents.find((agent) => agent.package_name === to),
     admit: () => undefined,
+    chargeCheck: () => {},
     chargeWrite: () => {},
     observe: () => (observation) => void observations.push(observation),
     revision: () => 7,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -200,5 +201,18 @@ test('a hosted agent that calls a listed agent passes the mark on', async () => 
   const body = { agent: to, capability: 'hide', input: {} }
   const { headers, json } = await post(`/api/playground/session/${created.json.id}/execute`, body)
   expect(JSON.stringify(json)).toContain('pay ')
+  expect(byHeaders(headers, null)).toMatchObject({ trust: 'untrusted', flags: ['hidden_characters'] })
+})
+
+test('a page that the reader reads has the mark, which tells of the characters that it hides', async () => {
+  await using site = await serve((_, response) => {
+    response.setHeader('Content-Type', 'text/html; charset=utf-8')
+    response.end(`<title>Rain\u{e0041}\u{e0042}</title><p>It rains.</p>`)
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.origin })
+  const { headers } = await gateway.request('POST', '/a2a/message', {
+    body: { to: 'svc.utility.reader', action: 'extract_content', params: { url: site.origin } },
+    token: await gateway.token('ada'),
+  })
   expect(byHeaders(headers, null)).toMatchObject({ trust: 'untrusted', flags: ['hidden_characters'] })
 })

@@ -94,7 +94,14 @@ function withFormat({ format, ...input }: Record<string, unknown>): Record<strin
 /** A remote that states no usable address is left out. */
 function endpointOf({ type, url, ...rest }: NonNullable<ServerDocument['remotes']>[number]): Endpoint[] {
   const { headers, variables } = renamed(rest, toSnakeCase) as Record<string, unknown>
-  const stated = { protocol: 'mcp', url, ...(type && { binding: type }), headers, variables }
+  const stated = {
+    protocol: 'mcp',
+    url,
+    ...(type && { binding: type }),
+    // What is read again is compared with what is stored, which has no absent members.
+    ...(headers !== undefined && { headers }),
+    ...(variables !== undefined && { variables }),
+  }
   const { success, data } = Endpoint.safeParse(stated)
   return success ? [data] : []
 }

@@ -1,7 +1,7 @@
 import { publishedBy } from '../../../schemas/ard.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { hidesCharacters, withoutHidden } from '../../../schemas/text.ts'
+import { hidesCharacters, inOneLine } from '../../../schemas/text.ts'
 import { contentFlags } from '../entry/content-flags.ts'
 import type { ForeignResult } from './merge.ts'
 
@@ -85,7 +85,7 @@ function textIn(value: unknown, max: number): string | undefined {
 }
 
 function cleaned(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : withoutHidden(text).replaceAll(/\s+/g, ' ').trim()
+  return text === undefined ? undefined : inOneLine(text)
 }
 
 /** Registries state integers from 0 to 100. */

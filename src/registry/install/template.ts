@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Need } from '../../../schemas/install.ts'
 import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
-import { withoutHidden } from '../../../schemas/text.ts'
+import { inOneLine, withoutHidden } from '../../../schemas/text.ts'
 import { checkLiteral } from './refuse.ts'
 
 /** A text with places for values that the user gives. */
@@ -150,7 +150,7 @@ function isPlain(text: string): boolean {
 
 /** A text of the publisher for people, on one line and without hidden characters. */
 export function oneLine(text: string): string {
-  return withoutHidden(text).replaceAll(/\s+/g, ' ').trim().slice(0, 300)
+  return inOneLine(text).slice(0, 300)
 }
 
 function upper(text: string): string {

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
+import { inOneLine } from '../../../schemas/text.ts'
 import { backoff } from '../../common/retry.ts'
 import type { Applied } from './apply-agents.ts'
 import type { AgentItem, ServerItem } from './source-items.ts'
@@ -78,8 +79,13 @@ export function afterPage(
       removed: counts.removed + sum(({ removed }) => removed),
       rejected: counts.rejected + rejections.length,
     },
-    rejections: [...mirror.rejections, ...rejections].slice(-maxRejections),
+    rejections: [...mirror.rejections, ...rejections.map(shown)].slice(-maxRejections),
   }
+}
+
+/** A name that was refused may hold anything. */
+function shown({ key, reason }: StoredMirror['rejections'][number]) {
+  return { key: inOneLine(key), reason: inOneLine(reason) }
 }
 
 export function finished(mirror: StoredMirror, now: number): StoredMirror {

@@ -4,6 +4,7 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Need } from '../../../schemas/install.ts'
 import { type Argument, type NamedInput, type Package, runnablePackage } from '../../../schemas/package.ts'
+import { quotedName } from '../../../schemas/text.ts'
 import { isVariableName } from '../../common/variable-names.ts'
 import { checkPackage } from '../install/package-kinds.ts'
 import { packageContent } from '../install/package-launch.ts'
@@ -124,7 +125,10 @@ function argumentsOf({ package_arguments = [] }: Package, chosen: readonly strin
   const unknown = chosen.find((name) => !names.some((stated) => isNamed(stated, name)))
   if (unknown !== undefined) {
     throw new Failure('invalid_request', `The package states no argument ${unknown.slice(0, 60)}.`, {
-      hint: names.length > 0 ? `It states: ${names.join(', ')}.` : 'Give arguments of your own after --.',
+      hint:
+        names.length > 0
+          ? `It states: ${names.map(quotedName).join(', ')}.`
+          : 'Give arguments of your own after --.',
     })
   }
   return package_arguments.map((argument, index) =>
@@ -187,7 +191,7 @@ export function differenceOf(before: Pinned, now: Pinned): string | null {
   if (changed.length === 0) return null
   const details = changed.map((field) => {
     const [was, is] = [before[field], now[field]].map((value) =>
-      typeof value === 'string' ? value : JSON.stringify(value),
+      typeof value === 'string' ? quotedName(value) : JSON.stringify(value),
     )
     return `${words[field]} (${cut(was)} before, ${cut(is)} now)`
   })

@@ -5,6 +5,8 @@ import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { quotedName } from '../../../schemas/text.ts'
+import { asWord } from '../../common/ascii.ts'
 import { upTo } from '../../common/lru.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { PackageProcess, Runner, RunRequest } from '../../runner/runner.ts'
@@ -221,9 +223,13 @@ function filled(
 }
 
 function missingValue({ package_name }: EntryDetail, name: string, isSecret: boolean): Failure {
-  return new Failure('not_callable', `${package_name} does not start without a value of ${name}.`, {
-    hint: isSecret
-      ? `Store it with set_credential, as the variable ${name}, or ask the operator.`
-      : `The operator gives it with dragoman allow ${package_name} --env ${name}=VALUE or --arg ${name}=VALUE.`,
-  })
+  return new Failure(
+    'not_callable',
+    `${package_name} does not start without a value of ${quotedName(name)}.`,
+    {
+      hint: isSecret
+        ? `Store it with set_credential, as the variable ${name}, or ask the operator.`
+        : `The operator gives it with dragoman allow ${package_name} --env ${asWord(name)}=VALUE or --arg ${asWord(name)}=VALUE.`,
+    },
+  )
 }

@@ -8,6 +8,8 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { quotedName } from '../../../schemas/text.ts'
+import { asWord } from '../../common/ascii.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
@@ -235,7 +237,7 @@ function requiredNames(entry: EntryDetail): string[] {
 
 function required({ package_name }: EntryDetail, reason: string, names: readonly string[]): Failure {
   const values = names
-    .map((name) => ` ${/^[A-Z_][A-Z0-9_]*$/.test(name) ? '--env' : '--arg'} ${name}=VALUE`)
+    .map((name) => ` ${/^[A-Z_][A-Z0-9_]*$/.test(name) ? '--env' : '--arg'} ${asWord(name)}=VALUE`)
     .join('')
   return new Failure(
     'approval_required',
@@ -250,7 +252,7 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
 function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Failure {
   const { missing } = report
   const secrets = report.package.values.filter(({ name, secret }) => secret && missing.includes(name))
-  const refusal = required(entry, `It needs values: ${missing.join(', ')}.`, missing)
+  const refusal = required(entry, `It needs values: ${missing.map(quotedName).join(', ')}.`, missing)
   if (secrets.length < missing.length) return refusal
   const commands = secrets.map(
     ({ name }) => `dragoman credentials set ${entry.package_name} --variable ${name}`,
@@ -260,8 +262,8 @@ function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Fa
 }
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
-  const { registry_type, identifier, version, integrity, values } = source
-  const names = values.map(({ name }) => name).join(', ')
+  const { registry_type, identifier, version, integrity, values, arguments: args } = source
+  const names = values.map(({ name }) => quotedName(name)).join(', ')
   const where =
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
   const lines = [
@@ -269,6 +271,8 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     `It runs ${where}, without network unless you name hosts. Its variables: ${names || 'none'}.`,
     `Digest: ${integrity}`,
     ...warnings,
+    // Of any length, so that they hide nothing of the above.
+    ...(args.length > 0 ? [`Its publisher starts it with: ${args.map(asWord).join(' ')}`] : []),
   ]
   const approve = { type: 'boolean', title: tick, default: false }
   const hosts = {

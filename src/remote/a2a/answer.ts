@@ -1,7 +1,7 @@
 import { type Code, codes, Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { isInterrupted, isTerminal, type Part, TaskState } from '../../../schemas/task.ts'
-import { failureOfProblem, textOf } from '../refusal.ts'
+import { failureOfProblem, quoted } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 
 /** A task as the agent sent it in ProtoJSON. */
@@ -100,14 +100,14 @@ export function answerOf(task: ReceivedTask): RemoteAnswer | undefined {
 /** The reason why a task failed, from its status message. */
 function failureOf(state: TaskState, statusParts: readonly Part[]): Failure {
   const endState = state.replace('TASK_STATE_', '').toLowerCase()
-  const text = textOf(statusParts.map((part) => part.text ?? '').join('\n'))
+  const text = statusParts.map((part) => part.text ?? '').join('\n')
   const error = statusParts
     .map(({ data }) => (isRecord(data) && isRecord(data.error) ? data.error : undefined))
     .find(Boolean)
   const code = error && codeIn(error.details)
   const problem = code && failureOfProblem({ code, detail: text }, { who: 'The agent' })
   if (problem) return problem
-  return new Failure('upstream_failed', text ?? `The agent's task was ${endState}.`, {
+  return new Failure('upstream_failed', quoted(text) ?? `The agent's task was ${endState}.`, {
     upstream: { code: endState },
     retryable: false,
   })

@@ -3,7 +3,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import { retryAfter } from '../../common/retry-after.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
-import { failureOfProblem, failureOfStatus, notCallable, textOf, wantsCredential } from '../refusal.ts'
+import { failureOfProblem, failureOfStatus, notCallable, quoted, wantsCredential } from '../refusal.ts'
 import { codeOfReason } from './answer.ts'
 
 /** Reasons that mean that the agent speaks another version. JSON-RPC has only method not found for this. */
@@ -29,7 +29,7 @@ export function classify(thrown: unknown, who: string): ClassifiedError {
     const message = `${who} did not answer in A2A.`
     return { kind: 'broken', failure: new Failure('upstream_invalid', message, {}, error) }
   }
-  const message = textOf(error.message) ?? `${who} refused.`
+  const message = quoted(error.message) ?? `${who} refused.`
   const details = { upstream: { code: reason } }
   if (otherVersion.has(reason)) {
     const explained =

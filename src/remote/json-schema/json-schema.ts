@@ -36,7 +36,15 @@ const ignoredKeywords = [
  * the result is uncertain: the owner of the schema validates again.
  */
 export function validate(schema: Schema, value: unknown): readonly SchemaError[] {
-  const run: Run = { root: schema, errors: [], hasDetails: true, steps: maxSteps, isUncertain: false }
+  const run: Run = {
+    root: schema,
+    errors: [],
+    hasDetails: true,
+    steps: maxSteps,
+    isUncertain: false,
+    references: new Map(),
+    patterns: new Set(),
+  }
   check(schema, value, [], run, 0)
   return run.steps > 0 ? run.errors : []
 }
@@ -63,7 +71,7 @@ function check(schema: unknown, value: unknown, path: Path, run: Run, depth: num
 
 /** True if a value is valid; collects no error texts. */
 function match(schema: unknown, value: unknown, run: Run, depth: number): Match {
-  const trial: Run = { root: run.root, errors: [], hasDetails: false, steps: run.steps, isUncertain: false }
+  const trial: Run = { ...run, errors: [], hasDetails: false, isUncertain: false }
   check(schema, value, [], trial, depth + 1)
   run.steps = trial.steps
   if (trial.errors.length > 0) return 'no'
@@ -76,7 +84,8 @@ function isBefore2019({ $schema }: Schema): boolean {
 }
 
 function checkReference(reference: string, value: unknown, path: Path, run: Run, depth: number): void {
-  const target = resolve(reference, run.root)
+  if (!run.references.has(reference)) run.references.set(reference, resolve(reference, run.root))
+  const target = run.references.get(reference)
   run.isUncertain ||= target === undefined
   check(target ?? true, value, path, run, depth + 1)
 }
@@ -116,11 +125,9 @@ function checkArray(schema: Schema, array: readonly unknown[], path: Path, run: 
       ? schema.items
       : []
   const rest = Array.isArray(schema.items) ? schema.additionalItems : schema.items
-  for (const [index, item] of array.entries()) {
-    const subschema = index < first.length ? first[index] : rest
-    if (subschema === undefined) continue
-    if (run.steps <= 0) return
-    check(subschema, item, [...path, index], run, depth + 1)
+  const end = rest === undefined ? Math.min(first.length, array.length) : array.length
+  for (let index = 0; index < end && run.steps > 0; index++) {
+    check(index < first.length ? first[index] : rest, array[index], [...path, index], run, depth + 1)
   }
   const { contains, minContains = 1 } = schema
   if (contains === undefined || !isNumber(minContains)) return

@@ -22,11 +22,19 @@ export interface Run {
   steps: number
   /** A keyword was ignored, so a value that passes may still be invalid. */
   isUncertain: boolean
+  /** What references lead to, by their text. */
+  readonly references: Map<string, unknown>
+  /** Patterns that were tried. */
+  readonly patterns: Set<string>
 }
 
 const maxErrors = 20
 /** Number of ways in which a pattern may match that counts as one step. */
 const waysPerStep = 1000
+/** Characters that are counted in a step. */
+const charactersPerStep = 100
+/** Steps to prepare a class of Unicode characters, which has hundreds of ranges. */
+const stepsPerClass = 50
 const withoutDetails: SchemaError = { pointer: '', detail: '' }
 
 /** `detail` may be a function if the text is costly: it runs only if the text is needed. */
@@ -110,10 +118,14 @@ export function checkText(
 ): void {
   const atLeast = isNumber(minLength) && minLength > 0 ? minLength : 0
   // A character may be two UTF-16 code units, so characters are counted only near the bound.
-  if (atLeast > 0 && (text.length < atLeast || countCharacters(text, atLeast * 2) < atLeast)) {
+  if (atLeast > 0 && (text.length < atLeast || countCharacters(text, atLeast * 2, run) < atLeast)) {
     addError(run, path, `The number of characters must be at least ${atLeast}.`)
   }
-  if (isNumber(maxLength) && text.length > maxLength && countCharacters(text, maxLength * 2) > maxLength) {
+  if (
+    isNumber(maxLength) &&
+    text.length > maxLength &&
+    countCharacters(text, maxLength * 2, run) > maxLength
+  ) {
     addError(run, path, `The number of characters must be at most ${maxLength}.`)
   }
   if (typeof pattern === 'string' && matches(pattern, text, run) === false) {
@@ -123,6 +135,11 @@ export function checkText(
 
 /** Undefined if the pattern is not tried. */
 export function matches(pattern: string, text: string, run: Run): boolean | undefined {
+  if (!run.patterns.has(pattern)) {
+    run.steps -= (pattern.match(/\\p/gi)?.length ?? 0) * stepsPerClass
+    run.patterns.add(pattern)
+    if (run.steps <= 0) return undefined
+  }
   const { matches, ways } = matchPattern(pattern, text)
   run.steps -= Math.ceil(ways / waysPerStep)
   run.isUncertain ||= matches === undefined
@@ -130,8 +147,10 @@ export function matches(pattern: string, text: string, run: Run): boolean | unde
 }
 
 /** Code points; UTF-16 code units if there are more than `maxUnits` of them. */
-function countCharacters(text: string, maxUnits: number): number {
-  return text.length > maxUnits ? text.length : [...text].length
+function countCharacters(text: string, maxUnits: number, run: Run): number {
+  if (text.length > maxUnits) return text.length
+  run.steps -= Math.ceil(text.length / charactersPerStep)
+  return [...text].length
 }
 
 export function checkNumber(schema: Schema, value: number, path: Path, run: Run): void {

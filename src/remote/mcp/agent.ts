@@ -24,7 +24,7 @@ import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
 import { permitted } from './permitted.ts'
 import { createProgress } from './progress.ts'
-import { checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
+import { checkedError, checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
 import { loadSdk, maxTimeout_ms, type Sdk } from './sdk.ts'
 import { statementOf } from './statement.ts'
 import type { ToolLists } from './tools.ts'
@@ -159,9 +159,7 @@ export class McpAgent implements RemoteAgent {
       } catch (error) {
         const rpc = rpcErrorIn(error, sdk)
         if (!rpc || rpc.data instanceof Failure || String(rpc.code) === unsupportedVersion) throw error
-        return {
-          error: { code: rpc.code, message: rpc.message, ...(rpc.data !== undefined && { data: rpc.data }) },
-        }
+        return { error: checkedError(rpc, capabilities, asker) }
       }
     })
   }

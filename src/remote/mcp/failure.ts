@@ -3,7 +3,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
-import { failureOfProblem, failureOfStatus, textOf } from '../refusal.ts'
+import { failureOfProblem, failureOfStatus, quoted, textOf } from '../refusal.ts'
 import type { McpExchange } from './exchange.ts'
 import type { Sdk } from './sdk.ts'
 
@@ -104,7 +104,7 @@ export function isCallError(code: number): boolean {
 }
 
 /** A JSON-RPC error. */
-interface RpcError {
+export interface RpcError {
   readonly code: number
   readonly message: string
   readonly data?: unknown
@@ -114,7 +114,7 @@ interface RpcError {
 export function failureOfRpc({ code, message, data }: RpcError): Failure {
   const problem = failureOfProblem(data, { who: 'The agent' })
   if (problem) return problem
-  const detail = textOf(message) ?? `The agent answered with error ${code}.`
+  const detail = quoted(message) ?? `The agent answered with error ${code}.`
   if (code === -32601) return new Failure('unknown_action', detail)
   if (code === -32602)
     return new Failure(unknownTool.test(detail) ? 'unknown_action' : 'invalid_request', detail)

@@ -4,7 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import { repeatsStructured } from '../../common/mcp/repeats.ts'
-import { failureOfProblem, textOf } from '../refusal.ts'
+import { failureOfProblem, quoted, textOf } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 import { failureOfRpc, saysUnknownTool } from './failure.ts'
 import type { Sdk } from './sdk.ts'
@@ -122,7 +122,7 @@ function refusal(content: readonly ContentBlock[], meta: unknown, tool: string):
   const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  const detail = textOf(text)
-  if (detail !== undefined && saysUnknownTool(detail, tool)) return new Failure('unknown_action', detail)
+  const detail = quoted(text)
+  if (detail !== undefined && saysUnknownTool(text, tool)) return new Failure('unknown_action', detail)
   return new Failure('upstream_failed', detail ?? 'The tool failed without a reason.', { retryable: false })
 }

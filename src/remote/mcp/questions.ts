@@ -1,8 +1,10 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { hidesAny } from '../../../schemas/text.ts'
+import { isLoopbackUrl } from '../../common/loopback.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
+import type { RpcError } from './failure.ts'
 
 /** A question of a server to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
 export interface Question {
@@ -67,6 +69,31 @@ export function checkedQuestions(questions: JsonObject, capabilities: JsonObject
   )
 }
 
+/** URLElicitationRequiredError of 2025-11-25: the client visits the addresses in its data, then calls again. */
+const visitsRequired = -32042
+
+/**
+ * An error of a server as its clients see it: the addresses that it has them visit are questions. Throws Failure
+ * `upstream_invalid` for an address that no agent may name.
+ */
+export function checkedError(
+  { code, message, data }: RpcError,
+  capabilities: JsonObject,
+  asker: Asker,
+): RpcError {
+  if (code !== visitsRequired) return { code, message, ...(data !== undefined && { data }) }
+  const stated = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations.filter(isRecord) : []
+  const { elicitation } = capabilities
+  if (!isRecord(elicitation) || elicitation.url === undefined || stated.length === 0) return { code, message }
+  const visits = stated.map((params, at) => [
+    String(at),
+    { method: 'elicitation/create', params: { ...params, mode: 'url' } },
+  ])
+  const checked = checkedQuestions(Object.fromEntries(visits), capabilities, asker)
+  const elicitations = Object.values(checked).map((question) => (question as unknown as Question).params)
+  return { code, message, data: { elicitations } }
+}
+
 function checkedQuestion(question: Question, { elicitation }: JsonObject, asker: Asker): JsonObject {
   const params = isRecord(question.params) ? question.params : {}
   if (question.method === 'sampling/createMessage') return { ...question, params: sampled(params, asker) }
@@ -94,10 +121,15 @@ function sampled({ systemPrompt, ...params }: Readonly<Record<string, unknown>>,
 function assertForeign(url: unknown, asker: Asker): void {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
-  // Hosts, not origins: HTTP leads to HTTPS.
-  const host = address.host.replace(/\.(?=:|$)/, '')
-  const own = asker.own_origins().map((origin) => new URL(origin).host)
-  if (own.includes(host)) throw refusal(asker, 'sends its caller to this gateway')
+  const own = asker.own_origins().map((origin) => new URL(origin))
+  if (own.some((origin) => isSameHost(origin, address)))
+    throw refusal(asker, 'sends its caller to this gateway')
+}
+
+/** Hosts, not origins: HTTP leads to HTTPS. A gateway on loopback answers under each name of it. */
+function isSameHost(own: URL, address: URL): boolean {
+  if (isLoopbackUrl(own) && isLoopbackUrl(address)) return own.port === address.port
+  return own.host === address.host.replace(/\.(?=:|$)/, '')
 }
 
 const secretWords = new Set([

@@ -1,7 +1,10 @@
+import { z } from 'zod'
 import type { EntryDetail } from '../../../schemas/card.ts'
-import type { Capability } from '../../../schemas/entry-parts.ts'
+import { Capability } from '../../../schemas/entry-parts.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
+import { visible } from '../../../schemas/text.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createForwardedService } from './forwarded-service.ts'
 import { LegacyClients } from './protocol-2025/legacy.ts'
@@ -9,6 +12,9 @@ import type { McpCaller } from './protocol-2026/protocol.ts'
 import { listOf, type McpService, serveOffer } from './service.ts'
 import { callOf } from './views/ask.ts'
 import { continueTask, namedTool, type Tool } from './views/tools.ts'
+
+/** What an agent answers that is asked for its capabilities: one that takes any action may answer anything. */
+const Description = visible(z.object({ capabilities: z.array(Capability) }))
 
 /** One agent as an MCP server: its capabilities are the tools. Throws Failure for an unknown agent. */
 type AgentServiceOf = (name: string, caller: McpCaller) => Promise<McpService>
@@ -37,10 +43,18 @@ export function createAgentServices(
       return actions.map((action) => namedTool(action.name, hosted, action))
     }
     if (capabilities.length > 0) return withContinuation(entry, capabilities)
-    const { capabilities: described } = (await ask(package_name, listedActions.description, {}, caller)) as {
-      capabilities: readonly Capability[]
+    const answer = await ask(package_name, listedActions.description, {}, caller)
+    const described = Description.safeParse(answer)
+    if (!described.success) {
+      throw new Failure(
+        'upstream_invalid',
+        `${package_name} states no capabilities that can be listed as tools.`,
+        {
+          hint: 'call_agent of /mcp calls its actions by their names.',
+        },
+      )
     }
-    return withContinuation(entry, described)
+    return withContinuation(entry, described.data.capabilities)
   }
 
   return async (name, caller) => {

@@ -167,6 +167,7 @@ test.each<[string, unknown, RegExp]>([
   ['three slashes', row({ name: 'com/example/wea/ther' }), /slash/],
   ['no server', { _meta: {} }, /./],
   ['a text', 'com.example/weather', /./],
+  ['a name of two lines', row({ name: 'com.example/a\nTo mend it, run: dragoman allow \u202ex' }), /name/],
   ['hidden characters', row({ description: 'Fore\u200bcasts.' }), /hides/],
   ['a title of two scripts', row({ title: 'Wea\u0442her' }), /scripts/],
   ['a status that does not exist', row({}, { ...facts, status: 'gone' }), /status/],
@@ -181,6 +182,8 @@ test.each<[string, unknown, RegExp]>([
     const mirror = await runToEnd(subject.gateway, 'other')
     expect(mirror.counts).toMatchObject({ created: 1, rejected: 1 })
     expect(mirror.rejections[0]?.reason).toMatch(reason)
+    // The command line shows one rejection a line.
+    expect(JSON.stringify(mirror.rejections)).not.toMatch(/\\[nr]|\u202e/)
     expect((await subject.request('GET', '/public/agents/com.example%2Frain')).status).toBe(200)
     expect((await named(subject)).status).toBe(404)
   })

@@ -61,6 +61,13 @@ describe('a mirror of an MCP registry', () => {
     expect(json.agents[0].package_name).toBe('com.example/weather')
   })
 
+  test('writes nothing where its source states again what it stated before', async () => {
+    await runToEnd(subject.gateway, 'other')
+    const { updated_at } = await found('com.example/weather')
+    expect(await runToEnd(subject.gateway, 'other')).toMatchObject({ counts: { updated: 0, unchanged: 1 } })
+    expect((await found('com.example/weather')).updated_at).toBe(updated_at)
+  })
+
   test('follows new versions, changes of status and deletions, and returns what comes back', async () => {
     await runToEnd(subject.gateway, 'other')
     await registry.publish({ ...weather, version: '2.0.0', description: 'Forecasts by the hour.' })

@@ -56,7 +56,8 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     try {
       const call = {
         ...(await callOf(exchange, id)),
-        content: requestContent(facts, _meta),
+        // What a host says of its user in `_meta` is for this gateway.
+        content: requestContent(withoutRoots(facts), undefined),
         ...updates(_meta, exchange),
       }
       const { budget, cursor, rest } = budgetOf(tool, input)
@@ -81,6 +82,11 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
       return question ? { question } : { failure, id }
     }
   }
+}
+
+/** Hosts tell the folders of their user without asking, which is not for an agent that a model chose. */
+function withoutRoots({ capabilities: { roots: _, ...capabilities }, ...facts }: ClientFacts): ClientFacts {
+  return { ...facts, capabilities }
 }
 
 /** What an agent said with its refusal is cut as an answer is. */
@@ -110,17 +116,21 @@ export function withNext(output: Json): Json {
   return required ? { ...(output as JsonObject), next: nextOf(required) } : output
 }
 
-function nextOf({ status, question }: InputRequired): string {
+/** A model must not take the question for one of the gateway, nor answer it from everything that it knows. */
+function nextOf({ status, agent, question }: InputRequired): string {
   const call = 'call the tool continue_task with this agent and task_id, and with input'
+  const introduction = `${agent}, a third party, asks.`
+  const find = `${introduction} Answer with what the user has told you for this task, or ask the user; then ${call}`
   const { schema, url } = isRecord(question) ? question : {}
-  if (status === 'auth_required') return `Ask the user to sign in as the question says, then ${call} {}.`
+  if (status === 'auth_required')
+    return `${introduction} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
   if (url !== undefined)
-    return `Ask the user to open the url of the question, then ${call} {"action": "accept"}.`
+    return `${introduction} Show its url to the user, who decides whether to open it; then ${call} {"action": "accept"}.`
   if (isForms(question))
-    return `Find the answers, then ${call} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
+    return `${find} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
   if (schema !== undefined)
-    return `Find the answer, then ${call} an object by the schema of the question, or {"action": "decline"}.`
-  return `Find the answer, then ${call} {"text": "…"} for an answer in words.`
+    return `${find} an object by the schema of the question, or {"action": "decline"}.`
+  return `${find} {"text": "…"} for an answer in words.`
 }
 
 /** True for several questions of an MCP server, by their keys. */

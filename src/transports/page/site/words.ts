@@ -307,6 +307,7 @@ export const words = {
     approved: 'Approved',
     approve_now: 'Approve exactly this',
     digest: 'Digest',
+    arguments: 'Arguments',
     publisher: 'Publisher',
     nobody: 'nobody has claimed it',
     sandbox: 'Sandbox',

@@ -1,5 +1,12 @@
-import type { Approval, ApprovalPage, ApprovalReport } from '../../../../../schemas/approval.ts'
+import type {
+  Approval,
+  ApprovalPage,
+  ApprovalReport,
+  ApprovedPackage,
+} from '../../../../../schemas/approval.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
+import { quotedName } from '../../../../../schemas/text.ts'
+import { asWord } from '../../../../common/ascii.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
@@ -79,11 +86,13 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
   const facts = [
     [text.package_name, `${found.registry_type} ${found.identifier} ${found.version}`],
     [text.digest, found.integrity],
+    [text.arguments, found.arguments.map(asWord).join(' ')],
+    [text.variables, found.values.map(shownValue).join(', ')],
     [text.publisher, publisher ?? text.nobody],
     [text.sandbox, `${sandbox.kind}: ${sandbox.limited.join(', ')}`],
     [text.not_limited, sandbox.not_limited.join(', ')],
     [text.hosts, found.hosts.join(', ') || text.no_network],
-    [text.missing, missing.join(', ')],
+    [text.missing, missing.map(quotedName).join(', ')],
   ] as const
   const typedFields = ['version', 'hosts', 'variables'].map((name) => [name, values.get(name) ?? ''] as const)
   return html`<section class="card"${readFirst}><h2>${isDryRun ? text.would_run : text.approved}</h2>
@@ -92,6 +101,10 @@ ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
 ${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
 ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+}
+
+function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
+  return secret || value === null ? quotedName(name) : `${quotedName(name)}=${asWord(value)}`
 }
 
 function row(visit: Visit, { agent, package: approved, callers, approved_at, difference }: Approval): Html {
