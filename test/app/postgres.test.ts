@@ -120,6 +120,17 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
 
+  test('end without a line about an outage if they share the counts of calls', async () => {
+    const lines: string[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(line) })
+    const shared = { DATABASE_URL: await postgres.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }
+    {
+      await using home = await startGateway(shared, { log })
+      await home.request('GET', '/public/agents?q=weather')
+    }
+    expect(lines).toEqual([])
+  })
+
   test('end within the time of a stop although the database has frozen, and fail what waits for it', async () => {
     await using folder = await temporaryFolder()
     await using wire = await freezable(await postgres.createDatabase())
