@@ -479,6 +479,20 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(stderr).toBe('')
   })
 
+  test('one that was started without the keys of the others says so to whoever watches it', async () => {
+    await using pair = await startPair()
+    const { json } = await pair.second.request('GET', '/readyz')
+    expect(json).toMatchObject({ status: 'ready', reasons: [] })
+    const DATABASE_URL = await postgres.createDatabase()
+    await using _first = await startGateway({ DATABASE_URL })
+    await using stranger = await startGateway({ DATABASE_URL })
+    await stranger.gateway.ready
+    const readyz = await stranger.request('GET', '/readyz')
+    expect(readyz.status).toBe(200)
+    expect(readyz.json).toMatchObject({ status: 'degraded', reasons: ['keys_differ'] })
+    expect((await stranger.request('GET', '/metrics')).text).toContain('\ndragoman_degraded 1\n')
+  })
+
   test('a gateway that fails in the middle of its start ends', async () => {
     await using folder = await temporaryFolder()
     const own = 'http://127.0.0.1:8080'
