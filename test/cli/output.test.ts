@@ -183,6 +183,7 @@ const lines = [
   ['report', 'x', '--reason', 'broken'],
   ['calls', 'x'],
   ['audit', 'x'],
+  ['audit'],
   ['token', 'create'],
   ['token', 'revoke', 'x'],
   ['apikey', 'create'],
