@@ -1,4 +1,5 @@
 import { keysPath, readConfig } from '../app/config.ts'
+import { assertOwnData } from '../app/file-modes.ts'
 import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
 import { bold, print, printTable } from './output.ts'
 import { askRegistry } from './send.ts'
@@ -26,6 +27,7 @@ export async function listKeys(json: boolean): Promise<void> {
 
 /** Adds a key to the data folder's; running gateways publish it at once. */
 export async function rotateKeys(json: boolean): Promise<void> {
+  await assertOwnData(readConfig())
   const key = await (await openRing()).rotate()
   print(json ? key : line(key))
 }
