@@ -265,6 +265,22 @@ describe('an unclaimed import', () => {
   })
 })
 
+test('an owner who calls a suspended agent reads why, and others read that it does not exist', async () => {
+  const name = 'com.suspended.called'
+  const ada = await api('ada', { scopes: ['agents:write', 'agents:publish', 'a2a:call'] })
+  await ada('POST', '/api/agents/publish', publication(name))
+  await ada('POST', `/api/agents/${name}/go-live`)
+  const admin = await api('root', { scopes: ['admin'] })
+  await admin('POST', `/api/agents/${name}/suspend`, { reason: 'It asks for passwords.' })
+  const call = { to: name, action: 'echo', params: {} }
+  expect((await ada('POST', '/a2a/message', call)).json).toMatchObject({
+    code: 'suspended',
+    detail: `${name} is suspended: It asks for passwords.`,
+  })
+  const bob = await api('bob', { scopes: ['a2a:call'] })
+  expect((await bob('POST', '/a2a/message', call)).json).toMatchObject({ code: 'not_found' })
+})
+
 describe('the log of all agents', () => {
   test('tells admins what was reported, suspended and removed, whichever agent it was, and nobody else', async () => {
     const [ada, bob] = [await api('ada'), await api('bob')]
