@@ -71,6 +71,7 @@ export function openListener({
     client.on('notification', () => wake())
     try {
       await client.connect()
+      invalidations.reconnected()
       let isListening = false
       while (!stop.signal.aborted) {
         if (!isListening) isListening = await subscribe(client)
