@@ -266,7 +266,7 @@ describe('a store that loses its last commits, as a failover to a late replica d
     }
   }
 
-  const [kept, changed, created] = [
+  const [unchanged, changed, created] = [
     sampleEntry({ name: 'Yak' }),
     sampleEntry({ name: 'Xerus' }),
     sampleEntry({ name: 'Zebra' }),
@@ -275,7 +275,7 @@ describe('a store that loses its last commits, as a failover to a late replica d
   /** The replica lacks revision 3, of an entry that it has, and 4, of one that it never had. */
   async function loseTwo() {
     const home = await openPrimary()
-    await home.write(kept, changed)
+    await home.write(unchanged, changed)
     home.replicate()
     await home.write({ ...changed, name: 'Quagga' }, created)
     return home

@@ -225,8 +225,7 @@ export class IndexTailer implements AsyncDisposable {
     const rows = await this.#store.changes(first - 1, rememberedChanges)
     const stored = new Map(rows.map((row) => [row.revision, row]))
     const isStored = (change: StoreChange) => isDeepStrictEqual(stored.get(change.revision), change)
-    const kept = this.#remembered.findLastIndex(isStored) + 1
-    const lost = this.#remembered.splice(kept)
+    const lost = this.#remembered.splice(this.#remembered.findLastIndex(isStored) + 1)
     const revision = this.#remembered.at(-1)?.revision ?? 0
     this.#onError(
       new Error(
