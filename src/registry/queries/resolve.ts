@@ -19,7 +19,7 @@ export function createResolve(
     try {
       return await get(to, null)
     } catch (thrown) {
-      if (caller === null) throw thrown
+      if (caller === null || Failure.from(thrown).code !== 'not_found') throw thrown
       const own = await get(to, caller).catch(() => undefined)
       if (!own) throw thrown
       assertNotSuspended(own)
