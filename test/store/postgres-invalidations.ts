@@ -189,6 +189,7 @@ export function invalidationContract(
     const faults: unknown[] = []
     let reads = Promise.withResolvers<void>()
     const invalidations = {
+      reconnected: () => {},
       startRead: () => ({ at: 0, announced: 0 }),
       finishRead: () => reads.resolve(),
     } as unknown as Invalidations
