@@ -18,6 +18,7 @@ export const commandOf: Readonly<Record<string, string>> = {
   import_entries: 'import FILE',
   install_config: 'install AGENT --host HOST',
   list_approvals: 'allowed',
+  list_events: 'audit',
   list_mirrors: 'mirror list',
   list_transfers: 'transfers',
   list_versions: 'versions AGENT',

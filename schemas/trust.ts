@@ -120,6 +120,13 @@ export const AuditEvent = z
   .meta({ id: 'AuditEvent' })
 export type AuditEvent = z.infer<typeof AuditEvent>
 
+/** An event in the log of the whole registry, with its agent. */
+export const RegistryEvent = AuditEvent.extend({
+  agent: z.string().describe('Id of the agent.'),
+  package_name: z.string().nullable().describe('Name of the agent; null if the agent was removed.'),
+}).meta({ id: 'RegistryEvent' })
+export type RegistryEvent = z.infer<typeof RegistryEvent>
+
 const TxtRecord = z
   .object({ name: z.string(), type: z.literal('TXT'), value: z.string() })
   .meta({ id: 'TxtRecord' })

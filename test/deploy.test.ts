@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { startGateway } from './support/gateway.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const execute = promisify(execFile)
@@ -30,4 +32,18 @@ test.skipIf(!existsSync(analyze))('the systemd unit is one', async () => {
   const verified = execute(analyze, ['verify', join(root, 'deploy/dragoman.service')])
   const { stderr } = await verified.catch((fault: { stderr: string }) => fault)
   expect(stderr).not.toMatch(/dragoman\.service.*(Unknown|Invalid|ignoring)/i)
+})
+
+test('each alert watches a metric that a gateway has', async () => {
+  await using home = await startGateway()
+  const { text } = await home.request('GET', '/metrics')
+  const { groups } = parse(await readFile(join(root, 'deploy/alerts.yml'), 'utf8'))
+  const rules: { alert: string; expr: string; annotations: object }[] = groups[0].rules
+  expect(rules.length).toBeGreaterThan(4)
+  for (const { alert, expr, annotations } of rules) {
+    const [metric = ''] = /\bdragoman_\w+|\bup\b/.exec(expr) ?? []
+    const family = metric.replace(/_count$/, '')
+    if (metric !== 'up') expect(text, alert).toContain(`# TYPE ${family} `)
+    expect(Object.keys(annotations), alert).toEqual(['summary', 'action'])
+  }
 })

@@ -14,6 +14,7 @@ import { getLivenessHistory } from './get-liveness-history.ts'
 import { getStatus } from './get-status.ts'
 import { importEntries } from './import-entries.ts'
 import { installConfig } from './install-config.ts'
+import { listEvents } from './list-events.ts'
 import { listKeys } from './list-keys.ts'
 import { listVersions } from './list-versions.ts'
 import { addMirror, listMirrors, removeMirror, runMirror } from './mirrors.ts'
@@ -90,6 +91,7 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
       deprecate(registry),
       report(registry),
       audit(registry),
+      listEvents(registry),
       getCallHistory(registry),
       purge(registry),
       getPersonalData(registry),

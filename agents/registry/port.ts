@@ -34,7 +34,7 @@ import type {
 } from '../../schemas/server.ts'
 import type { Status } from '../../schemas/status.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
-import type { AuditEvent, ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
+import type { AuditEvent, ProofRequest, RegistryEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionDiff, VersionPage, WantedVersion } from '../../schemas/version.ts'
 import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
@@ -167,6 +167,12 @@ export interface RegistryPort {
     cursor: string | undefined,
     caller: Caller,
   ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
+  /** The audit log of all agents. */
+  auditOfAll(query: {
+    readonly limit: number
+    readonly action?: string | undefined
+    readonly cursor?: string | undefined
+  }): Promise<{ events: RegistryEvent[]; next_cursor: string | null }>
   /** Removes an entry from every table, index and snapshot. */
   purge(request: { readonly agent: string; readonly reason: string }, caller: Caller): Promise<{ id: string }>
   personalData(

@@ -45,6 +45,20 @@ export async function exposedFiles(config: Pick<Config, 'data'>): Promise<readon
   return [...folder, ...files.flat()]
 }
 
+/**
+ * Throws Failure `not_configured` if root is to work on the data of another user, whose gateway could not read what root
+ * writes there, such as a new key or the index.
+ */
+export async function assertOwnData(config: Pick<Config, 'data'>): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const path = keysPath(config)
+  const { uid = 0 } = (await stat(path).catch(() => undefined)) ?? {}
+  if (uid === 0) return
+  throw new Failure('not_configured', `${path} belongs to the user ${uid}, not to root.`, {
+    hint: `The gateway of that user could not read what root writes there. Run the command as that user: sudo -u '#${uid}' …`,
+  })
+}
+
 export function describeExposed({ path, mode }: ExposedFile): string {
   return `Others may read ${path} (mode ${mode}), and the gateway does not change that mode.`
 }

@@ -177,7 +177,10 @@ async function assemble(
       () => search.index.applied_revision,
     ],
     dragoman_degraded: ['Reasons for which /readyz says degraded.', () => runtime.health.size],
-    dragoman_store_away: ['1 while the database does not answer.', () => Number(runtime.outage.lasts)],
+    dragoman_store_away: [
+      '1 while the database does not answer, or refuses connections.',
+      () => Number(runtime.outage.lasts),
+    ],
   })
   const credentials = openCredentials(runtime, { store, remotes, vault, upstream, registry })
   const packages = openPackages(runtime, { store, outbound, remotes, registry, reader, credentials })

@@ -87,7 +87,10 @@ export async function openIdentity(
   const onError = runtime.onError('identity')
   const ring = await openKeyRing(keysPath(config), clock)
   const mismatch = await keyMismatch(store, ring)
-  if (mismatch !== undefined) onError(new Error(mismatch))
+  if (mismatch !== undefined) {
+    runtime.health.add('keys_differ')
+    onError(new Error(mismatch))
+  }
   const own = [...new Set([ring.name, site().base_url])]
   const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = stack.use(

@@ -4,6 +4,8 @@ import type { Logger } from '../telemetry/log.ts'
 
 /** Milliseconds between two lines about one outage. */
 const reminderMilliseconds = 60_000
+/** Milliseconds without a fault after which an answer ends an outage: a store without free connections answers some. */
+const quietMilliseconds = 3000
 
 /**
  * Logs that the store does not answer: every part of a gateway finds that out, again and again. One line says when it
@@ -14,13 +16,14 @@ export class Outage {
   readonly #clock: Clock
   #since: number | undefined
   #logged = 0
+  #lastFault = 0
 
   constructor(log: Logger, clock: Clock) {
     this.#log = log
     this.#clock = clock
   }
 
-  /** True from the first fault to the next answer. */
+  /** True from the first fault until the store answers without another one. */
   get lasts(): boolean {
     return this.#since !== undefined
   }
@@ -28,6 +31,7 @@ export class Outage {
   /** To be called with each fault. */
   readonly note = ({ message, cause }: UnreachableStore | RefusingStore): void => {
     const now = this.#clock()
+    this.#lastFault = now
     if (this.#since !== undefined && now - this.#logged < reminderMilliseconds) return
     this.#since ??= now
     this.#logged = now
@@ -37,7 +41,7 @@ export class Outage {
 
   /** To be called with each answer. */
   readonly end = (): void => {
-    if (this.#since === undefined) return
+    if (this.#since === undefined || this.#clock() - this.#lastFault < quietMilliseconds) return
     this.#log.warn({ seconds: this.#seconds() }, 'the store is back')
     this.#since = undefined
   }

@@ -56,14 +56,11 @@ export interface Search {
   readonly engine?: SearchEngine
 }
 
-/** How changes are applied to the index in this process. */
-const tailing: IndexTailerOptions = { applied_anew: agentsWithSettings }
-
 /** An index of the engine is filled in larger pages, and callers do not wait while it is away. */
 const tailingVectorsElsewhere = { page_size: 1000, waits: 'without fault' } as const
 
 const tailingElsewhere: IndexTailerOptions = {
-  ...tailing,
+  applied_anew: agentsWithSettings,
   ...tailingVectorsElsewhere,
   onEntryFault: 'wait',
 }
@@ -72,13 +69,14 @@ const tailingElsewhere: IndexTailerOptions = {
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
   const onError = runtime.onError('index')
+  const onLost = noteLoss(runtime)
   const engine = await openSearchEngine(runtime, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
     `${version}/16 ${listedFields}`,
     store,
     onError,
-    () => runtime.health.add('store_behind_index'),
+    onLost,
   )
   const [opening, reading] = await Promise.allSettled([
     openVectors(runtime, store, outbound, engine),
@@ -111,9 +109,14 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
     index,
     listed: watchListed(index),
     vectors,
-    tailing: { ...tailing, restoring },
+    tailing: { applied_anew: agentsWithSettings, restoring, onLost },
     saveSnapshot: createKeep(snapshot, index, restoring),
   }
+}
+
+/** Keeps for `/readyz` that the store lacks changes that an index of this process has. */
+function noteLoss({ health }: Pick<Runtime, 'health'>): () => void {
+  return () => void health.add('store_behind_index')
 }
 
 /** True for an English word. Most starts, and most searches, ask for no word. */
@@ -153,8 +156,7 @@ function openVectors(
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
     const format = `${version}/7 ${listedFields} ${model}`
-    const onLater = () => runtime.health.add('store_behind_index')
-    const snapshot = createSnapshot(path, format, store, onError, onLater)
+    const snapshot = createSnapshot(path, format, store, onError, noteLoss(runtime))
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
     const restoring = restoreFrom(await snapshot.read(), vectors, onError)
     const keep = createKeep(snapshot, vectors, restoring)

@@ -21,6 +21,12 @@ const callMilliseconds = 10_000
 /** How long connections stay open after the start of the drain: callers read the answers of the last calls. */
 const hardMilliseconds = 11_000
 
+/**
+ * How long an idle connection is kept: longer than the minute of nginx and of the balancers of clouds. A request that a
+ * balancer sends at the moment of the end is lost, and no balancer repeats a POST.
+ */
+const idleMilliseconds = 75_000
+
 interface ServerOptions {
   /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
   readonly drain_ms?: number
@@ -74,7 +80,7 @@ function createHttpServer(): Server {
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2000,
-    keepAliveTimeout: 5000,
+    keepAliveTimeout: idleMilliseconds,
     maxHeaderSize: 16 * 1024,
     // RFC 9110 section 7.8: an unsupported upgrade is ignored and the request answered.
     shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket',

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../schemas/failure.ts'
-import { localPersonId } from '../../schemas/identity.ts'
+import { localPersonId, wholeKey } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { type Principal, type Scope, scopes } from '../../schemas/scope.ts'
 import { upTo } from '../common/lru.ts'
@@ -23,8 +23,17 @@ interface AuthenticatorOptions {
   readonly isTrusted: (issuer: string) => boolean
   readonly revocations: Pick<Revocations, 'revoked'>
   readonly clock: () => number
-  /** Receives why a credential is refused, and the issuer that it states, unverified; callers are told neither. */
-  readonly onRefused?: (refusal: { readonly reason: string; readonly issuer?: string }) => void
+  /** Receives why a credential is refused, and what it states of itself; callers are told neither. */
+  readonly onRefused?: (refusal: Refusal) => void
+}
+
+/** Why a credential is refused, and whose it says that it is, unverified. */
+interface Refusal {
+  readonly reason: string
+  readonly issuer?: string
+  readonly sub?: string
+  /** Id of an API key, which is no secret. */
+  readonly key?: string
 }
 
 /** In characters; a longer token is refused unread. */
@@ -32,8 +41,8 @@ export const maxTokenLength = 8192
 /** RFC 6750 section 2.1. */
 const tokenCharacters = /^[A-Za-z0-9._~+/-]+=*$/
 const cacheMilliseconds = 60_000
-/** Characters; an issuer in an unverified token may have any length. */
-const maxIssuerShown = 200
+/** Characters; a claim of an unverified token may have any length. */
+const maxClaimShown = 200
 
 interface VerifiedToken {
   readonly principal: Principal
@@ -95,26 +104,39 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 }
 
-function refusalOf({ cause, message }: Failure, token: string): { reason: string; issuer?: string } {
+function refusalOf({ cause, message }: Failure, token: string): Refusal {
   const reason = cause instanceof Error ? cause.message : message
+  const [, key] = wholeKey.exec(token) ?? []
+  if (key !== undefined) return { reason, key }
   try {
-    return { reason, issuer: issuerOf(token).slice(0, maxIssuerShown) }
+    const { iss, sub } = payloadOf(token)
+    return { reason, ...shown('issuer', iss), ...shown('sub', sub) }
   } catch {
     return { reason }
   }
 }
 
-/** The unverified `iss` of a JWT: it only selects the verifier. Refuses non-canonical encodings. */
+function shown(name: 'issuer' | 'sub', claim: unknown): { issuer?: string; sub?: string } {
+  return typeof claim === 'string' ? { [name]: claim.slice(0, maxClaimShown) } : {}
+}
+
+/** The unverified `iss` of a JWT: it only selects the verifier. */
 function issuerOf(token: string): string {
+  const { iss } = payloadOf(token)
+  if (typeof iss === 'string') return iss
+  throw refused(new Error('The token has no issuer.'))
+}
+
+/** The unverified claims of a JWT. Refuses non-canonical encodings. */
+function payloadOf(token: string): Readonly<Record<string, unknown>> {
   const parts = token.split('.')
   if (parts.length !== 3 || !parts.every(isCanonical)) throw refused(new Error('The token is not a JWT.'))
   try {
     const payload: unknown = JSON.parse(Buffer.from(parts[1] ?? '', 'base64url').toString())
-    if (isRecord(payload) && typeof payload.iss === 'string') return payload.iss
+    return isRecord(payload) ? payload : {}
   } catch (fault) {
     throw refused(fault)
   }
-  throw refused(new Error('The token has no issuer.'))
 }
 
 /** Unused bits in the last base64url character must be zero, so that a token has one encoding. */

@@ -2,7 +2,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
-import { describeExposed, exposedFiles } from '../app/file-modes.ts'
+import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
 import { runningServer } from '../app/running-server.ts'
@@ -82,6 +82,7 @@ async function filesCheck(config: Config): Promise<Check> {
   if (process.platform === 'win32') return { check, ok: true, detail: 'not checked on Windows' }
   try {
     const exposed = await exposedFiles(config)
+    if (exposed.length === 0) await assertOwnData(config)
     const detail = exposed.map(describeExposed).join(' ') || 'only this user may read them'
     return { check, ok: exposed.length === 0, detail }
   } catch (fault) {

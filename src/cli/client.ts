@@ -31,10 +31,12 @@ export async function openClient(
 }
 
 async function local(config: Config, as?: Principal | null, log?: Logger): Promise<Client> {
-  const [{ openGateway }, { localPrincipal }] = await Promise.all([
+  const [{ assertOwnData }, { openGateway }, { localPrincipal }] = await Promise.all([
+    import('../app/file-modes.ts'),
     import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
+  await assertOwnData(config)
   const gateway = await openGateway(config, log && { log })
   const { signal } = new AbortController()
   const principal = as === undefined ? localPrincipal : as

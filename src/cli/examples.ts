@@ -136,6 +136,6 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   report: ['dragoman report com.example.weather --reason broken --detail "It answers 500 since Monday."'],
   calls: ['dragoman calls com.example.weather --days 7'],
-  audit: ['dragoman audit com.example.weather --limit 50'],
+  audit: ['dragoman audit com.example.weather --limit 50', 'dragoman audit --action report'],
   doctor: ['dragoman doctor', 'dragoman doctor --settings'],
 }

@@ -1,5 +1,7 @@
+import { Failure } from '../../schemas/failure.ts'
 import { keysPath, readConfig } from '../app/config.ts'
-import { type KeySummary, openKeyRing } from '../auth/key-ring.ts'
+import { assertOwnData } from '../app/file-modes.ts'
+import { type KeyRing, type KeySummary, openKeyRing } from '../auth/key-ring.ts'
 import { bold, print, printTable } from './output.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
@@ -26,7 +28,9 @@ export async function listKeys(json: boolean): Promise<void> {
 
 /** Adds a key to the data folder's; running gateways publish it at once. */
 export async function rotateKeys(json: boolean): Promise<void> {
-  const key = await (await openRing()).rotate()
+  const ring = await openRing()
+  await assertOwnData(readConfig())
+  const key = await ring.rotate()
   print(json ? key : line(key))
 }
 
@@ -36,8 +40,18 @@ export async function revokeKey(kid: string, reason: string | undefined, json: b
   print(json ? { revoked: kid } : `revoked ${kid}`)
 }
 
-function openRing() {
-  return openKeyRing(keysPath(readConfig()), Date.now)
+function openRing(): Promise<KeyRing> {
+  const config = readConfig()
+  if (config.DRAGOMAN_URL) {
+    throw new Failure(
+      'invalid_request',
+      'Signing keys are listed and rotated in the data folder of their gateway.',
+      {
+        hint: 'Unset DRAGOMAN_URL, set DRAGOMAN_DATA, and run the command on the machine of the gateway.',
+      },
+    )
+  }
+  return openKeyRing(keysPath(config), Date.now)
 }
 
 function line({ kid, state, signs_from, retired_at }: KeySummary): string {

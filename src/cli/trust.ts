@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
 import { isServerDocument } from '../../schemas/server-document.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
-import type { AuditEvent, VerificationOutcome } from '../../schemas/trust.ts'
+import type { AuditEvent, RegistryEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
 import { lineOfFinding, lineOfIssue } from './findings.ts'
 import { readNumber, readObject } from './input.ts'
@@ -147,26 +147,59 @@ export async function calls(agent: string, text: { days: string }, json: boolean
   )
 }
 
-export async function audit(agent: string, { limit }: { limit: string }, json: boolean): Promise<void> {
-  const params = { agent, limit: readNumber('--limit', limit, 1, 100) }
-  const page = await askRegistry<{ events: AuditEvent[]; next_cursor: string | null }>('audit', params)
-  if (json) return print(page)
-  const { events, next_cursor } = page
+/** Prints the log of an agent, or as an admin that of all agents. */
+export async function audit(
+  agent: string | undefined,
+  { limit: text, action }: { limit: string; action?: string },
+  json: boolean,
+): Promise<void> {
+  const limit = readNumber('--limit', text, 1, 10_000)
+  if (agent !== undefined && action !== undefined) {
+    throw new Failure('invalid_request', 'Give an agent or --action: the log of one agent is short.')
+  }
+  const events: EventPage['events'][number][] = []
+  let cursor: string | null = null
+  do {
+    const page: EventPage = await askRegistry<EventPage>(agent === undefined ? 'list_events' : 'audit', {
+      ...(agent !== undefined && { agent }),
+      ...(action !== undefined && { action }),
+      limit: Math.min(pageSize, limit - events.length),
+      ...(cursor !== null && { cursor }),
+    })
+    events.push(...page.events)
+    cursor = page.next_cursor
+  } while (cursor !== null && events.length < limit)
+  if (json) return print({ events, next_cursor: cursor })
   await printTable(
     [
       { title: 'TIME' },
+      ...(agent === undefined ? [{ title: 'AGENT' }] : []),
       { title: 'EVENT', style: bold },
       { title: 'BY', dropped: 1 },
       { title: 'REVISION', dropped: 3 },
       { title: 'WHAT', elastic: true, dropped: 2 },
     ],
-    events.map(({ at, action, actor, reason, revision, before, after }) => [
-      at.replace(/\.\d+Z$/, 'Z'),
-      action,
-      actor?.subject ?? 'the gateway',
-      revision === null ? '' : `r${revision}`,
-      [reason, Object.keys(before === null ? {} : (after ?? {})).join(', ')].filter(Boolean).join(' · '),
+    events.map((event) => [
+      event.at.replace(/\.\d+Z$/, 'Z'),
+      ...(event.agent === undefined ? [] : [event.package_name ?? event.agent]),
+      event.action,
+      event.actor?.subject ?? 'the gateway',
+      event.revision === null ? '' : `r${event.revision}`,
+      whatOf(event),
     ]),
   )
-  if (next_cursor !== null) say('There are older events: --limit shows up to 100.')
+  if (events.length === 0) say('There are no such events.')
+  if (cursor !== null) say('There are older events: --limit shows up to 10000.')
+}
+
+const pageSize = 100
+
+interface EventPage {
+  readonly events: readonly (AuditEvent & Partial<RegistryEvent>)[]
+  readonly next_cursor: string | null
+}
+
+/** The reason, and the names of the changed fields. */
+function whatOf({ reason, before, after }: AuditEvent): string {
+  return [reason, Object.keys(before === null ? {} : (after ?? {})).join(', ')].filter(Boolean).join(' · ')
 }

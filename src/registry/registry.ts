@@ -233,6 +233,7 @@ export function createRegistry(options: RegistryOptions) {
     deprecate: (request: Deprecating, caller: Caller) => settled(deprecate(request, caller), caller),
     report: ownership.report,
     audit: ownership.audit,
+    auditOfAll: ownership.auditOfAll,
     purge: createPurge({ ...options, applied }),
     ...createPersonalData({ ...options, editor, applied }),
     async remove(change: Change, caller: Caller) {

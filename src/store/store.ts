@@ -14,7 +14,7 @@ import { Scope } from '../../schemas/scope.ts'
 import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
 import type { SignInStore } from '../../schemas/sign-in.ts'
 import type { TaskStore } from '../../schemas/task.ts'
-import type { Actor, AuditEvent } from '../../schemas/trust.ts'
+import type { Actor, AuditEvent, RegistryEvent } from '../../schemas/trust.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
 import type { DumpRestore } from './dump-restore.ts'
 import type { StoredEntry } from './stored-entry.ts'
@@ -123,6 +123,8 @@ export interface Reader {
    * the previous page.
    */
   audit(entryId: string, limit: number, before?: number, action?: string): Promise<readonly AuditEvent[]>
+  /** The audit events of all entries, newest first: all or those of one action. `before` is as of `audit`. */
+  auditOfAll(limit: number, before?: number, action?: string): Promise<readonly RegistryEvent[]>
   /** The claims on any of these namespaces. */
   claims(namespaces: readonly string[]): Promise<readonly Claim[]>
   /** The entries that an owner offers, or that are offered to it, by id; `after` is the last id of the previous page. */

@@ -1,6 +1,7 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
+import { localIssuer } from '../../schemas/identity.ts'
 import { registryName } from '../../schemas/names.ts'
 import type { RouterOptions } from '../router/call.ts'
 import { type Logger, plainLines } from './log.ts'
@@ -47,6 +48,8 @@ export function createObserver(
         code,
         ms: Math.round(milliseconds * 1000) / 1000,
         sub: principal?.subject,
+        // A subject of another issuer is somebody else.
+        ...(principal && principal.issuer !== localIssuer && { issuer: principal.issuer }),
       }
       if (!failure) logCall(line)
       else if (failure.code === 'internal') log.error({ ...line, err: failure.cause ?? failure }, 'call')

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -142,6 +142,7 @@ describe('after an unclean end', () => {
     for (const name of await readdir(home.data)) {
       if (name.startsWith(database)) await copyFile(join(home.data, name), join(folder.path, name))
     }
+    await cp(join(home.data, 'keys'), join(folder.path, 'keys'), { recursive: true })
     return folder
   }
 
@@ -171,6 +172,7 @@ describe('after an unclean end', () => {
     for (const name of [database, `${database}-wal`]) {
       await copyFile(join(folder.path, name), join(damaged.path, name))
     }
+    await cp(join(folder.path, 'keys'), join(damaged.path, 'keys'), { recursive: true })
     writer.close()
     await overwrite(join(damaged.path, database), (Number(page) - 1) * Number(page_size), 100)
     const { lines, log } = startLog()

@@ -3,8 +3,9 @@ import { Outage } from '../../src/app/outage.ts'
 import { UnreachableStore } from '../../src/store/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
-test('an outage of the store is logged at its begin, once a minute, and at its end', () => {
-  let now = 1_795_000_000_000
+/** An outage with the lines that it logs, on a clock that stands. */
+function loggedOutage() {
+  const time = { now: 1_795_000_000_000 }
   const lines: unknown[][] = []
   const log = createLogger('info', {
     write(line) {
@@ -12,21 +13,42 @@ test('an outage of the store is logged at its begin, once a minute, and at its e
       lines.push([level, msg, seconds, reason, err])
     },
   })
-  const outage = new Outage(log, () => now)
+  return { time, lines, outage: new Outage(log, () => time.now) }
+}
+
+const away = 'the store cannot be reached'
+
+test('an outage of the store is logged at its begin, once a minute, and at its end', () => {
+  const { time, lines, outage } = loggedOutage()
   const fault = new UnreachableStore(new Error('connect ECONNREFUSED'))
   outage.end()
   for (let second = 0; second <= 125; second++) {
     outage.note(fault)
     outage.note(fault)
-    now += 1000
+    time.now += 1000
   }
+  time.now += 2000
   outage.end()
   outage.end()
-  const away = 'the store cannot be reached'
   expect(lines).toEqual([
     [50, away, 0, 'connect ECONNREFUSED', undefined],
     [50, away, 60, 'connect ECONNREFUSED', undefined],
     [50, away, 120, 'connect ECONNREFUSED', undefined],
-    [40, 'the store is back', 126, undefined, undefined],
+    [40, 'the store is back', 128, undefined, undefined],
   ])
+})
+
+test('a store that answers some statements and refuses others is one outage', () => {
+  const { time, lines, outage } = loggedOutage()
+  const fault = new UnreachableStore(new Error('too many connections'))
+  for (let second = 0; second < 30; second++) {
+    outage.note(fault)
+    outage.end()
+    expect(outage.lasts).toBe(true)
+    time.now += 1000
+  }
+  time.now += 2000
+  outage.end()
+  expect(outage.lasts).toBe(false)
+  expect(lines.map(([, msg]) => msg)).toEqual([away, 'the store is back'])
 })

@@ -120,6 +120,17 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect((await search(second)).headers.get('ratelimit')).toMatch(/r=119/)
   })
 
+  test('end without a line about an outage if they share the counts of calls', async () => {
+    const lines: string[] = []
+    const log = createLogger('warn', { write: (line) => void lines.push(line) })
+    const shared = { DATABASE_URL: await postgres.createDatabase(), DRAGOMAN_RATE_LIMIT: 'shared' }
+    {
+      await using home = await startGateway(shared, { log })
+      await home.request('GET', '/public/agents?q=weather')
+    }
+    expect(lines).toEqual([])
+  })
+
   test('end within the time of a stop although the database has frozen, and fail what waits for it', async () => {
     await using folder = await temporaryFolder()
     await using wire = await freezable(await postgres.createDatabase())
@@ -246,12 +257,15 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(published.status, published.text).toBe(201)
     expect(await readyz()).toMatchObject({ status: 'ready', reasons: [] })
     await vi.waitFor(async () => expect((await readyz()).applied_revision).toBeGreaterThan(revision), 5000)
-    const ofStore = lines.filter(({ msg }) => /\bstore\b/.test(msg))
-    expect(ofStore.map(({ msg, reason }) => [msg, reason])).toEqual([
-      ['the store cannot be reached', expect.any(String)],
-      ['the store refuses writes', 'read_only'],
-      ['the store is back', undefined],
-      ['the store accepts writes again', undefined],
+    const ofStore = () =>
+      lines.filter(({ msg }) => /\bstore\b/.test(msg)).map(({ msg, reason }) => [msg, reason])
+    await vi.waitFor(() => expect(ofStore()).toHaveLength(4), 10_000)
+    const [first, second, ...ends] = ofStore()
+    expect(first).toEqual(['the store cannot be reached', expect.any(String)])
+    expect(second).toEqual(['the store refuses writes', 'read_only'])
+    expect(ends.map(([msg]) => msg).toSorted()).toEqual([
+      'the store accepts writes again',
+      'the store is back',
     ])
   }, 60_000)
 
@@ -463,6 +477,20 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     expect(code).toBe(1)
     expect(stdout).toMatch(/^FAIL issuer: The registry belongs to urn:dragoman:.*copy keys\//m)
     expect(stderr).toBe('')
+  })
+
+  test('one that was started without the keys of the others says so to whoever watches it', async () => {
+    await using pair = await startPair()
+    const { json } = await pair.second.request('GET', '/readyz')
+    expect(json).toMatchObject({ status: 'ready', reasons: [] })
+    const DATABASE_URL = await postgres.createDatabase()
+    await using _first = await startGateway({ DATABASE_URL })
+    await using stranger = await startGateway({ DATABASE_URL })
+    await stranger.gateway.ready
+    const readyz = await stranger.request('GET', '/readyz')
+    expect(readyz.status).toBe(200)
+    expect(readyz.json).toMatchObject({ status: 'degraded', reasons: ['keys_differ'] })
+    expect((await stranger.request('GET', '/metrics')).text).toContain('\ndragoman_degraded 1\n')
   })
 
   test('a gateway that fails in the middle of its start ends', async () => {

@@ -237,16 +237,21 @@ test('the log says why the token of an issuer is refused, without the token, and
   await using home = await startGateway({ DRAGOMAN_ISSUERS }, { log })
   const elsewhere = await issuer.token('https://else.example', 'registry:read')
   const payload = elsewhere.split('.')[1]
-  for (const token of [elsewhere, 'no-token']) {
+  const key = await home.request('POST', '/api/keys', { token: await home.token('ada'), body: {} })
+  await home.request('DELETE', `/api/keys/${key.json.id}`, { token: await home.token('ada') })
+  const ended = key.json.key
+  for (const token of [elsewhere, 'no-token', ended]) {
     const { status, text } = await home.request('GET', '/api/usage', { token })
     expect([status, text]).toEqual([401, expect.not.stringContaining('aud')])
   }
   const refusals = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential refused')
   expect(refusals).toMatchObject([
-    { level: 30, issuer: issuer.issuer, reason: 'unexpected "aud" claim value' },
+    { level: 30, issuer: issuer.issuer, sub: expect.any(String), reason: 'unexpected "aud" claim value' },
     { level: 30, reason: 'The token is not a JWT.' },
+    { level: 30, key: key.json.id, reason: expect.any(String) },
   ])
   expect(lines.join('')).not.toContain(payload)
+  expect(lines.join('')).not.toContain(ended.slice(-20))
 })
 
 test('an external token valid for more than a year is refused: revocations are not stored longer', async () => {

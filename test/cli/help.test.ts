@@ -93,7 +93,7 @@ describe('an option with a wrong value', () => {
   test.each([
     [['search', 'x', '--limit', 'many'], '--limit takes a number from 1 to 100; many is none.'],
     [['search', 'x', '--limit', '1000'], '--limit takes a number from 1 to 100; 1000 is none.'],
-    [['audit', 'x', '--limit', '0'], '--limit takes a number from 1 to 100; 0 is none.'],
+    [['audit', 'x', '--limit', '0'], '--limit takes a number from 1 to 10000; 0 is none.'],
     [['token', 'create', '--ttl', '1w'], '--ttl takes a length of time; 1w is none.'],
     [['mirror', 'add', 'official', '--every', 'often'], '--every takes a length of time; often is none.'],
   ])('%j says once which values it takes', async (args, message) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -200,6 +200,7 @@ const lines = [
   ['report', 'x', '--reason', 'broken'],
   ['calls', 'x'],
   ['audit', 'x'],
+  ['audit'],
   ['token', 'create'],
   ['token', 'revoke', 'x'],
   ['apikey', 'create'],
@@ -264,6 +265,18 @@ test.each(
     expect(plain).not.toMatch(commands)
   }
 })
+
+test.each(['list', 'rotate'])(
+  'keys %s says that it does not reach the gateway of DRAGOMAN_URL',
+  async (verb) => {
+    await using data = await temporaryFolder()
+    const environment = { DRAGOMAN_URL: 'http://127.0.0.1:9', DRAGOMAN_DATA: data.path }
+    const { code, stdout, stderr } = await run(['keys', verb], environment)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/in the data folder of their gateway.*\n.*Unset DRAGOMAN_URL/)
+    expect(await readdir(data.path)).toEqual([])
+  },
+)
 
 test('what a library reports goes to standard error: standard output is for data', async () => {
   const library = `process.on('exit', () => console.log('a library is deprecated'))`

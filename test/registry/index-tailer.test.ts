@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -226,4 +226,88 @@ test('callers do not wait for an index elsewhere that fails, and learn when it h
   isAway = false
   await follower.filled
   expect([follower.applied_revision, follower.is_failing]).toEqual([1, false])
+})
+
+describe('a store that loses its last commits, as a failover to a late replica does', () => {
+  /** A store that can become a copy of itself as it was, and an index that can follow it. */
+  async function openPrimary() {
+    const stack = new AsyncDisposableStack()
+    const folder = stack.use(await temporaryFolder())
+    const path = (name: string) => join(folder.path, name)
+    let store: Store = stack.use(await openSqliteStore(path('primary')))
+    const seen: Store = {
+      ...store,
+      changes: (...range) => store.changes(...range),
+      get read() {
+        return store.read
+      },
+      [Symbol.asyncDispose]: async () => {},
+    }
+    const index = stack.use(createMemoryIndex())
+    const losses: string[] = []
+    const onError = (fault: unknown) => void losses.push(String(fault))
+    return {
+      losses,
+      follow: () => stack.use(new IndexTailer(seen, index, onError, { onLost: () => losses.push('lost') })),
+      write: (...entries: ReturnType<typeof sampleEntry>[]) => put(store, ...entries),
+      /** The replica has what was committed so far. */
+      replicate() {
+        using database = new DatabaseSync(path('primary'))
+        database.exec(`vacuum into '${path('replica')}'`)
+      },
+      async failOver() {
+        store = stack.use(await openSqliteStore(path('replica')))
+      },
+      async found(text: string) {
+        const query = { text, filter: {}, limit: 5, sort: 'relevance' } as const
+        return (await index.search(query, new AbortController().signal)).total
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    }
+  }
+
+  const [unchanged, changed, created] = [
+    sampleEntry({ name: 'Yak' }),
+    sampleEntry({ name: 'Xerus' }),
+    sampleEntry({ name: 'Zebra' }),
+  ]
+
+  /** The replica lacks revision 3, of an entry that it has, and 4, of one that it never had. */
+  async function loseTwo() {
+    const home = await openPrimary()
+    await home.write(unchanged, changed)
+    home.replicate()
+    await home.write({ ...changed, name: 'Quagga' }, created)
+    return home
+  }
+
+  test('is found out: the index has the entries as they are in it, and what is written later', async () => {
+    await using home = await loseTwo()
+    const follower = home.follow()
+    await follower.filled
+    expect([await home.found('quagga'), await home.found('zebra')]).toEqual([1, 1])
+    await home.failOver()
+    void follower.caughtUp(5)
+    await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
+    expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])
+    expect([await home.found('quagga'), await home.found('zebra'), await home.found('xerus')]).toEqual([
+      0, 0, 1,
+    ])
+    await home.write(sampleEntry({ name: 'Wombat' }))
+    await follower.caughtUp(3)
+    expect([await home.found('wombat'), await home.found('yak')]).toEqual([1, 1])
+    expect(home.losses).toHaveLength(2)
+  })
+
+  test('is found out although others have written more since than was lost', async () => {
+    await using home = await loseTwo()
+    const follower = home.follow()
+    await follower.filled
+    await home.failOver()
+    await home.write(...['Wombat', 'Vole', 'Urial', 'Tapir'].map((name) => sampleEntry({ name })))
+    await follower.caughtUp(6)
+    expect(home.losses).toHaveLength(2)
+    const names = ['wombat', 'vole', 'urial', 'tapir', 'xerus', 'quagga', 'zebra']
+    expect(await Promise.all(names.map((name) => home.found(name)))).toEqual([1, 1, 1, 1, 1, 0, 0])
+  })
 })

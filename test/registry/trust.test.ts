@@ -265,6 +265,53 @@ describe('an unclaimed import', () => {
   })
 })
 
+test('an owner who calls a suspended agent reads why, and others read that it does not exist', async () => {
+  const name = 'com.suspended.called'
+  const ada = await api('ada', { scopes: ['agents:write', 'agents:publish', 'a2a:call'] })
+  await ada('POST', '/api/agents/publish', publication(name))
+  await ada('POST', `/api/agents/${name}/go-live`)
+  const admin = await api('root', { scopes: ['admin'] })
+  await admin('POST', `/api/agents/${name}/suspend`, { reason: 'It asks for passwords.' })
+  const call = { to: name, action: 'echo', params: {} }
+  expect((await ada('POST', '/a2a/message', call)).json).toMatchObject({
+    code: 'suspended',
+    detail: `${name} is suspended: It asks for passwords.`,
+  })
+  const bob = await api('bob', { scopes: ['a2a:call'] })
+  expect((await bob('POST', '/a2a/message', call)).json).toMatchObject({ code: 'not_found' })
+})
+
+describe('the log of all agents', () => {
+  test('tells admins what was reported, suspended and removed, whichever agent it was, and nobody else', async () => {
+    const [ada, bob] = [await api('ada'), await api('bob')]
+    for (const name of ['one', 'two']) {
+      await ada('POST', '/api/agents/publish', publication(`com.logged.${name}`))
+      await ada('POST', `/api/agents/com.logged.${name}/go-live`)
+      await bob('POST', `/api/agents/com.logged.${name}/report`, { reason: 'broken' })
+    }
+    const admin = await api('root', { scopes: ['admin'] })
+    await admin('POST', '/api/agents/com.logged.one/suspend', { reason: 'It asks for passwords.' })
+    const { json: purged } = await admin('POST', '/api/agents/com.logged.two/purge', { reason: 'Law.' })
+    const events = async (query: string) => (await admin('GET', `/api/audit?${query}`)).json
+    expect(await events('limit=2')).toMatchObject({
+      events: [
+        { action: 'purge', agent: purged.id, package_name: null, reason: 'Law.' },
+        { action: 'suspend', package_name: 'com.logged.one', reason: 'It asks for passwords.' },
+      ],
+    })
+    const first = await events('action=publish&limit=1')
+    expect(first.events).toMatchObject([{ package_name: 'com.logged.one', actor: { subject: 'ada' } }])
+    expect((await events('action=report')).events[0]).toMatchObject({
+      package_name: 'com.logged.one',
+      actor: { subject: 'bob' },
+    })
+    const { next_cursor } = await events('limit=1')
+    const next = await events(`limit=1&cursor=${next_cursor}`)
+    expect(next.events).toMatchObject([{ action: 'suspend' }])
+    expect((await ada('GET', '/api/audit')).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+  })
+})
+
 describe('the card at the manifest URL', () => {
   const card = {
     name: 'Weather',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { localIssuer } from '../../schemas/identity.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { createObserver } from '../../src/telemetry/observe.ts'
@@ -36,6 +37,18 @@ test('one call is one log line and one count', async () => {
   expect(lines[0]).toMatchObject({ level: 30, id: 'the-id', to, action: 'echo', code: 'ok', sub: 'ada' })
   expect(JSON.stringify(lines)).not.toContain('SECRET')
   expect(await counts()).toEqual([`dragoman_call_seconds_count{to="${to}",action="echo",code="ok"} 1`])
+})
+
+test('a caller of another issuer is logged with the issuer', async () => {
+  const { dispatch, lines } = observed()
+  const issuer = 'https://login.example'
+  const call = { to, action: 'echo', params: {} }
+  await dispatch(call, anonymous({ principal: { ...principal('ada'), issuer } }))
+  await dispatch(call, anonymous({ principal: { ...principal('ada'), issuer: localIssuer } }))
+  expect(lines.map(({ sub, issuer }) => [sub, issuer])).toEqual([
+    ['ada', issuer],
+    ['ada', undefined],
+  ])
 })
 
 test("a caller's failure is logged as information, with its text", async () => {

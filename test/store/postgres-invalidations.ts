@@ -170,6 +170,23 @@ export function invalidationContract(
     },
   )
 
+  test('a server that comes back with another history is read as it is, although its revision is no lower', async () => {
+    await using home = await openHome()
+    const { store } = home
+    const entry = sampleEntry({ name: 'Lost' })
+    await store.write((writer) => writer.put(entry))
+    expect((await store.read.entry({ id: entry.id }))?.name).toBe('Lost')
+    const document = JSON.stringify({ ...entry, name: 'Replica', revision: 1 })
+    await server().query(home.url, 'update entry set document = $1', [document])
+    await server().query(
+      home.url,
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    )
+    const replaced = async () => expect((await store.read.entry({ id: entry.id }))?.name).toBe('Replica')
+    await vi.waitFor(replaced, { timeout: 5000, interval: 10 })
+  })
+
   test('a commit is notified at once, without polling', async () => {
     await using home = await openHome()
     const other = await home.another()

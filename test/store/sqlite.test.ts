@@ -311,7 +311,9 @@ describe('SQLite', () => {
     expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
-    expect(upgrades).toEqual([['0027-change-by-entry', '0028-local-person', '0029-call-days']])
+    expect(upgrades).toEqual([
+      ['0027-change-by-entry', '0028-local-person', '0029-call-days', '0030-audit-action'],
+    ])
   })
 
   test('migration 0028 gives the person at the machine what its command line stored', async () => {

@@ -33,6 +33,7 @@ export const forbidden = [
   'create_webhook',
   'import_entries',
   'list_approvals',
+  'list_events',
   'list_mirrors',
   'log_in_by_domain',
   'purge',

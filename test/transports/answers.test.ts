@@ -246,3 +246,9 @@ test.each(['/a2a/message', '/rpc', '/mcp', '/a2a/v1', '/a2a/v1/message:send'])(
     expect([headers.get('cache-control'), headers.get('x-request-id')]).toEqual(['no-store', 'mine'])
   },
 )
+
+test('keeps an idle connection longer than balancers do, which would else send a request into its end', async () => {
+  const answer = await home.request('GET', '/healthz')
+  const [, seconds] = /timeout=(\d+)/.exec(answer.headers.get('keep-alive') ?? '') ?? []
+  expect(Number(seconds)).toBeGreaterThan(60)
+})

@@ -76,8 +76,9 @@ export function addTrustCommands(program: Command, json: WantsJson): void {
 
   program
     .command('audit')
-    .argument('<agent>', 'package name, A2A address or id')
-    .option('--limit <number>', 'how many events', '20')
-    .description('print the audit log of an agent, newest first')
-    .action(async (agent: string, options) => (await load()).audit(agent, options, json()))
+    .argument('[agent]', 'package name, A2A address or id; as an admin, all agents when left out')
+    .option('--action <name>', 'of all agents, the events of one action, such as report or suspend')
+    .option('--limit <number>', 'how many events, 1 to 10000', '20')
+    .description('print the audit log of an agent, or of all agents, newest first')
+    .action(async (agent: string | undefined, options) => (await load()).audit(agent, options, json()))
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { Actor, type AuditEvent } from '../../../schemas/trust.ts'
+import { Actor, type AuditEvent, type RegistryEvent } from '../../../schemas/trust.ts'
 import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
@@ -29,6 +29,17 @@ export interface AuditPage {
   readonly next_cursor: string | null
 }
 
+export interface RegistryAuditQuery {
+  readonly limit: number
+  readonly action?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface RegistryAuditPage {
+  readonly events: RegistryEvent[]
+  readonly next_cursor: string | null
+}
+
 /** Suspension, reports and the audit log of entries. */
 interface OwnershipService {
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
@@ -44,6 +55,8 @@ interface OwnershipService {
     cursor: string | undefined,
     caller: Principal | null,
   ): Promise<AuditPage>
+  /** The audit log of all entries, newest first: all events, or those of one action. For admins. */
+  auditOfAll(query: RegistryAuditQuery): Promise<RegistryAuditPage>
 }
 
 /** Former owners who are told of take-overs; those of earlier ones are not. */
@@ -104,13 +117,20 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     cursor: string | undefined,
     caller: Principal,
   ): Promise<AuditPage> {
-    const question = ['audit', id]
-    const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
-    const found = await store.read.audit(id, limit + 1, before)
-    const events = found.slice(0, limit).map((event) => anonymised(event, caller))
-    const last = events.at(-1)
-    const more = found.length > limit && last
-    return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
+    const { found, next_cursor } = await pageBy(['audit', id], limit, cursor, (count, before) =>
+      store.read.audit(id, count, before),
+    )
+    return { events: found.map((event) => anonymised(event, caller)), next_cursor }
+  }
+
+  const auditOfAll: OwnershipService['auditOfAll'] = async ({ limit, action, cursor }) => {
+    const { found, next_cursor } = await pageBy(
+      ['audit of all', action ?? ''],
+      limit,
+      cursor,
+      (count, before) => store.read.auditOfAll(count, before, action),
+    )
+    return { events: found, next_cursor }
   }
 
   /** The events by which the entry was taken over from the caller, without the new owner. */
@@ -123,7 +143,22 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     })
   }
 
-  return { suspend, report, audit }
+  return { suspend, report, audit, auditOfAll }
+}
+
+/** A page of events, newest first; `question` is what its cursor goes on with. */
+async function pageBy<Event extends AuditEvent>(
+  question: readonly string[],
+  limit: number,
+  cursor: string | undefined,
+  read: (count: number, before: number | undefined) => Promise<readonly Event[]>,
+): Promise<{ found: Event[]; next_cursor: string | null }> {
+  const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
+  const events = await read(limit + 1, before)
+  const found = events.slice(0, limit)
+  const last = found.at(-1)
+  const more = events.length > limit && last
+  return { found, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
 }
 
 /** Only admins see who reported. */

@@ -96,7 +96,10 @@ export function isSame(holder: Claim['holder'], other: Claim['holder']): boolean
 }
 
 /** Throws Failure `suspended`. */
-export function assertNotSuspended({ package_name, suspended }: StoredEntry): void {
+export function assertNotSuspended({
+  package_name,
+  suspended,
+}: Pick<StoredEntry, 'package_name' | 'suspended'>): void {
   if (!suspended) return
   throw new Failure('suspended', `${package_name} is suspended: ${suspended.reason}`, {
     hint: 'It can be updated and deleted; an admin of the registry lifts the suspension.',

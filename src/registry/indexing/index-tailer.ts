@@ -1,4 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { publisherIn } from '../../../schemas/ard.ts'
 import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
@@ -8,7 +9,7 @@ import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
 import { SerialQueue } from '../../common/serial-queue.ts'
 import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, StoreChange } from '../../store/store.ts'
 import { type StoredEntry, UnreadableEntry } from '../../store/stored-entry.ts'
 import { callableOf } from '../entry/callable.ts'
 import { identified, protocolOf } from '../entry/protocol.ts'
@@ -35,6 +36,8 @@ export interface IndexTailerOptions {
   readonly write_wait_ms?: number
   /** Changes are applied once it settles: until then the index is restored from a snapshot. */
   readonly restoring?: Promise<unknown>
+  /** Called when the store has lost changes that this index has applied, as a failover to a late replica does. */
+  readonly onLost?: () => void
   /** Changes that are applied together; 50 when absent. */
   readonly page_size?: number
   /** Whether a fault ends the waiting for this index, since it may last: for an index that another server holds. */
@@ -45,6 +48,8 @@ export interface IndexTailerOptions {
 const defaultPageSize = 50
 const retries = { first_ms: 500, max_ms: 30_000 }
 const defaultWriteWait = 2000
+/** Changes that are remembered, to find those that a store has lost. */
+const rememberedChanges = 1000
 
 /**
  * Tails the store's change log into an index until disposed. After a fault, `onError` is called and the tailer
@@ -65,6 +70,8 @@ export class IndexTailer implements AsyncDisposable {
   /** One pass at a time. */
   readonly #turns = new SerialQueue()
   #queued: Promise<void> | undefined
+  /** The last changes that were applied, oldest first. */
+  #remembered: StoreChange[] = []
   #isFailing = false
   readonly #failed = Promise.withResolvers<void>()
 
@@ -166,20 +173,71 @@ export class IndexTailer implements AsyncDisposable {
   async #applyAll(): Promise<void> {
     const { livenessCache, page_size: pageSize = defaultPageSize } = this.#options
     await this.#restored()
+    await this.#remember()
     const { signal } = this.#stop
-    while (!signal.aborted && this.#index.applied_revision < (await this.#store.read.revision())) {
-      const changes = await this.#store.changes(this.#index.applied_revision, pageSize)
-      const last = changes.at(-1)
-      if (!last) return
+    while (!signal.aborted) {
+      const applied = this.#index.applied_revision
+      const revision = await this.#store.read.revision()
+      if (revision === applied) return
+      const last = this.#lastRemembered()
+      const page =
+        revision < applied ? [] : await this.#store.changes(last ? applied - 1 : applied, pageSize + 1)
+      if (last && (revision < applied || differs(page[0], last))) {
+        await this.#rewind()
+        continue
+      }
+      const changes = page.filter((change) => change.revision > applied).slice(0, pageSize)
+      const newest = changes.at(-1)
+      if (!newest) return
       const relevant = livenessCache ? changes : changes.filter(({ kind }) => kind !== 'liveness')
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
-      await this.#apply(await this.#read(ids), last.revision)
+      await this.#apply(await this.#read(ids), newest.revision)
+      this.#remembered = [...this.#remembered, ...changes].slice(-rememberedChanges)
       // An index that others bring up to date too may hold more than was applied here.
-      const applied = this.#index.applied_revision
-      for (const waiter of this.#waiting) if (waiter.revision <= applied) waiter.resolve()
+      const reached = this.#index.applied_revision
+      for (const waiter of this.#waiting) if (waiter.revision <= reached) waiter.resolve()
       if (changes.length < pageSize) return
       await setImmediate()
     }
+  }
+
+  /** The change to which the index was brought; undefined if others bring it up to date too. */
+  #lastRemembered(): StoreChange | undefined {
+    const last = this.#remembered.at(-1)
+    const isOwn = this.#options.waits !== 'without fault' && last?.revision === this.#index.applied_revision
+    return isOwn ? last : undefined
+  }
+
+  /** Reads the last changes of an index that was restored from a snapshot of this store. */
+  async #remember(): Promise<void> {
+    const applied = this.#index.applied_revision
+    if (applied === 0 || this.#remembered.length > 0) return
+    const rows = await this.#store.changes(Math.max(0, applied - rememberedChanges), rememberedChanges)
+    this.#remembered = rows.filter(({ revision }) => revision <= applied)
+  }
+
+  /**
+   * Goes back to the last change that the store still has, and applies the entries of those that it has lost as they are
+   * now. If it has none of those that are remembered, every change is applied again.
+   */
+  async #rewind(): Promise<void> {
+    const first = this.#remembered[0]?.revision ?? 1
+    const rows = await this.#store.changes(first - 1, rememberedChanges)
+    const stored = new Map(rows.map((row) => [row.revision, row]))
+    const isStored = (change: StoreChange) => isDeepStrictEqual(stored.get(change.revision), change)
+    const lost = this.#remembered.splice(this.#remembered.findLastIndex(isStored) + 1)
+    const revision = this.#remembered.at(-1)?.revision ?? 0
+    this.#onError(
+      new Error(
+        `The store has lost the changes from revision ${revision + 1} to ${this.#index.applied_revision}, which were acknowledged: a failover, or an older backup.`,
+      ),
+    )
+    this.#options.onLost?.()
+    const ids = [...new Set(lost.map((change) => change.entry_id))]
+    const found = await this.#read(ids)
+    const existing = new Set(found.map(({ id }) => id))
+    const gone = ids.filter((id) => !existing.has(id)).map((id) => ({ id, document: null }))
+    await this.#apply([...found, ...gone], revision)
   }
 
   async #restored(): Promise<void> {
@@ -219,6 +277,11 @@ export class IndexTailer implements AsyncDisposable {
       return ids.map((id) => ({ id, document: null }))
     }
   }
+}
+
+/** A change that was superseded long ago may have been removed from the log: then nothing is known. */
+function differs(stored: StoreChange | undefined, applied: StoreChange): boolean {
+  return stored?.revision === applied.revision && !isDeepStrictEqual(stored, applied)
 }
 
 function toChange(entry: StoredEntry, liveness?: Liveness): EntryChange {

@@ -2,10 +2,11 @@ import type { Agent } from '../../../schemas/action.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { assertNotSuspended } from '../entry/permissions.ts'
 
 /**
  * Resolves hosted agents first, then a listed entry as the agent that it describes. Only ACTIVE entries are called. An
- * owner gets a specific error for an entry in STAGE; others get `not_found`.
+ * owner gets a specific error for an entry in STAGE and for a suspended one; others get `not_found`.
  */
 export function createResolve(
   hosted: readonly Agent[],
@@ -18,9 +19,10 @@ export function createResolve(
     try {
       return await get(to, null)
     } catch (thrown) {
-      if (caller === null) throw thrown
+      if (caller === null || Failure.from(thrown).code !== 'not_found') throw thrown
       const own = await get(to, caller).catch(() => undefined)
       if (!own) throw thrown
+      assertNotSuspended(own)
       throw new Failure('wrong_state', `${own.package_name} cannot be called while it is not ACTIVE.`, {
         hint: 'Take it live first.',
       })

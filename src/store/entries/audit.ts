@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
-import type { Actor, AuditEvent } from '../../../schemas/trust.ts'
+import type { Actor, AuditEvent, RegistryEvent } from '../../../schemas/trust.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import type { StoredEntry } from '../stored-entry.ts'
@@ -69,6 +69,24 @@ export async function auditOf(
   const chosen = action === undefined ? older : older.where('action', '=', action)
   const rows = await chosen.orderBy('id', 'desc').limit(limit).execute()
   return rows.map(toEvent)
+}
+
+/** The events of all entries, newest first, with the names of those that still exist. */
+export async function auditOfAll(
+  db: Kysely<Tables>,
+  limit: number,
+  before?: number,
+  action?: string,
+): Promise<RegistryEvent[]> {
+  const all = db
+    .selectFrom('audit')
+    .leftJoin('entry', 'entry.id', 'audit.entry_id')
+    .selectAll('audit')
+    .select('entry.package_name')
+  const older = before === undefined ? all : all.where('audit.id', '<', before)
+  const chosen = action === undefined ? older : older.where('audit.action', '=', action)
+  const rows = await chosen.orderBy('audit.id', 'desc').limit(limit).execute()
+  return rows.map(({ package_name, ...row }) => ({ ...toEvent(row), agent: row.entry_id, package_name }))
 }
 
 function toEvent({ entry_id: _, actor, before, after, ...row }: AuditTable): AuditEvent {

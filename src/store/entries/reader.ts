@@ -6,7 +6,7 @@ import { currentRevision } from '../sql/counter.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
 import type { Reader, Reference } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
-import { auditOf } from './audit.ts'
+import { auditOf, auditOfAll } from './audit.ts'
 import { type EntryCache, type EntryRow, type Loaded, toLoaded } from './entry-cache.ts'
 import { createDecisionReads, parseEntry } from './group-commit/decision-reads.ts'
 
@@ -72,6 +72,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     due: (now, latest, limit) => dueIds(db, now, latest, limit),
     listedNames: (...query) => listedNames(db, ...query),
     audit: (...query) => auditOf(db, ...query),
+    auditOfAll: (...query) => auditOfAll(db, ...query),
     claims: (namespaces) => createDecisionReads(db, { cached: false }).claims(namespaces),
     offers: (...query) => offeredEntries(db, ...query),
     revision,

@@ -30,6 +30,7 @@ const loaders: Readonly<Record<string, () => Promise<Migration>>> = {
   '0027-change-by-entry': async () => (await import('./0027-change-by-entry.ts')).changeByEntry,
   '0028-local-person': async () => (await import('./0028-local-person.ts')).localPerson,
   '0029-call-days': async () => (await import('./0029-call-days.ts')).callDays,
+  '0030-audit-action': async () => (await import('./0030-audit-action.ts')).auditAction,
 }
 
 /** In the order in which they run. */

@@ -44,7 +44,7 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure('unavailable', 'The store is read-only; the change was not written.', { hint }, thrown)
   }
   if (busy.test(code))
-    return new Failure('unavailable', 'The store is busy; the change was not written.', retry, thrown)
+    return new Failure('unavailable', 'The store is busy; nothing was written.', retry, thrown)
   if (refused.test(code))
     return new RefusingStore(
       'Check the user, the password and the database in DATABASE_URL, and what pg_hba.conf allows.',

@@ -86,6 +86,15 @@ export class Invalidations implements Validity {
     this.#commits.emit('commit')
   }
 
+  /**
+   * To be called when the database can be read again: after a failover it may lack commits that are cached, and others
+   * may have committed as many since.
+   */
+  reconnected(): void {
+    this.#cache.clear()
+    this.announce()
+  }
+
   /** Announces a committed revision, of any process. */
   announceRevision(revision: number): void {
     if (revision <= this.#announced) return

@@ -45,6 +45,7 @@ export function openListener({
   onAnswer,
 }: ListenerOptions): AsyncDisposable {
   const stop = new AbortController()
+  let wasConnected = false
   const ended = listen()
 
   async function listen(): Promise<void> {
@@ -71,6 +72,8 @@ export function openListener({
     client.on('notification', () => wake())
     try {
       await client.connect()
+      if (wasConnected) invalidations.reconnected()
+      wasConnected = true
       let isListening = false
       while (!stop.signal.aborted) {
         if (!isListening) isListening = await subscribe(client)

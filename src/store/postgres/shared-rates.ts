@@ -33,7 +33,8 @@ export function openSharedRates(
     max: connections,
     idleTimeoutMillis: 60_000,
   })
-  storeClient.on('error', (fault) => onError(storeFailure(fault)))
+  // The end of the gateway cuts connections that may not be closed yet: no outage.
+  storeClient.on('error', (fault) => sockets.isCut || onError(storeFailure(fault)))
   const limiters = new Map<string, RateLimiterPostgres>()
 
   function limiterOf(policy: string, points: number): RateLimiterPostgres {

@@ -15,12 +15,7 @@ export function storeFailure(thrown: unknown): unknown {
   if (code === full)
     return new Failure('storage_full', 'The disk is full; the change was not written.', {}, thrown)
   if (code === busy) {
-    return new Failure(
-      'unavailable',
-      'The store is busy; the change was not written.',
-      { retry_after_s: 1 },
-      thrown,
-    )
+    return new Failure('unavailable', 'The store is busy; nothing was written.', { retry_after_s: 1 }, thrown)
   }
   if (code === readOnly || code === ioError) {
     return new Failure('unavailable', 'The store cannot be written; the change was not written.', {}, thrown)

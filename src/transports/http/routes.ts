@@ -233,6 +233,11 @@ export const routes: readonly Route[] = [
     query: page,
     uncached: true,
   }),
+  moderation('GET /api/audit', 'listEvents', 'Audit log of all agents', {
+    action: 'list_events',
+    query: { ...page, action: 'action' },
+    uncached: true,
+  }),
   moderation(
     'POST /api/agents/:agent/purge',
     'purgeAgent',
