@@ -163,7 +163,7 @@ function answer(
     headers['Content-Disposition'] = `attachment; filename="${shown.filename}"`
     return sendBody(request, response, status, shown.text, headers)
   }
-  if (shown.location !== undefined) headers.Location = shown.location
+  if (route.location !== undefined && isRecord(output)) headers.Location = `${route.location}/${output.id}`
   headers['Content-Type'] = 'application/json'
   return sendBody(request, response, status, toPayload(shown.body), headers)
 }

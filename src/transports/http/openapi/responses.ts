@@ -23,7 +23,7 @@ export function responsesOf(
       'RateLimit-Policy',
       ...(isCacheable || route.entry ? (['ETag'] as const) : []),
       ...(route.entry ? (['Deprecation', 'Link'] as const) : []),
-      ...(status === 201 && route.entry ? (['Location'] as const) : []),
+      ...(route.location ? (['Location'] as const) : []),
     ),
     ...(status !== 204 && { content: contentOf(row, output) }),
     ...(Object.keys(links).length > 0 && { links }),
