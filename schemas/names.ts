@@ -82,10 +82,10 @@ export const listedActions = {
   subscription: 'mcp_listen',
 } as const
 
-/** Finds the names of actions in a hint: not in a list of names, and not in a command that calls one. */
+/** Finds the names of actions in a hint: not in a list, in a command that calls one, or in the name of an agent. */
 export function actionsInProse(names: readonly string[]): RegExp {
   return new RegExp(
-    `(?<!${registryName.replace('.', '\\.')} |[:,] |["'])\\b(${names.join('|')})\\b(?![,"'])`,
+    `(?<!${registryName.replace('.', '\\.')} |[:,] |["'./-])\\b(${names.join('|')})\\b(?![,"'/-]|\\.\\w)`,
     'g',
   )
 }

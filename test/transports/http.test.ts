@@ -89,6 +89,8 @@ describe('bodies', () => {
   })
 })
 
+const capabilities = [{ name: 'do', description: 'Does it.' }]
+
 describe('queries', () => {
   test('a repeated scalar is 400 with a reason', async () => {
     const { status, json } = await home.request('GET', '/public/agents?limit=1&limit=2')
@@ -231,6 +233,19 @@ describe('caching', () => {
     expect(junk.status).toBe(412)
   })
 
+  test.each(['W/"abc"', 'abc', ''])(
+    'If-Match: %s, which no entry can meet, is told so instead of to read it again',
+    async (condition) => {
+      const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', {
+        token: await home.token('owner'),
+        headers: { 'If-Match': condition },
+        body: { name: 'Third' },
+      })
+      expect([status, json.code]).toEqual([412, 'precondition_failed'])
+      expect(json.hint).toBe('Send the ETag as it was read: in quotes, without W/ before them.')
+    },
+  )
+
   test('a condition is weighed last: after the token, the body and the ownership', async () => {
     const headers = { 'If-Match': '"junk"' }
     const put = (token: string | undefined, body: unknown) =>
@@ -254,6 +269,51 @@ describe('caching', () => {
     const body = { package_name: 'com.cache.other' }
     const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
     expect([status, json.code]).toEqual([409, 'conflict'])
+  })
+})
+
+describe('errors', () => {
+  test('name operations of REST in their hints, not actions of other protocols', async () => {
+    const token = await home.token('owner')
+    const hintAt = async (path: string) => (await home.request('GET', path, { token })).json.hint
+    expect(await hintAt('/public/agents/zzz.qqq')).toBe('GET /public/agents finds agents by what they do.')
+    expect(await hintAt('/api/webhooks/nothing')).toBe('GET /api/webhooks lists yours.')
+    const body = { package_name: 'com.cache.agent', name: 'X', description: 'X.', capabilities }
+    const taken = await home.request('POST', '/api/agents/publish', { token, body })
+    expect(taken.json.hint).toContain('Change com.cache.agent with PUT /api/agents/AGENT.')
+    const envelope = { to: 'svc.registry', action: 'get_agent', params: { agent: 'zzz.qqq' } }
+    const sent = await home.request('POST', '/a2a/message', { body: envelope })
+    expect(sent.json.hint).toBe('search_agents finds agents by what they do.')
+  })
+
+  test('of a package name whose slash is not encoded say how to write it', async () => {
+    const { status, json } = await home.request('GET', '/public/agents/com.example/weather')
+    expect([status, json.hint]).toEqual([404, expect.stringContaining('as %2F')])
+  })
+
+  test('of a publication that is sent to be validated as it is say where it belongs', async () => {
+    const body = { package_name: 'com.example.x', name: 'X', description: 'X.', capabilities }
+    const { status, json } = await home.request('POST', '/api/agents/validate', { body })
+    expect(status).toBe(400)
+    expect(json.detail).toContain('such as {"publication": ')
+    const inside = await home.request('POST', '/api/agents/validate', { body: { publication: body } })
+    expect(inside).toMatchObject({ status: 200, json: { valid: true } })
+  })
+
+  test('of an entry that is sent back as it was read say which fields a change takes', async () => {
+    const token = await home.token('owner')
+    const { json: body } = await home.request('GET', '/api/agents/com.cache.agent', { token })
+    const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
+    expect([status, json.hint]).toEqual([400, expect.stringContaining('description, capabilities')])
+  })
+
+  test.each([
+    ['callable', 'Give a list such as ["hosted"], not a text.'],
+    ['tags', 'Give a list such as ["text"], not a text.'],
+  ])('of a filter by one text, %s, show the list', async (name, detail) => {
+    const body = { query: 'weather', filters: { [name]: 'open' } }
+    const { status, json } = await home.request('POST', '/api/agents/search', { body })
+    expect([status, json.errors]).toEqual([400, [{ pointer: `/filters/${name}`, detail }]])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Action } from '../../../schemas/action.ts'
-import { Failure } from '../../../schemas/failure.ts'
+import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
@@ -16,6 +16,7 @@ import { currentTag, sendCoded } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import type { Etags } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
+import { restated, withCondition, withOperations } from './hint.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { requestId } from './request-id.ts'
 import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from './respond.ts'
@@ -96,7 +97,8 @@ export function serve(
       const sendBody: SendBody = action.secret ? send : (...sent) => sendCoded(...sent, charge)
       await answer(route, reply.output, headers, request, response, sendBody)
     } catch (thrown) {
-      sendFailure(context, request, response, withQueryNames(route, failureOf(context, thrown)), id, cors)
+      const failure = withQueryNames(route, withCondition(failureOf(context, thrown), request))
+      sendFailure(context, request, response, withOperations(failure), id, cors)
     }
   }
 }
@@ -138,8 +140,7 @@ function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
   const detail = message.startsWith(`${first.pointer}:`)
     ? `${named(first.pointer, names)}${message.slice(first.pointer.length)}`
     : message
-  const renamed = new Failure(failure.code, detail, { ...failure.details, errors }, failure.cause)
-  return Object.assign(renamed, { allowance: failure.allowance })
+  return restated(failure, { message: detail, errors })
 }
 
 type SendBody = (...sent: Parameters<typeof send>) => void | Promise<void>
