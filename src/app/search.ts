@@ -75,7 +75,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/15 ${listedFields}`,
+    `${version}/16 ${listedFields}`,
     store,
     onError,
     () => runtime.health.add('store_behind_index'),
