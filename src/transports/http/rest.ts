@@ -14,7 +14,7 @@ import { hasBody } from './body.ts'
 import { identify } from './caller.ts'
 import { currentTag, sendCoded } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import type { Etags } from './etag.ts'
+import { type Etags, storedTag } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { restated, withCondition, withOperations } from './hint.ts'
 import { type ReadRequest, readInput } from './input.ts'
@@ -111,9 +111,9 @@ function etagOf(
   etags: Etags,
 ): string | undefined {
   if (uncached) return undefined
-  return entry
-    ? etags.ofEntry(output, principal)
-    : etags.ofRegistry(method === 'get' ? revision : undefined, principal, variant)
+  if (entry) return etags.ofEntry(output, principal)
+  const shown = `${storedTag(output, principal)}${variant}`
+  return etags.ofRegistry(method === 'get' ? revision : undefined, principal, shown)
 }
 
 /** The variant of a card, by the version that `get_card` renders. */
