@@ -13,9 +13,9 @@ for (const { action, method, path } of routes) {
 const actions = actionsInProse([...operationOf.keys()].filter((name) => name.includes('_')))
 
 /** The same failure, with what a caller of the REST interface reads in place of its own words. */
-export function restated({ code, message, details, cause, allowance }: Failure, words: Words): Failure {
-  const { message: said = message, ...changed } = words
-  return Object.assign(new Failure(code, said, { ...details, ...changed }, cause), { allowance })
+export function restated(failure: Failure, { message = failure.message, ...changed }: Words): Failure {
+  const { code, details, cause, allowance } = failure
+  return Object.assign(new Failure(code, message, { ...details, ...changed }, cause), { allowance })
 }
 
 type Words = Pick<Details, 'errors' | 'hint'> & { readonly message?: string }

@@ -119,10 +119,10 @@ export function mcpRegistrySubtrees(
   }
 
   function unserved(path: string, { method, url = '' }: IncomingMessage): Failure {
-    const [asked] = split(url)
+    const [address] = split(url)
     const methods = allowed(path)
-    if (methods !== '') return new Failure('method_not_allowed', `${asked} takes ${methods}, not ${method}.`)
-    return new Failure('not_found', `No resource exists at ${asked}.`, { hint: paths })
+    if (methods !== '') return new Failure('method_not_allowed', `${address} takes ${methods}, not ${method}.`)
+    return new Failure('not_found', `No resource exists at ${address}.`, { hint: paths })
   }
 
   /** RFC 9110 sections 9.3.7 and 15.5.6. */
