@@ -121,7 +121,8 @@ export function mcpRegistrySubtrees(
   function unserved(path: string, { method, url = '' }: IncomingMessage): Failure {
     const [address] = split(url)
     const methods = allowed(path)
-    if (methods !== '') return new Failure('method_not_allowed', `${address} takes ${methods}, not ${method}.`)
+    if (methods !== '')
+      return new Failure('method_not_allowed', `${address} takes ${methods}, not ${method}.`)
     return new Failure('not_found', `No resource exists at ${address}.`, { hint: paths })
   }
 
