@@ -256,6 +256,22 @@ describe('what is created', () => {
   })
 })
 
+test('an address in a header has the path of the base URL', async () => {
+  await using behind = await startGateway({ DRAGOMAN_BASE_URL: 'https://proxy.example/registry' })
+  const token = await behind.token('ada')
+  const made = await behind.request('POST', '/api/webhooks', { token, body: { url: 'https://example.com/' } })
+  expect(made.headers.get('location')).toBe(`/registry/api/webhooks/${made.json.id}`)
+  const capabilities = [{ name: 'make', description: 'Makes.' }]
+  for (const package_name of ['com.example.old', 'com.example.new']) {
+    const body = { package_name, name: 'Made', description: 'It is made.', capabilities }
+    await behind.request('POST', '/api/agents/publish', { token, body })
+    await behind.request('POST', `/api/agents/${package_name}/go-live`, { token })
+  }
+  const body = { successor: 'com.example.new' }
+  const { headers } = await behind.request('POST', '/api/agents/com.example.old/deprecate', { token, body })
+  expect(headers.get('link')).toBe('</registry/public/agents/com.example.new>; rel="successor-version"')
+})
+
 describe('a notification', () => {
   test.each([
     ['/rpc', { jsonrpc: '2.0', method: 'registry.search_agents', params: {} }],

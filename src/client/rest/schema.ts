@@ -2494,7 +2494,7 @@ export interface components {
     /** @enum {string} */
     FederationMode: 'none' | 'auto' | 'referrals'
     FieldError: {
-      /** @description JSON Pointer (RFC 6901) to the field or the query parameter; empty for the whole. */
+      /** @description JSON Pointer (RFC 6901) to the field in the input of the action (the body, or `params` or `input` in it), or to the query parameter; empty for the whole. */
       pointer: string
       detail: string
     }

@@ -78,6 +78,11 @@ export function errorsAt({ site }: Pick<TransportContext, 'site'>): string {
   return `${site().base_url}${errorsPath}`
 }
 
+/** A path here as callers see it: behind a proxy the base URL may have a path of its own. */
+export function publicPath({ site }: Pick<TransportContext, 'site'>, path: string): string {
+  return `${new URL(site().base_url).pathname.replace(/\/$/, '')}${path}`
+}
+
 /** The headers that the status of a failure needs, for any body. */
 export function failureHeaders(
   context: Pick<TransportContext, 'site'>,

@@ -19,7 +19,7 @@ import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
 import { restated, withCondition, withOperations } from './hint.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { requestId } from './request-id.ts'
-import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from './respond.ts'
+import { allowanceHeaders, type Headers, markHeaders, publicPath, send, sendFailure } from './respond.ts'
 import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
@@ -77,7 +77,7 @@ export function serve(
       const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
       if (route.entry && isRecord(reply.output))
-        Object.assign(headers, deprecationHeaders(reply.output.deprecated))
+        Object.assign(headers, deprecationHeaders(context, reply.output.deprecated))
       if (route.uncached) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
         headers['Cache-Control'] =
@@ -95,6 +95,8 @@ export function serve(
         context.limits.charge({ principal, client }, bytes * costs.compressedByte)
       // A secret is never compressed together with what a stranger may have chosen (BREACH).
       const sendBody: SendBody = action.secret ? send : (...sent) => sendCoded(...sent, charge)
+      if (route.location !== undefined && isRecord(reply.output))
+        headers.Location = publicPath(context, `${route.location}/${reply.output.id}`)
       await answer(route, reply.output, headers, request, response, sendBody)
     } catch (thrown) {
       const failure = withQueryNames(route, withCondition(failureOf(context, thrown), request))
@@ -164,7 +166,6 @@ function answer(
     headers['Content-Disposition'] = `attachment; filename="${shown.filename}"`
     return sendBody(request, response, status, shown.text, headers)
   }
-  if (route.location !== undefined && isRecord(output)) headers.Location = `${route.location}/${output.id}`
   headers['Content-Type'] = 'application/json'
   return sendBody(request, response, status, toPayload(shown.body), headers)
 }
