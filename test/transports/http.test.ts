@@ -73,6 +73,27 @@ describe('bodies', () => {
     },
   )
 
+  test('bytes that are not UTF-8 are refused, and none of them is stored', async () => {
+    const send = (path: string, bytes: Uint8Array) =>
+      fetch(`${home.url}${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: bytes as Uint8Array<ArrayBuffer>,
+      })
+    const latin1 = Buffer.from('{"query": "caf\u00e9"}', 'latin1')
+    for (const path of ['/api/agents/search', '/a2a/message', '/mcp']) {
+      const answer = await send(path, latin1)
+      expect(answer.status, path).toBe(400)
+      expect(await answer.text(), path).toContain('is not in UTF-8.')
+    }
+    const rpc = await send('/rpc', latin1)
+    expect(await rpc.json()).toMatchObject({
+      error: { code: -32700, message: 'The message is not in UTF-8.' },
+    })
+    const marked = Buffer.from('\ufeff{"query": "caf\u00e9"}')
+    expect((await send('/api/agents/search', marked)).status).toBe(200)
+  })
+
   test('a compressed body is 415', async () => {
     const headers = { ...json, 'Content-Encoding': 'gzip' }
     const { status } = await home.request('POST', '/a2a/message', { body: 'x', headers })
