@@ -123,12 +123,12 @@ function contentIssues(value: unknown): ServerIssue[] {
 }
 
 function textOf(issue: z.core.$ZodIssue, value: unknown): string {
-  const given = issue.path.reduce<unknown>(
+  const current = issue.path.reduce<unknown>(
     (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
     value,
   )
-  const isMissing = given === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
-  return isMissing ? 'This field is required.' : issueText(issue, {}, given)
+  const isMissing = current === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
+  return isMissing ? 'This field is required.' : issueText(issue, {}, current)
 }
 
 function metaIssues(value: unknown): ServerIssue[] {

@@ -48,11 +48,6 @@ enabled = false
 include-operation-id = ["callJsonRpc", "callA2A", "callMcp", "callAgentMcp"]
 enabled = false
 
-# The versions and the audit log of a deleted agent stay visible to its last owner (docs/versions.md).
-[[operations]]
-include-operation-id = ["listPublicVersions", "listVersions", "listAuditEvents"]
-checks.use_after_free.enabled = false
-
 # The envelope takes any action: whether params are valid is said by the action's schema, not by this one.
 [[operations]]
 include-name = "POST /a2a/message"
