@@ -1,13 +1,17 @@
 import { z } from 'zod'
 
 /** Dotted lower-case segments, optionally one slash: `com.example.weather`, `io.github.user/server`. */
-const grammar = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?:\/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)?$/
+const part = String.raw`[a-z0-9](?:(?:\.?[a-z0-9_-])*\.?[a-z0-9])?`
+const grammar = new RegExp(String.raw`^${part}(?:\/${part})?$`)
 
 export const PackageName = z
   .string()
   .min(3)
   .max(200)
-  .regex(grammar, 'Use lower-case letters, digits, dots, dashes and underscores, with at most one slash.')
+  .regex(
+    grammar,
+    'Use lower-case letters, digits, single dots, dashes and underscores, with at most one slash.',
+  )
 
 /** The registry itself, which is the gateway. */
 export const registryName = 'svc.registry'
