@@ -307,6 +307,19 @@ describe('errors', () => {
     expect(sent.json.hint).toBe('search_agents finds agents by what they do.')
   })
 
+  test('for want of a token or a scope say how to get one', async () => {
+    const without = [
+      await home.request('GET', '/public/agents?mine=true'),
+      await home.request('POST', '/api/agents/validate', { body: { manifest_url: 'https://example.com/' } }),
+      await home.request('GET', '/api/webhooks'),
+    ]
+    for (const { status, json } of without)
+      expect([status, json.hint]).toEqual([401, expect.stringContaining('dragoman token create')])
+    const token = await home.token('reader', { scopes: ['agents:read'] })
+    const { status, json } = await home.request('GET', '/api/webhooks', { token })
+    expect([status, json.hint]).toEqual([403, expect.stringContaining('token create --scope agents:write')])
+  })
+
   test('of a package name whose slash is not encoded say how to write it', async () => {
     const { status, json } = await home.request('GET', '/public/agents/com.example/weather')
     expect([status, json.hint]).toEqual([404, expect.stringContaining('as %2F')])
