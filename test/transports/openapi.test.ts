@@ -220,6 +220,18 @@ describe('an answer is as declared', () => {
   })
 })
 
+test('every header that an answer to an envelope has for its caller is declared', async () => {
+  const params = { query: 'read a web page', limit: 1 }
+  const body = { to: 'svc.registry', action: 'search', params, message_id: 'm-1', reply_to: 'someone' }
+  const { status, headers } = await home.request('POST', '/a2a/message', { body })
+  expect(status).toBe(200)
+  const declared = operationOf({ method: 'post', path: '/a2a/message' }).responses[200].headers
+  const own = [...headers.keys()].filter((name) => /^(?:x-(?!content-type)|ratelimit)/.test(name))
+  expect(own).toContain('x-message-id')
+  const names = Object.keys(declared).map((name) => name.toLowerCase())
+  expect(names).toEqual(expect.arrayContaining([...own, 'x-content-trust', 'deprecation']))
+})
+
 describe('a body', () => {
   const isRequired = (path: string, method: 'post' | 'put' = 'post') =>
     operationOf({ method, path }).requestBody.required

@@ -105,6 +105,7 @@ const envelope: Row = {
     access: 'public',
     effect: 'call',
   },
+  headers: ['X-Message-Id', 'X-Reply-To', 'Deprecation', 'Link'],
 }
 
 function rowsOf(agents: readonly Agent[]): Row[] {

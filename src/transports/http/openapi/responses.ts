@@ -12,7 +12,7 @@ export function responsesOf(
   output: () => unknown,
   links: Readonly<Record<string, unknown>>,
 ): Operation['responses'] {
-  const { route, action } = row
+  const { route, action, headers = [] } = row
   const status = route.status ?? 200
   const isCacheable = route.method === 'get' && !route.uncached
   const success = {
@@ -24,6 +24,8 @@ export function responsesOf(
       ...(isCacheable || route.entry ? (['ETag'] as const) : []),
       ...(route.entry ? (['Deprecation', 'Link'] as const) : []),
       ...(route.location ? (['Location'] as const) : []),
+      ...(status === 204 ? [] : (['X-Content-Trust', 'X-Content-Flags'] as const)),
+      ...headers,
     ),
     ...(status !== 204 && { content: contentOf(row, output) }),
     ...(Object.keys(links).length > 0 && { links }),
