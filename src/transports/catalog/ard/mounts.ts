@@ -129,7 +129,8 @@ function refuse(
   const status = codes[failure.code].http
   const errorCode = errorCodes[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR')
   const { hint } = failure.details
-  const message = hint ? `${failure.message} ${hint}` : failure.message
+  const text = hint ? `${failure.message} ${hint}` : failure.message
+  const message = text.replace(/\bcursor\b/, 'pageToken')
   send(request, response, status, JSON.stringify({ errorCode, message }), {
     ...corsHeaders,
     ...failureHeaders(context, request, failure, id),
