@@ -1,7 +1,8 @@
 import { z } from 'zod'
 
-/** Dotted lower-case segments, optionally one slash: `com.example.weather`, `io.github.user/server`. */
+/** Labels with single dots between them: an empty label would stand under no domain. */
 const part = String.raw`[a-z0-9](?:(?:\.?[a-z0-9_-])*\.?[a-z0-9])?`
+/** Dotted lower-case segments, optionally one slash: `com.example.weather`, `io.github.user/server`. */
 const grammar = new RegExp(String.raw`^${part}(?:\/${part})?$`)
 
 export const PackageName = z
