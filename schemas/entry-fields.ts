@@ -91,7 +91,10 @@ export const entryFields = {
     initial: [],
   },
   tags: {
-    published: z.array(visible(Tag)).max(50),
+    published: z
+      .array(visible(Tag))
+      .max(50)
+      .overwrite((tags) => [...new Set(tags)]),
     stored: z.array(z.string()),
     initial: [],
     filter: {
@@ -135,7 +138,7 @@ export const entryFields = {
     },
   },
   version: {
-    published: visible(z.string().min(1).max(100)).nullable(),
+    published: visible(z.string().trim().min(1).max(100)).meta(notBlank).nullable(),
     stored: z.string().nullable(),
     initial: null,
   },

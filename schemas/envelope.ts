@@ -3,7 +3,9 @@ import { isRecord } from './json.ts'
 import { input } from './shape.ts'
 
 /** A sender's identifier; it travels in headers, so it is visible ASCII. */
-const senderName = z.string().regex(/^[\x21-\x7e]{1,128}$/)
+const senderName = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,128}$/, 'Use 1 to 128 visible ASCII characters, without spaces.')
 
 const maxTo = 220
 const maxAction = 200

@@ -171,6 +171,13 @@ export class Failure extends Error {
     return new Failure('invalid_request', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] })
   }
 
+  /** `unauthenticated`, for a caller without a token. */
+  static needsToken(message = 'This needs a bearer token.', details: Details = {}): Failure {
+    const hint =
+      'Send Authorization: Bearer TOKEN. On the machine of the gateway `dragoman token create` makes one; elsewhere sign in by `dragoman login URL`.'
+    return new Failure('unauthenticated', message, { hint, ...details })
+  }
+
   /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */
   static cancelled({ reason }: AbortSignal): Failure {
     if (reason instanceof Failure) return reason

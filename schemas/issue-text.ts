@@ -24,11 +24,19 @@ function ofType(expected: string, schema: JsonSchema, value: unknown): string {
   const expectedType = nameOf(expected, schema)
   if (expectedType === undefined) return 'This value has the wrong type.'
   const received = kindOf(value, isScalar(expected))
+  if (expected === 'array' && typeof value === 'string') return `Give a list${exampleIn(schema)}, not a text.`
   // 1.5 is a number too: only what is expected helps.
   const isNumber = received === 'a number' && ['number', 'nan', 'int'].includes(expected)
   return received === undefined || isNumber
     ? `Give ${expectedType}.`
     : `Give ${expectedType}, not ${received}.`
+}
+
+/** A list of texts as JSON writes it: for one value, many callers send that value alone. */
+function exampleIn({ items }: JsonSchema): string {
+  if (!isRecord(items) || items.type !== 'string') return ''
+  const [value = 'text'] = Array.isArray(items.enum) ? items.enum : []
+  return ` such as ["${value}"]`
 }
 
 /** True for types whose texts are no secrets, so that a message may quote them. */

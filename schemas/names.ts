@@ -1,13 +1,18 @@
 import { z } from 'zod'
 
+/** Labels with single dots between them: an empty label would stand under no domain. */
+const part = String.raw`[a-z0-9](?:(?:\.?[a-z0-9_-])*\.?[a-z0-9])?`
 /** Dotted lower-case segments, optionally one slash: `com.example.weather`, `io.github.user/server`. */
-const grammar = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?(?:\/[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)?$/
+const grammar = new RegExp(String.raw`^${part}(?:\/${part})?$`)
 
 export const PackageName = z
   .string()
   .min(3)
   .max(200)
-  .regex(grammar, 'Use lower-case letters, digits, dots, dashes and underscores, with at most one slash.')
+  .regex(
+    grammar,
+    'Use lower-case letters, digits, single dots, dashes and underscores, with at most one slash.',
+  )
 
 /** The registry itself, which is the gateway. */
 export const registryName = 'svc.registry'
@@ -82,10 +87,10 @@ export const listedActions = {
   subscription: 'mcp_listen',
 } as const
 
-/** Finds the names of actions in a hint: not in a list of names, and not in a command that calls one. */
+/** Finds the names of actions in a hint: not in a list, in a command that calls one, or in the name of an agent. */
 export function actionsInProse(names: readonly string[]): RegExp {
   return new RegExp(
-    `(?<!${registryName.replace('.', '\\.')} |[:,] |["'])\\b(${names.join('|')})\\b(?![,"'])`,
+    `(?<!${registryName.replace('.', '\\.')} |[:,] |["'./-])\\b(${names.join('|')})\\b(?![,"'/-]|\\.\\w)`,
     'g',
   )
 }

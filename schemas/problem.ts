@@ -8,7 +8,9 @@ const FieldError = z
   .object({
     pointer: z
       .string()
-      .describe('JSON Pointer (RFC 6901) to the field or the query parameter; empty for the whole.'),
+      .describe(
+        'JSON Pointer (RFC 6901) to the field in the input of the action (the body, or `params` or `input` in it), or to the query parameter; empty for the whole.',
+      ),
     detail: z.string(),
   })
   .meta({ id: 'FieldError' })

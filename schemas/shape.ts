@@ -120,14 +120,22 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
 const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
-  const shown = issues.slice(0, maxErrors)
+  const shown = issues.toSorted((left, right) => rank(left) - rank(right)).slice(0, maxErrors)
   const errors = shown.flatMap((issue) => fieldErrors(issue, json, value)).slice(0, maxErrors)
   const close = [...new Set(shown.flatMap((issue) => nearestFields(issue, json)))].slice(0, maxErrors)
   const first = errors[0]
   const message = first ? `${first.pointer || 'The input'}: ${first.detail}` : 'The input is not valid.'
-  if (close.length > 0) return new Failure('invalid_request', message, { errors, nearest: close })
-  const hint = shown.flatMap((issue) => fieldsHint(issue, json))[0]
-  return new Failure('invalid_request', message, { errors, ...(hint !== undefined && { hint }) })
+  const hint = shown.flatMap((issue) => fieldsHint(issue, json, close.length))[0]
+  return new Failure('invalid_request', message, {
+    errors,
+    ...(hint !== undefined && { hint }),
+    ...(close.length > 0 && { nearest: close }),
+  })
+}
+
+/** What is missing or wrong says more than what there is too much of. */
+function rank({ code }: z.core.$ZodIssue): number {
+  return code === 'unrecognized_keys' ? 1 : 0
 }
 
 function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
@@ -136,9 +144,9 @@ function nearestFields(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
   return issue.keys.slice(0, maxErrors).flatMap((key) => nearest(key, names))
 }
 
-/** What an object takes that got a field which is like none of its own. */
-function fieldsHint(issue: z.core.$ZodIssue, json: JsonSchema): string[] {
-  if (issue.code !== 'unrecognized_keys') return []
+/** What an object takes that got fields which are like none of its own; `close` of them are. */
+function fieldsHint(issue: z.core.$ZodIssue, json: JsonSchema, close: number): string[] {
+  if (issue.code !== 'unrecognized_keys' || issue.keys.length <= close) return []
   const names = fieldNames(json, issue.path)
   if (names.length === 0) return []
   return [`${pointer(issue.path) || 'It'} takes ${names.join(', ')}.`]

@@ -17,7 +17,7 @@ export const ValidationRequest = z
     publication: z.record(z.string(), z.unknown()).optional().describe('The body of a publish request.'),
   })
   .refine((request) => Object.values(request).filter((value) => value !== undefined).length === 1, {
-    error: 'Give one of manifest_url, card and publication.',
+    error: 'Give one of manifest_url, card and publication, such as {"publication": {"name": "Weather", …}}.',
   })
   .meta({ minProperties: 1, maxProperties: 1 })
 export type ValidationRequest = z.infer<typeof ValidationRequest>

@@ -44,7 +44,7 @@ export function getExtendedCard(
     effect: 'read',
     advertised: false,
     run: async ({ agent, a2a_version }, { principal }) => {
-      if (!principal) throw new Failure('unauthenticated', 'This needs a bearer token.')
+      if (!principal) throw Failure.needsToken()
       return await registry.extendedCard(agent, shapeOf(a2a_version), principal)
     },
   })

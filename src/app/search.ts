@@ -73,7 +73,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/16 ${listedFields}`,
+    `${version}/17 ${listedFields}`,
     store,
     onError,
     onLost,

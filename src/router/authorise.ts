@@ -13,17 +13,12 @@ export function authorise(agent: Agent, action: Action, principal: Principal | n
 export function allow(access: Access, principal: Principal | null): void {
   if (access === 'public') return
   const scope = access === 'bearer' ? undefined : access.scope
-  if (!principal) {
-    const details = {
-      hint: 'Send Authorization: Bearer TOKEN. On the machine of the gateway `dragoman token create` makes one; elsewhere sign in by `dragoman login URL`.',
-    }
-    throw new Failure('unauthenticated', 'This needs a bearer token.', {
-      ...details,
-      ...(scope && { scope }),
-    })
-  }
+  if (!principal) throw Failure.needsToken(undefined, scope && { scope })
   if (scope && !holds(principal, scope)) {
-    throw new Failure('forbidden', `The token lacks the scope ${scope}.`, { scope })
+    throw new Failure('forbidden', `The token lacks the scope ${scope}.`, {
+      scope,
+      hint: `Use a token that has it. On the machine of the gateway \`dragoman token create --scope ${scope}\` makes one; elsewhere ask whoever made yours.`,
+    })
   }
 }
 

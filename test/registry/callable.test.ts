@@ -162,6 +162,22 @@ describe('an agent that was asked', () => {
     expect(JSON.parse(stdout).agents).toMatchObject([{ package_name: 'com.example.free' }])
   })
 
+  test('shows a caller that has its answers that a credential was stored meanwhile', async () => {
+    const token = await home.token('eve')
+    const paths = ['/public/agents/com.example.keyed', '/api/agents?callable=needs_key']
+    const ask = (path: string, headers = {}) => home.request('GET', path, { token, headers })
+    const before = await Promise.all(paths.map((path) => ask(path)))
+    const conditions = before.map(({ headers }) => ({ 'If-None-Match': headers.get('etag') ?? '' }))
+    const again = await Promise.all(paths.map((path, at) => ask(path, conditions[at])))
+    expect(again.map(({ status }) => status)).toEqual([304, 304])
+    const credential = '/api/agents/com.example.keyed/credential'
+    await home.request('PUT', credential, { token, body: { value: 'Bearer secret' } })
+    const after = await Promise.all(paths.map((path, at) => ask(path, conditions[at])))
+    expect(after.map(({ status }) => status)).toEqual([200, 200])
+    expect(after[0]?.json.credential_stored).toBe(true)
+    await home.request('DELETE', credential, { token })
+  })
+
   test('shows its callers alone whether they have stored a credential', async () => {
     const [ada, bob] = [await home.token('ada'), await home.token('bob')]
     const body = { agent: 'com.example.keyed', value: 'Bearer secret' }

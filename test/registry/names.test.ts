@@ -70,7 +70,7 @@ const table: readonly (readonly [why: string, expected: Expected, names: readonl
   [
     'taken by a hidden agent, or confusable with it',
     same('unavailable'),
-    names(`com.bank.hidden c0m.bank.hidden com..bank.hidden com.bank.gone com.bank.rnoney`),
+    names(`com.bank.hidden c0m.bank.hidden com.bank.gone com.bank.rnoney`),
   ],
   ["the operator's", same('forbidden'), names(`svc svc.mine svc.registry svc-registry svc/registry svc_x.y`)],
   ['addresses', same('invalid_request'), names(`custom.mine custom.svc.registry custom.com.example`)],
@@ -78,7 +78,7 @@ const table: readonly (readonly [why: string, expected: Expected, names: readonl
     'not in the grammar of names, as all that are not lower-case ASCII',
     same('invalid_request'),
     names(`com.gооgle com.ɡoogle com.ｇｏｏｇｌｅ com.𝐠oogle com.ⓖoogle com.goog̲le com.pаypal com.paypaӏ cоm.google
-      com.gοοgle com.ꮐoogle com.googⅼe com.go‌ogle com.googlе com.G00GLE COM.GOOGLE com.google. .com com/google/x
+      com.gοοgle com.ꮐoogle com.googⅼe com.go‌ogle com.googlе com.G00GLE COM.GOOGLE com.google. .com com..bank.hidden com/google/x
       com.google™ com.güügle com。google com．google com.google:8080 com.google@x ab`),
   ],
 ]

@@ -343,7 +343,7 @@ describe('of entries that are in STAGE, suspended or deleted', () => {
     const { json } = await home.request('POST', '/api/agents/publish', { body, token })
     expect(json).toMatchObject({
       code: 'conflict',
-      hint: expect.stringContaining(`Change ${package_name} with update.`),
+      hint: expect.stringContaining(`Change ${package_name} with PUT /api/agents/AGENT.`),
     })
   })
 

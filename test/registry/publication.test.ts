@@ -12,3 +12,16 @@ test.each([
   const { error } = Publication.safeParse({ capabilities: capabilities(count, characters) })
   expect(error?.issues.flatMap(({ path }) => path) ?? []).toEqual(refused)
 })
+
+test('a tag counts once, whatever its case, and a version has no spaces around it', () => {
+  const stated = { tags: ['Weather', 'weather', ' weather ', 'rain'], version: ' 1.0.0 ' }
+  expect(Publication.parse(stated)).toEqual({ tags: ['weather', 'rain'], version: '1.0.0' })
+  expect(Publication.safeParse({ version: '  ' }).success).toBe(false)
+})
+
+test.each(['com..example.weather', 'com.example/a..b'])(
+  'no label of a package name is empty, as in %s: it would stand under no domain',
+  (package_name) => {
+    expect(Publication.safeParse({ package_name }).success).toBe(false)
+  },
+)

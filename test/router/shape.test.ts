@@ -63,7 +63,7 @@ describe('a shape', () => {
     [z.string(), ['a'], 'Give a text, not a list.'],
     [z.string().min(2), 'a', 'Give at least 2 characters.'],
     [z.array(z.string()).max(1), ['a', 'b'], 'Give at most 1 item.'],
-    [z.array(z.string()), 'a', 'Give a list, not a text.'],
+    [z.array(z.string()), 'a', 'Give a list such as ["text"], not a text.'],
     [z.looseObject({}), 'a', 'Give an object, not a text.'],
     [z.looseObject({}), ['a'], 'Give an object, not a list.'],
     [z.enum(['a', 'b']), 'c', 'Give one of a, b.'],

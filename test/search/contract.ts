@@ -70,6 +70,40 @@ export function searchIndexContract(name: string, open: () => Promise<SearchInde
         },
       )
 
+      it.each(['com.example', 'com.example.*', 'COM.Example/'])(
+        'ranks all that is in the namespace %s first, and nothing beside it',
+        async (text) => {
+          const index = await indexOf([
+            documentOf({ id: 'other', package_name: 'org.other', description: 'com example '.repeat(20) }),
+            documentOf({ id: 'beside', name: 'Beside', package_name: 'com.examples.beside' }),
+            documentOf({ id: 'dot', name: 'Dot', package_name: 'com.example.deep.dot' }),
+            documentOf({ id: 'slash', name: 'Slash', package_name: 'com.example/slash' }),
+          ])
+          expect(new Set(ids(await ask(index, { text })).slice(0, 2))).toEqual(new Set(['dot', 'slash']))
+        },
+      )
+
+      it('gives no entry the rank of an exact name for a longer name below it', async () => {
+        const index = await indexOf([
+          documentOf({ id: 'below', name: 'Sun', package_name: 'com.example.sun.com.example.sun' }),
+          documentOf({ id: 'exact', name: 'Star', package_name: 'com.example.sun' }),
+        ])
+        const { hits } = await ask(index, { text: 'com.example.sun' })
+        expect(hits.map(({ id, score }) => [id, score > 1])).toEqual([
+          ['exact', true],
+          ['below', false],
+        ])
+      })
+
+      it('finds a name under no domain by whose it is, and no name by its top-level domain', async () => {
+        const index = await indexOf([
+          documentOf({ id: 'acme', name: 'Mail', package_name: 'acme.mail' }),
+          documentOf({ id: 'io', name: 'Post', package_name: 'io.post' }),
+        ])
+        expect(ids(await ask(index, { text: 'acme' }))).toEqual(['acme'])
+        expect(ids(await ask(index, { text: 'io' }))).toEqual([])
+      })
+
       it('finds a name without any letters', async () => {
         const index = await indexOf([documentOf({ id: 'a', name: '☂' }), documentOf({ id: 'b' })])
         for (const sort of ['relevance', 'newest'] as const) {

@@ -70,7 +70,8 @@ describe('Accept-Encoding', () => {
 })
 
 describe('an answer', () => {
-  const lists = ['/public/agents', '/public/agents/svc.utility.wiki', '/openapi.json', '/llms.txt']
+  const entry = '/public/agents/svc.utility.wiki'
+  const lists = ['/public/agents', entry, '/openapi.json', '/llms.txt', '/ard/agents']
 
   test.each(lists.flatMap((path) => (['br', 'gzip'] as const).map((coding) => [path, coding] as const)))(
     '%s is sent in %s, with a validator of its own',

@@ -73,6 +73,27 @@ describe('bodies', () => {
     },
   )
 
+  test('bytes that are not UTF-8 are refused, and none of them is stored', async () => {
+    const send = (path: string, bytes: Uint8Array) =>
+      fetch(`${home.url}${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: bytes as Uint8Array<ArrayBuffer>,
+      })
+    const latin1 = Buffer.from('{"query": "caf\u00e9"}', 'latin1')
+    for (const path of ['/api/agents/search', '/a2a/message', '/mcp']) {
+      const answer = await send(path, latin1)
+      expect(answer.status, path).toBe(400)
+      expect(await answer.text(), path).toContain('is not in UTF-8.')
+    }
+    const rpc = await send('/rpc', latin1)
+    expect(await rpc.json()).toMatchObject({
+      error: { code: -32700, message: 'The message is not in UTF-8.' },
+    })
+    const marked = Buffer.from('\ufeff{"query": "caf\u00e9"}')
+    expect((await send('/api/agents/search', marked)).status).toBe(200)
+  })
+
   test('a compressed body is 415', async () => {
     const headers = { ...json, 'Content-Encoding': 'gzip' }
     const { status } = await home.request('POST', '/a2a/message', { body: 'x', headers })
@@ -88,6 +109,8 @@ describe('bodies', () => {
     expect(json.code).toBe('invalid_request')
   })
 })
+
+const capabilities = [{ name: 'do', description: 'Does it.' }]
 
 describe('queries', () => {
   test('a repeated scalar is 400 with a reason', async () => {
@@ -231,6 +254,19 @@ describe('caching', () => {
     expect(junk.status).toBe(412)
   })
 
+  test.each(['W/"abc"', 'abc', ''])(
+    'If-Match: %s, which no entry can meet, is told so instead of to read it again',
+    async (condition) => {
+      const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', {
+        token: await home.token('owner'),
+        headers: { 'If-Match': condition },
+        body: { name: 'Third' },
+      })
+      expect([status, json.code]).toEqual([412, 'precondition_failed'])
+      expect(json.hint).toBe('Send the ETag as it was read: in quotes, without W/ before them.')
+    },
+  )
+
   test('a condition is weighed last: after the token, the body and the ownership', async () => {
     const headers = { 'If-Match': '"junk"' }
     const put = (token: string | undefined, body: unknown) =>
@@ -254,6 +290,64 @@ describe('caching', () => {
     const body = { package_name: 'com.cache.other' }
     const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
     expect([status, json.code]).toEqual([409, 'conflict'])
+  })
+})
+
+describe('errors', () => {
+  test('name operations of REST in their hints, not actions of other protocols', async () => {
+    const token = await home.token('owner')
+    const hintAt = async (path: string) => (await home.request('GET', path, { token })).json.hint
+    expect(await hintAt('/public/agents/zzz.qqq')).toBe('GET /public/agents finds agents by what they do.')
+    expect(await hintAt('/api/webhooks/nothing')).toBe('GET /api/webhooks lists yours.')
+    const body = { package_name: 'com.cache.agent', name: 'X', description: 'X.', capabilities }
+    const taken = await home.request('POST', '/api/agents/publish', { token, body })
+    expect(taken.json.hint).toContain('Change com.cache.agent with PUT /api/agents/AGENT.')
+    const envelope = { to: 'svc.registry', action: 'get_agent', params: { agent: 'zzz.qqq' } }
+    const sent = await home.request('POST', '/a2a/message', { body: envelope })
+    expect(sent.json.hint).toBe('search_agents finds agents by what they do.')
+  })
+
+  test('for want of a token or a scope say how to get one', async () => {
+    const without = [
+      await home.request('GET', '/public/agents?mine=true'),
+      await home.request('POST', '/api/agents/validate', { body: { manifest_url: 'https://example.com/' } }),
+      await home.request('GET', '/api/webhooks'),
+    ]
+    for (const { status, json } of without)
+      expect([status, json.hint]).toEqual([401, expect.stringContaining('dragoman token create')])
+    const token = await home.token('reader', { scopes: ['agents:read'] })
+    const { status, json } = await home.request('GET', '/api/webhooks', { token })
+    expect([status, json.hint]).toEqual([403, expect.stringContaining('token create --scope agents:write')])
+  })
+
+  test('of a package name whose slash is not encoded say how to write it', async () => {
+    const { status, json } = await home.request('GET', '/public/agents/com.example/weather')
+    expect([status, json.hint]).toEqual([404, expect.stringContaining('as %2F')])
+  })
+
+  test('of a publication that is sent to be validated as it is say where it belongs', async () => {
+    const body = { package_name: 'com.example.x', name: 'X', description: 'X.', capabilities }
+    const { status, json } = await home.request('POST', '/api/agents/validate', { body })
+    expect(status).toBe(400)
+    expect(json.detail).toContain('such as {"publication": ')
+    const inside = await home.request('POST', '/api/agents/validate', { body: { publication: body } })
+    expect(inside).toMatchObject({ status: 200, json: { valid: true } })
+  })
+
+  test('of an entry that is sent back as it was read say which fields a change takes', async () => {
+    const token = await home.token('owner')
+    const { json: body } = await home.request('GET', '/api/agents/com.cache.agent', { token })
+    const { status, json } = await home.request('PUT', '/api/agents/com.cache.agent', { token, body })
+    expect([status, json.hint]).toEqual([400, expect.stringContaining('description, capabilities')])
+  })
+
+  test.each([
+    ['callable', 'Give a list such as ["hosted"], not a text.'],
+    ['tags', 'Give a list such as ["text"], not a text.'],
+  ])('of a filter by one text, %s, show the list', async (name, detail) => {
+    const body = { query: 'weather', filters: { [name]: 'open' } }
+    const { status, json } = await home.request('POST', '/api/agents/search', { body })
+    expect([status, json.errors]).toEqual([400, [{ pointer: `/filters/${name}`, detail }]])
   })
 })
 

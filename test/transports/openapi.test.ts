@@ -220,6 +220,83 @@ describe('an answer is as declared', () => {
   })
 })
 
+test('every header that an answer to an envelope has for its caller is declared', async () => {
+  const params = { query: 'read a web page', limit: 1 }
+  const body = { to: 'svc.registry', action: 'search', params, message_id: 'm-1', reply_to: 'someone' }
+  const { status, headers } = await home.request('POST', '/a2a/message', { body })
+  expect(status).toBe(200)
+  const declared = operationOf({ method: 'post', path: '/a2a/message' }).responses[200].headers
+  const own = [...headers.keys()].filter((name) => /^(?:x-(?!content-type)|ratelimit)/.test(name))
+  expect(own).toContain('x-message-id')
+  const names = Object.keys(declared).map((name) => name.toLowerCase())
+  expect(names).toEqual(expect.arrayContaining([...own, 'x-content-trust', 'deprecation']))
+})
+
+describe('a body', () => {
+  const isRequired = (path: string, method: 'post' | 'put' = 'post') =>
+    operationOf({ method, path }).requestBody.required
+
+  test('without which a call fails is required', async () => {
+    for (const path of ['/api/agents/publish', '/api/agents/validate', '/api/agents/search'])
+      expect(isRequired(path), path).toBe(true)
+    expect((await home.request('POST', '/api/agents/validate')).status).toBe(400)
+  })
+
+  test('of which each field may be left out is not', () => {
+    expect(isRequired('/api/agents/:agent', 'put')).toBe(false)
+    expect(isRequired('/api/agents/:agent/verify')).toBe(false)
+  })
+})
+
+describe('what is created', () => {
+  const capabilities = [{ name: 'make', description: 'Makes.' }]
+  const agent = { package_name: 'com.example.made', name: 'Made', description: 'It is made.', capabilities }
+
+  test.each([
+    ['/api/agents/publish', agent],
+    ['/api/webhooks', { url: 'https://example.com/hook' }],
+    ['/api/playground/session', {}],
+  ])('by POST %s is at the address in Location', async (path, body) => {
+    const { headers } = operationOf({ method: 'post', path }).responses[201]
+    expect(resolved(headers.Location)).toMatchObject({ required: true })
+    const token = await home.token('ada')
+    const made = await home.request('POST', path, { token, body })
+    const location = made.headers.get('location') ?? ''
+    expect(made).toMatchObject({ status: 201 })
+    const read = await home.request('GET', location, { token })
+    expect(read).toMatchObject({ status: 200, json: { id: made.json.id } })
+  })
+})
+
+test('an address in a header has the path of the base URL', async () => {
+  await using behind = await startGateway({ DRAGOMAN_BASE_URL: 'https://proxy.example/registry' })
+  const token = await behind.token('ada')
+  const made = await behind.request('POST', '/api/webhooks', { token, body: { url: 'https://example.com/' } })
+  expect(made.headers.get('location')).toBe(`/registry/api/webhooks/${made.json.id}`)
+  const capabilities = [{ name: 'make', description: 'Makes.' }]
+  for (const package_name of ['com.example.old', 'com.example.new']) {
+    const body = { package_name, name: 'Made', description: 'It is made.', capabilities }
+    await behind.request('POST', '/api/agents/publish', { token, body })
+    await behind.request('POST', `/api/agents/${package_name}/go-live`, { token })
+  }
+  const body = { successor: 'com.example.new' }
+  const { headers } = await behind.request('POST', '/api/agents/com.example.old/deprecate', { token, body })
+  expect(headers.get('link')).toBe('</registry/public/agents/com.example.new>; rel="successor-version"')
+})
+
+describe('a notification', () => {
+  test.each([
+    ['/rpc', { jsonrpc: '2.0', method: 'registry.search_agents', params: {} }],
+    ['/a2a/v1', { jsonrpc: '2.0', method: 'GetTask', params: {} }],
+    ['/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' }],
+  ])('at %s is answered by the status that the document states', async (path, body) => {
+    const { responses } = operationOf({ method: 'post', path })
+    const headers = { Accept: 'application/json, text/event-stream' }
+    const { status } = await home.request('POST', path, { body, headers })
+    expect(Object.keys(responses).filter((stated) => /^2/.test(stated))).toEqual(['200', String(status)])
+  })
+})
+
 describe('a query parameter', () => {
   const parameter = (path: string, name: string) =>
     operationOf({ method: 'get', path })
@@ -233,6 +310,11 @@ describe('a query parameter', () => {
     const { json } = await home.request('POST', '/api/playground/session')
     const answer = await home.request('GET', `/api/playground/session/${json.id}/export?format=`)
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_request' } })
+  })
+
+  test('with a default of its own at a path states no other one', () => {
+    const { schema } = parameter('/public/agents', 'limit')
+    expect(schema).toMatchObject({ default: 20, description: 'Maximum number of agents, 1 to 100.' })
   })
 
   test('that may be left out may be empty', async () => {

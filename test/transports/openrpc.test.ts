@@ -15,7 +15,10 @@ interface Document {
   readonly info: { title: string; version: string }
   readonly servers: { url: string }[]
   readonly methods: Method[]
-  readonly components: { errors: Record<string, { code: number; message: string; data: { code: string } }> }
+  readonly components: {
+    schemas: Record<string, object>
+    errors: Record<string, { code: number; message: string; data: { code: string } }>
+  }
 }
 
 const rpc = async (method: string, params?: object) => {
@@ -75,6 +78,15 @@ describe('rpc.discover', () => {
     for (const { $ref } of document.methods.flatMap(({ errors }) => errors)) {
       expect(document.components.errors).toHaveProperty($ref.replace('#/components/errors/', ''))
     }
+  })
+
+  test('states a schema that several answers share once, and every reference to one leads somewhere', () => {
+    const text = JSON.stringify(document)
+    const references = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
+    expect(references).toContain('Liveness')
+    for (const name of references) expect(document.components.schemas).toHaveProperty(name)
+    expect(text).not.toContain('$defs')
+    expect(text.length).toBeLessThan(400_000)
   })
 
   test('is the same over a WebSocket, needs no params, and is proposed for what is close to it', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { issueText } from '../../../schemas/issue-text.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { ServerIssue, ServerValidation } from '../../../schemas/server.ts'
 import { fieldsOf, readServer, type ServerDocument, schemaUrl } from './server-json.ts'
@@ -103,14 +104,15 @@ function schemaIssues(value: unknown): ServerIssue[] {
 
 function contentIssues(value: unknown): ServerIssue[] {
   const { error } = Publishable.safeParse(value)
-  if (error) return error.issues.map(({ path, message }) => problem(path, message, 'schema', 'server-json'))
+  if (error)
+    return error.issues.map((issue) => problem(issue.path, textOf(issue, value), 'schema', 'server-json'))
   try {
     fieldsOf(readServer(value))
     return []
   } catch (thrown) {
     if (thrown instanceof z.ZodError) {
-      return thrown.issues.map(({ path, message }) =>
-        problem(['packages', ...path], message, 'semantic', 'package'),
+      return thrown.issues.map((issue) =>
+        problem(['packages', ...issue.path], issueText(issue), 'semantic', 'package'),
       )
     }
     if (!(thrown instanceof Failure)) throw thrown
@@ -118,6 +120,15 @@ function contentIssues(value: unknown): ServerIssue[] {
       problem(pointer.split('/').slice(1), detail, 'semantic', 'deceptive-text'),
     )
   }
+}
+
+function textOf(issue: z.core.$ZodIssue, value: unknown): string {
+  const current = issue.path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined),
+    value,
+  )
+  const isMissing = current === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
+  return isMissing ? 'This field is required.' : issueText(issue, {}, current)
 }
 
 function metaIssues(value: unknown): ServerIssue[] {

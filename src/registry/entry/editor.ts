@@ -206,7 +206,7 @@ export class Editor {
 
 function signedIn(caller: Principal | null): Principal {
   if (caller) return caller
-  throw new Failure('unauthenticated', 'This needs a bearer token.')
+  throw Failure.needsToken()
 }
 
 /** Throws Failure `invalid_request` that names each field which still has the text of `dragoman init`. */

@@ -81,7 +81,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     )
 
   async function report({ agent, reason, detail }: Report, caller: Principal | null): Promise<void> {
-    if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+    if (!caller) throw Failure.needsToken()
     const yesterday = new Date(clock() - dayMilliseconds).toISOString()
     await store.write(async (writer) => {
       const entry = visibleEntry(await writer.entry(toReference(agent)), caller, agent)

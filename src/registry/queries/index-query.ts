@@ -40,8 +40,7 @@ export function toIndexQuery(
  */
 function toFilter(input: NonNullable<SearchQuery['filters']>, caller: Principal | null): Filter {
   if (!input.mine && input.state === 'STAGE') throw needsMine()
-  if (input.mine && !caller)
-    throw new Failure('unauthenticated', 'Asking for your own agents needs a bearer token.')
+  if (input.mine && !caller) throw Failure.needsToken('Asking for your own agents needs a bearer token.')
   const values: Readonly<Record<string, unknown>> = input
   const filterValue = (field: FilterField) => {
     if (field === 'owner') return input.mine && caller ? principalKey(caller) : undefined

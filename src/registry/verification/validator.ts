@@ -33,7 +33,7 @@ export function createValidator(fetchCard: FetchCard, reader: Pick<Reader, 'entr
       const whole = await ofWhole(ofPublication(publication, caller), caller, fetchCard, signal)
       return caller ? await withNameFinding(whole, caller, reader) : whole
     }
-    if (!caller) throw new Failure('unauthenticated', 'Fetching a manifest needs a bearer token.')
+    if (!caller) throw Failure.needsToken('Fetching a manifest needs a bearer token.')
     if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
     return await withNameFinding(await ofUrl(manifest_url, fetchCard, signal), caller, reader)
   }

@@ -70,7 +70,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     caller: Principal | null,
     signal: AbortSignal,
   ): Promise<Verified> {
-    if (!caller) throw new Failure('unauthenticated', 'This needs a bearer token.')
+    if (!caller) throw Failure.needsToken()
     const entry = await reader.entry(toReference(request.agent))
     const claims = entry ? await reader.claims(namespacesOver(entry.package_name)) : []
     const isProver = hasProved(caller, claims)

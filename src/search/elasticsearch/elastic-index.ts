@@ -3,7 +3,7 @@ import { facets as facetFields, facetNames } from '../../../schemas/entry-fields
 import type { JsonObject } from '../../../schemas/json.ts'
 import { conditionsOf, maxFacetValues } from '../index/attribute-index.ts'
 import { DocumentTable } from '../index/document-table.ts'
-import { exactName } from '../index/exact-names.ts'
+import { allIn, exactName } from '../index/exact-names.ts'
 import { listed } from '../index/explain.ts'
 import { withChoices } from '../index/facet-choices.ts'
 import type { Likeness } from '../index/meaning.ts'
@@ -319,7 +319,8 @@ function havingWords(text: string, terms: readonly QueryTerm[]): JsonObject[] {
   const words = terms.map(({ term, count, share = 1 }) => ({
     term: { terms: { value: term, boost: share * Math.sqrt(count) } },
   }))
-  const named = { constant_score: { filter: { term: { names: exactName(text) } }, boost: nameBoost } }
+  const name = exactName(text)
+  const named = { constant_score: { filter: { terms: { names: [name, allIn(name)] } }, boost: nameBoost } }
   return [...words, named]
 }
 

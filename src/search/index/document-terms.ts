@@ -33,6 +33,9 @@ const maxOwnWords = 128
 const packageForm = /^@?[\w.-]+\/[\w.-]+$/
 /** Labels of package names that state a registry, a top-level domain or a host of code, not what an agent does. */
 const prefixes = /^(?:[^./]+\.(?:github|gitlab)\.(?:com\/)?|[^./]+\.)(?=.)/
+/** A name under no domain and of no registry, such as `acme.weather`, begins with whose it is. */
+const underNoDomain = /^(?!(?:..|com|org|net|dev|app|npm|pypi|docker|java|svc)\.)([^./]+)\.[^./]+$/
+
 /**
  * Reads a document's fields, capabilities last, up to 100,000 characters and 10,000 distinct terms: a term counts once
  * in the name and the package name together. Namespaces, categories, publishers and licences are searchable text that
@@ -95,9 +98,15 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   return { frequencies, length, capabilities, words, own_words }
 }
 
-/** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` is `mail` of `acme`. */
+/** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` and `acme.mail` are `mail` of `acme`. */
 export function packageParts(packageName: string): { namespace: string; name: string } {
   const own = packageName.replace(prefixes, '')
   const slash = own.indexOf('/')
-  return { namespace: own.slice(0, Math.max(0, slash)), name: own.slice(slash + 1) }
+  const [, holder = ''] = underNoDomain.exec(packageName) ?? []
+  return { namespace: slash < 0 ? holder : own.slice(0, slash), name: own.slice(slash + 1) }
+}
+
+/** True for the namespace that a host of code has, such as `io.github`: everybody's names are in it. */
+export function isCodeHost(namespace: string): boolean {
+  return /^[^./]+\.(?:github|gitlab)(?:\.com)?$/.test(namespace)
 }

@@ -11,7 +11,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
-import { exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
+import { allIn, exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
 import {
   type IndexedText,
   packText,
@@ -143,7 +143,7 @@ export class TextIndex {
 
   /** True if the text is the exact name of a document that counts. */
   isName(text: string): boolean {
-    return this.larger?.isName(text) ?? this.namedBy(text).some((slot) => this.#textOf(slot).counts)
+    return this.#isCounted(exactName(text))
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
@@ -193,10 +193,20 @@ export class TextIndex {
     return adjustments
   }
 
-  /** The slots of the documents that are named exactly like the text. */
+  /** The slots of the documents that are named exactly like the text, or are in the namespace of that name. */
   namedBy(text: string): number[] {
-    const hash = hashOf(exactName(text))
+    const name = exactName(text)
+    const exact = this.#named(name)
+    return this.#isCounted(name) ? exact : [...exact, ...this.#named(allIn(name))]
+  }
+
+  #named(name: string): number[] {
+    const hash = hashOf(name)
     return this.#names.at(keyOf(hash[0])).filter((slot) => this.#hasName(slot, hash))
+  }
+
+  #isCounted(name: string): boolean {
+    return this.larger?.isName(name) ?? this.#named(name).some((slot) => this.#textOf(slot).counts)
   }
 
   #hasName(slot: number, [first, second]: NameHash): boolean {

@@ -43,7 +43,7 @@ export function envelopeMount(
         ...echo,
         ...allowanceHeaders(allowance),
         ...markHeaders(mark),
-        ...deprecationHeaders(deprecated),
+        ...deprecationHeaders(context, deprecated),
         'X-Request-Id': id,
         'Content-Type': 'application/json',
       }

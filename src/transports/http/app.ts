@@ -204,6 +204,8 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
   }
 }
 
+const belowAgents = /\/agents\/[^/]+\/./
+
 function notFound(context: TransportContext, missing: Handler | undefined): RequestHandler {
   return (request, response) => {
     const { method, headers } = request
@@ -212,7 +214,9 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
     const failure =
       overCost(context, request) ??
       new Failure('not_found', `No resource exists at ${request.path}.`, {
-        hint: 'GET / and GET /openapi.json list the resources.',
+        hint: belowAgents.test(request.path)
+          ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
+          : 'GET / and GET /openapi.json list the resources.',
       })
     sendFailure(context, request, response, failure, requestId(request))
   }

@@ -26,7 +26,7 @@ export interface Etags {
 /** `probes` counts the sweeps of liveness probes whose results are in lists. */
 export function createEtags(rendering: string, probes: () => number = () => 0): Etags {
   const prefix = createHash('sha256').update(rendering).digest('base64url').slice(0, 8)
-  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)?(?:\\.[A-Za-z0-9_-]+)?(?:-(?:br|gzip))?"$`)
+  const pattern = new RegExp(`^"${prefix}\\.e(\\d+)(?:-[a-z0-9]+)*(?:\\.[A-Za-z0-9_-]+)?(?:-(?:br|gzip))?"$`)
 
   /** A cached token yields the same principal object, so its digest is computed once. */
   const digests = new WeakMap<Principal, string>()
@@ -43,7 +43,7 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
   return {
     ofEntry(entry, principal) {
       if (!isRecord(entry) || typeof entry.revision !== 'number') return undefined
-      return tag('e', `${entry.revision}${livenessTag(entry)}`, principal)
+      return tag('e', `${entry.revision}${livenessTag(entry)}${storedTag(entry, principal)}`, principal)
     },
     listVariant: () => (probes() > 0 ? `l${probes()}.r` : 'r'),
     ofRegistry: (revision, principal, variant = 'r') =>
@@ -59,6 +59,15 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
 function livenessTag({ liveness }: Record<string, unknown>): string {
   const at = isRecord(liveness) ? liveness.checked_at : null
   return typeof at === 'string' ? `-${Date.parse(at).toString(36)}` : ''
+}
+
+/** Which of the shown entries the caller has stored a credential for: no revision says so. */
+export function storedTag(output: Json, principal: Principal | null): string {
+  if (!principal || !isRecord(output)) return ''
+  const entries = Array.isArray(output.agents) ? output.agents : [output]
+  const marks = entries.map((entry) => (isRecord(entry) && entry.credential_stored === true ? '1' : '0'))
+  const bits = BigInt(`0b0${marks.join('')}`)
+  return bits === 0n ? '' : `-k${bits.toString(36)}`
 }
 
 /** Representations for different callers differ, so their tags must differ. */

@@ -8,7 +8,7 @@ import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { checkedCaller } from './caller.ts'
 import { type EventStream, openEvents } from './events.ts'
-import { errorsPath, type Headers } from './respond.ts'
+import { errorsAt, type Headers } from './respond.ts'
 import type { Route } from './route.ts'
 
 /** True if a row can answer as server-sent events. */
@@ -82,9 +82,7 @@ export async function answerAsEvents(
     if (!stream) throw thrown
     stream.end({
       event: 'error',
-      data: JSON.stringify(
-        problem(failureOf(context, thrown), call.id, `${context.site().base_url}${errorsPath}`),
-      ),
+      data: JSON.stringify(problem(failureOf(context, thrown), call.id, errorsAt(context))),
     })
   } finally {
     isOver = true

@@ -6,7 +6,7 @@ import { scopes } from '../../../schemas/scope.ts'
 import { type Components, createComponents } from './openapi/components.ts'
 import { answerExamples, bodyExamples } from './openapi/examples.ts'
 import { headers } from './openapi/headers.ts'
-import { answerSchema, bodySchema, parametersOf } from './openapi/inputs.ts'
+import { answerSchema, bodySchema, needsBody, parametersOf } from './openapi/inputs.ts'
 import { otherPaths, otherSchemas } from './openapi/other-paths.ts'
 import type { OpenApi, Operation } from './openapi/part.ts'
 import { problemResponses, responsesOf } from './openapi/responses.ts'
@@ -105,6 +105,7 @@ const envelope: Row = {
     access: 'public',
     effect: 'call',
   },
+  headers: ['X-Message-Id', 'X-Reply-To', 'Deprecation', 'Link'],
 }
 
 function rowsOf(agents: readonly Agent[]): Row[] {
@@ -136,7 +137,6 @@ function operationOf(row: Row, all: readonly Row[], components: Components): Ope
   const title = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
   const body = bodySchema(row, components)
   const example = bodyExamples[id]
-  const required = body && components.resolve(body)
   return {
     operationId: id,
     tags: [route.tag],
@@ -146,7 +146,7 @@ function operationOf(row: Row, all: readonly Row[], components: Components): Ope
     parameters: parametersOf(row, components),
     ...(body && {
       requestBody: {
-        required: Array.isArray(required?.required) || 'anyOf' in body || 'oneOf' in body,
+        required: needsBody(row, body, components),
         content: {
           'application/json': {
             schema: components.name(`${title}Body`, body),

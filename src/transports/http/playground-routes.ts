@@ -12,6 +12,7 @@ export const playgroundRoutes: readonly Route[] = [
   playground('POST /api/playground/session', 'createSession', 'Create a playground session', {
     action: 'create_session',
     status: 201,
+    location: '/api/playground/session',
     gives: 'session',
   }),
   playground(

@@ -65,12 +65,22 @@ export function sendFailure(
   id: string,
   headers: Headers = {},
 ): void {
-  const body = problem(failure, id, `${context.site().base_url}${errorsPath}`)
+  const body = problem(failure, id, errorsAt(context))
   send(request, response, body.status, JSON.stringify(body), {
     ...headers,
     ...failureHeaders(context, request, failure, id),
     'Content-Type': 'application/problem+json',
   })
+}
+
+/** The address of the page to which the `type` of a problem links. */
+export function errorsAt({ site }: Pick<TransportContext, 'site'>): string {
+  return `${site().base_url}${errorsPath}`
+}
+
+/** A path here as callers see it: behind a proxy the base URL may have a path of its own. */
+export function publicPath({ site }: Pick<TransportContext, 'site'>, path: string): string {
+  return `${new URL(site().base_url).pathname.replace(/\/$/, '')}${path}`
 }
 
 /** The headers that the status of a failure needs, for any body. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { Action } from '../../../schemas/action.ts'
-import { Failure } from '../../../schemas/failure.ts'
+import type { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
@@ -14,11 +14,12 @@ import { hasBody } from './body.ts'
 import { identify } from './caller.ts'
 import { currentTag, sendCoded } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
-import type { Etags } from './etag.ts'
+import { type Etags, storedTag } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
+import { restated, withCondition, withOperations } from './hint.ts'
 import { type ReadRequest, readInput } from './input.ts'
 import { requestId } from './request-id.ts'
-import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from './respond.ts'
+import { allowanceHeaders, type Headers, markHeaders, publicPath, send, sendFailure } from './respond.ts'
 import type { Route } from './route.ts'
 
 export type Handler = (request: ReadRequest, response: ServerResponse) => Promise<void>
@@ -76,7 +77,7 @@ export function serve(
       const etag = etagOf(route, variant, reply, principal, etags)
       if (etag) headers.ETag = etag
       if (route.entry && isRecord(reply.output))
-        Object.assign(headers, deprecationHeaders(reply.output.deprecated))
+        Object.assign(headers, deprecationHeaders(context, reply.output.deprecated))
       if (route.uncached) headers['Cache-Control'] = 'no-store'
       else if (route.method === 'get') {
         headers['Cache-Control'] =
@@ -94,9 +95,12 @@ export function serve(
         context.limits.charge({ principal, client }, bytes * costs.compressedByte)
       // A secret is never compressed together with what a stranger may have chosen (BREACH).
       const sendBody: SendBody = action.secret ? send : (...sent) => sendCoded(...sent, charge)
+      if (route.location !== undefined && isRecord(reply.output))
+        headers.Location = publicPath(context, `${route.location}/${reply.output.id}`)
       await answer(route, reply.output, headers, request, response, sendBody)
     } catch (thrown) {
-      sendFailure(context, request, response, withQueryNames(route, failureOf(context, thrown)), id, cors)
+      const failure = withQueryNames(route, withCondition(failureOf(context, thrown), request))
+      sendFailure(context, request, response, withOperations(failure), id, cors)
     }
   }
 }
@@ -109,9 +113,9 @@ function etagOf(
   etags: Etags,
 ): string | undefined {
   if (uncached) return undefined
-  return entry
-    ? etags.ofEntry(output, principal)
-    : etags.ofRegistry(method === 'get' ? revision : undefined, principal, variant)
+  if (entry) return etags.ofEntry(output, principal)
+  const shown = `${storedTag(output, principal)}${variant}`
+  return etags.ofRegistry(method === 'get' ? revision : undefined, principal, shown)
 }
 
 /** The variant of a card, by the version that `get_card` renders. */
@@ -138,8 +142,7 @@ function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
   const detail = message.startsWith(`${first.pointer}:`)
     ? `${named(first.pointer, names)}${message.slice(first.pointer.length)}`
     : message
-  const renamed = new Failure(failure.code, detail, { ...failure.details, errors }, failure.cause)
-  return Object.assign(renamed, { allowance: failure.allowance })
+  return restated(failure, { message: detail, errors })
 }
 
 type SendBody = (...sent: Parameters<typeof send>) => void | Promise<void>
@@ -163,7 +166,6 @@ function answer(
     headers['Content-Disposition'] = `attachment; filename="${shown.filename}"`
     return sendBody(request, response, status, shown.text, headers)
   }
-  if (shown.location !== undefined) headers.Location = shown.location
   headers['Content-Type'] = 'application/json'
   return sendBody(request, response, status, toPayload(shown.body), headers)
 }

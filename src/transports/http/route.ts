@@ -54,6 +54,8 @@ export interface Route {
   /** A row may tighten the action's access, never loosen it. */
   readonly access?: Access
   readonly status?: 200 | 201 | 204
+  /** The path below which the created resource is read, by the `id` in the answer: the header `Location`. */
+  readonly location?: string
   /** `A2A-Version`, or `Accept` with a media type of A2A, asks for the standard card. */
   readonly versions?: true
   /** The answer does not depend on a revision of the registry and must not be cached. */
@@ -71,7 +73,7 @@ export interface Route {
 
 /** The form in which a row sends an answer: JSON, or the text of a file. */
 export type Shown =
-  | { readonly body: Json; readonly location?: string }
+  | { readonly body: Json }
   | { readonly text: string; readonly media_type: string; readonly filename: string }
 
 /** An action that streams at the path of another action. */

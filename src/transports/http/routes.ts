@@ -1,5 +1,5 @@
 import { filters } from '../../../schemas/entry-fields.ts'
-import { isRecord, type Json } from '../../../schemas/json.ts'
+import type { Json } from '../../../schemas/json.ts'
 import { playgroundRoutes } from './playground-routes.ts'
 import { type Route, routesOf } from './route.ts'
 
@@ -119,7 +119,7 @@ export const routes: readonly Route[] = [
   publishing('POST /api/agents/publish', 'publishAgent', 'Create a new agent, in STAGE', {
     entry: true,
     status: 201,
-    show: (entry) => ({ body: entry, location: `/api/agents/${isRecord(entry) ? String(entry.id) : ''}` }),
+    location: '/api/agents',
   }),
   publishing('POST /api/agents/validate', 'validateAgent', 'Validate a card or a publication'),
   search('GET /api/agents/:agent', 'readAgent', 'Get one agent', { action: 'get_agent', entry: true }),
@@ -303,6 +303,7 @@ export const routes: readonly Route[] = [
   webhooks('POST /api/webhooks', 'createWebhook', 'Create a webhook for changes', {
     action: 'create_webhook',
     status: 201,
+    location: '/api/webhooks',
     uncached: true,
     gives: 'webhook',
   }),

@@ -3,9 +3,17 @@ import { envelopeShape } from '../../../schemas/envelope.ts'
 import { type Code, codes } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject, type JsonSchema } from '../../../schemas/json.ts'
 import { shortName } from '../../../schemas/names.ts'
+import { type Components, createComponents } from '../http/openapi/components.ts'
 
-/** The OpenRPC 1.3.2 document (https://spec.open-rpc.org), generated from the actions. */
+/**
+ * The OpenRPC 1.3.2 document (https://spec.open-rpc.org), generated from the actions. Schemas that several answers share
+ * are components, as in the OpenAPI document: whole in each answer they would fill half a megabyte.
+ */
 export function openRpc(agents: readonly Agent[], version: string, baseUrl: string): JsonObject {
+  const components = createComponents()
+  const methods = agents.flatMap((agent) =>
+    agent.actions.map((action) => ofAction(agent, action, components)),
+  )
   const document = {
     openrpc: '1.3.2',
     info: {
@@ -17,15 +25,16 @@ export function openRpc(agents: readonly Agent[], version: string, baseUrl: stri
       { name: 'http', url: `${baseUrl}/rpc` },
       { name: 'websocket', url: `${baseUrl.replace(/^http/, 'ws')}/rpc` },
     ],
-    methods: [...agents.flatMap((agent) => agent.actions.map((action) => ofAction(agent, action))), send],
+    methods: [...methods, send],
     components: {
+      schemas: components.schemas(),
       errors: Object.fromEntries(Object.entries(codes).map(([code, row]) => [code, ofCode(code, row)])),
     },
   }
   return document as unknown as JsonObject
 }
 
-function ofAction(agent: Agent, action: Action): unknown {
+function ofAction(agent: Agent, action: Action, components: Components): unknown {
   return {
     name: `${shortName(agent.package_name)}.${action.name}`,
     summary: action.title,
@@ -33,7 +42,7 @@ function ofAction(agent: Agent, action: Action): unknown {
     tags: [{ name: agent.package_name }],
     paramStructure: 'by-name',
     params: paramsOf(action.input.json),
-    result: { name: 'output', schema: action.output.json },
+    result: { name: 'output', schema: components.add(action.output.named ?? action.output.json) },
     errors,
   }
 }

@@ -28,14 +28,28 @@ export function tooManyBytes(what: string, maxBytes: number): Failure {
   })
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text of bytes without a byte order mark. Other encodings are refused: their letters would be lost. */
+function textOf(bytes: Buffer, what: string): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw new Failure('invalid_request', `The ${what} is not in UTF-8.`, {
+      errors: [{ pointer: '', detail: 'Send JSON in UTF-8 (RFC 8259).' }],
+    })
+  }
+}
+
 /**
  * The value of a JSON text, whose values are counted before it is parsed. Throws Failure `invalid_request` and
  * `too_large`.
  */
-export function parseMessage(text: Buffer | string, limits: MessageLimits, what = 'message'): unknown {
-  assertValues(text, limits, what)
+export function parseMessage(message: Buffer | string, limits: MessageLimits, what = 'message'): unknown {
+  assertValues(message, limits, what)
+  const text = typeof message === 'string' ? message : textOf(message, what)
   try {
-    return JSON.parse(typeof text === 'string' ? text : text.toString('utf8'))
+    return JSON.parse(text)
   } catch (fault) {
     const detail = fault instanceof Error ? fault.message : 'Not JSON.'
     throw new Failure('invalid_request', `The ${what} is not JSON.`, { errors: [{ pointer: '', detail }] })

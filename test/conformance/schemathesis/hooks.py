@@ -21,6 +21,13 @@ numbers = itertools.count()
 
 
 @schemathesis.hook
+def filter_failure(context, failure, case, response):
+    # The versions and the audit log of a deleted agent stay visible to its last owner (docs/versions.md).
+    is_history = case.operation.path.endswith(("/versions", "/audit"))
+    return not (is_history and type(failure).__name__ == "UseAfterFree")
+
+
+@schemathesis.hook
 def before_call(context, case, kwargs):
     # What is longer than all headers may be, Node refuses before any of this.
     if isinstance(case.query, dict) and isinstance(case.query.get("cursor"), str):

@@ -223,6 +223,12 @@ describe('POST /search', () => {
     expect(refused.json.message).toContain('The path toString is not supported.')
   })
 
+  test('names the token of a page as ARD does', async () => {
+    const body = { query: { text: 'x' }, pageToken: 'bm90aGluZw' }
+    const { json } = await home.request('POST', '/ard/search', { body })
+    expect(json.message).toBe('The pageToken does not belong to this query.')
+  })
+
   test('refuses a token that is not valid, and too much', async () => {
     const bad = await home.request('POST', '/ard/search', { body: {}, token: 'nonsense' })
     expectError(bad, [401, 'UNAUTHENTICATED'])

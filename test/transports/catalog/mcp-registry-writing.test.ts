@@ -316,6 +316,17 @@ describe('the validation of a server.json', () => {
     })
   })
 
+  test.each([
+    [{ description: 'x'.repeat(101) }, 'Give at most 100 characters.'],
+    [{ description: undefined }, 'This field is required.'],
+    [{ description: 5 }, 'Give a text, not a number.'],
+    [{ remotes: [{ type: 'http', url: 'https://x.example' }] }, 'Give one of streamable-http, sse.'],
+    [{ packages: [{ ...npm, transport: undefined }] }, 'This field is required.'],
+  ])('says of %j in plain words what to give', async (change, message) => {
+    const { issues } = await issuesOf({ ...documentOf('org.pub/tool'), ...change })
+    expect(issues).toMatchObject([{ message }])
+  })
+
   test('warns of an older schema', async () => {
     const older = 'https://static.modelcontextprotocol.io/schemas/2025-09-29/server.schema.json'
     const { valid, issues } = await issuesOf({ ...documentOf('org.pub/tool'), $schema: older })

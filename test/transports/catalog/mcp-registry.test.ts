@@ -188,7 +188,6 @@ describe('the API of the MCP registry, reading', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe('*')
     expect(answer.headers.get('access-control-allow-headers')).toContain('Authorization')
     expect(answer.headers.get('access-control-allow-methods')).toContain('GET')
-    expect((await home.request('DELETE', '/v0.1/servers')).status).toBe(405)
   })
 
   test('answers HEAD without a body', async () => {
@@ -271,4 +270,38 @@ test('an IDE that asks for each of its servers at once is not refused', async ()
   const path = (index: number) => `${limited.url}/v0.1/servers/com.example%2Fserver-${index}/versions/latest`
   const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => fetch(path(index))))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
+})
+
+describe('a request that the API of the MCP registry does not serve', () => {
+  test.each([
+    ['POST', 'servers', 'GET, HEAD, OPTIONS'],
+    ['DELETE', 'servers/com.example%2Fweather/versions/1.0.0', 'GET, HEAD, OPTIONS'],
+    ['GET', 'publish', 'POST, OPTIONS'],
+    ['GET', 'auth/dns', 'POST, OPTIONS'],
+    ['POST', 'servers/com.example%2Fweather/status', 'PATCH, OPTIONS'],
+    ['POST', 'ping', 'GET, HEAD, OPTIONS'],
+  ] as const)('%s %s names the methods of the path', async (method, path, allow) => {
+    const body = method === 'POST' ? { body: {} } : {}
+    const answer = await home.request(method, `/v0.1/${path}`, body)
+    expect(answer).toMatchObject({ status: 405, json: { code: 'method_not_allowed' } })
+    expect(answer.headers.get('allow')).toBe(allow)
+    expect(answer.json.detail).toBe(`/v0.1/${path} takes ${allow}, not ${method}.`)
+    expect((await home.request('OPTIONS', `/v0.1/${path}`)).headers.get('allow')).toBe(allow)
+  })
+
+  test('is not found at a path that there is not, whatever its method', async () => {
+    for (const method of ['GET', 'POST'] as const) {
+      const answer = await home.request(method, '/v0.1/nothing', method === 'POST' ? { body: {} } : {})
+      expect(answer).toMatchObject({ status: 404, json: { hint: 'GET /v0.1/servers lists the servers.' } })
+    }
+  })
+
+  test('is told the path and the parameter by their names in this API', async () => {
+    const unknown = await ask('/v0.1/servers/com.example%2Fnobody/versions/latest')
+    expect(unknown.json.hint).toContain('GET /v0.1/servers finds the names')
+    expect(unknown.json.type).toBe(`${home.url}/docs/errors#not_found`)
+    const blank = await ask('/v0.1/x/io.github.dragoman/search')
+    expect(blank.json).toMatchObject({ errors: [{ location: 'query.search' }] })
+    expect(blank.json.detail).toMatch(/^\/search: /)
+  })
 })

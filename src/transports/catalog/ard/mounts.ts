@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes } from '../../../../schemas/failure.ts'
 import type { Call } from '../../../router/call.ts'
+import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
 import { hasBody, readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
-import { matches } from '../../http/etag.ts'
+import { currentTag, sendCoded } from '../../http/coded.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { catalogLink, pageMount } from '../../http/page.ts'
 import { requestId } from '../../http/request-id.ts'
@@ -89,8 +90,15 @@ function mountOf(context: ArdContext, { method, path, type = 'application/json',
             Vary: 'Authorization',
           }),
         }
-        const isCurrent = method === 'get' && matches(request.headers['if-none-match'], etag)
-        send(request, response, isCurrent ? 304 : 200, isCurrent ? '' : text, headers)
+        const current = method === 'get' ? currentTag(request, etag) : undefined
+        if (current !== undefined) {
+          const Vary = `${headers.Vary}, Accept-Encoding`
+          send(request, response, 304, '', { ...headers, Vary, ETag: current })
+          return
+        }
+        const charge = (bytes: number) =>
+          context.limits.charge({ principal, client }, bytes * costs.compressedByte)
+        await sendCoded(request, response, 200, text, headers, charge)
       } catch (thrown) {
         refuse(context, request, response, thrown, id)
       }
@@ -121,7 +129,8 @@ function refuse(
   const status = codes[failure.code].http
   const errorCode = errorCodes[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL_ERROR')
   const { hint } = failure.details
-  const message = hint ? `${failure.message} ${hint}` : failure.message
+  const text = hint ? `${failure.message} ${hint}` : failure.message
+  const message = text.replace(/\bcursor\b/, 'pageToken')
   send(request, response, status, JSON.stringify({ errorCode, message }), {
     ...corsHeaders,
     ...failureHeaders(context, request, failure, id),

@@ -7,7 +7,7 @@ import { readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
 import { matches } from '../../http/etag.ts'
 import { requestId } from '../../http/request-id.ts'
-import { failureHeaders, fixedHeaders, type Headers, send } from '../../http/respond.ts'
+import { errorsAt, failureHeaders, fixedHeaders, type Headers, send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { clientOf } from '../../shared/client-address.ts'
 import { Answer, type Written } from '../../shared/coding.ts'
@@ -15,7 +15,7 @@ import { secretInAddress } from '../../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { officialProblem } from './problem.ts'
 import { type CatalogRead, readAt, searchAt } from './request.ts'
-import { type CatalogWrite, writeAt } from './write.ts'
+import { type CatalogWrite, writeAt, writesAt } from './write.ts'
 
 /** Both versions of the API have the same paths and answers. */
 const prefixes = ['/v0.1/', '/v0/'] as const
@@ -68,9 +68,8 @@ export function mcpRegistrySubtrees(
     const [path = '', search = ''] = split(question)
     const document = documents.get(path)
     if (document) return document
-    const requested = path === `x/${reverseDomain}/search` ? searchAt(search) : readAt(path, search)
-    if (!requested)
-      throw new Failure('not_found', `No resource exists at ${exchange.request.url}.`, { hint: paths })
+    const requested = path === searchPath ? searchAt(search) : readAt(path, search)
+    if (!requested) throw unserved(path, exchange.request)
     const answer = new Answer(JSON.stringify(await dispatch(requested, exchange)))
     cache.offer(question, present, answer)
     return answer
@@ -100,7 +99,7 @@ export function mcpRegistrySubtrees(
 
   async function written(path: string, body: unknown, exchange: Exchange): Promise<Json> {
     const found = writeAt(exchange.request.method ?? '', path, body)
-    if (!found) throw wrongMethod(exchange.request)
+    if (!found) throw unserved(path, exchange.request)
     return found.show(await dispatch(found, exchange))
   }
 
@@ -112,20 +111,43 @@ export function mcpRegistrySubtrees(
     return { registry_token: token, expires_at }
   }
 
+  /** The methods of a path, as the header `Allow` names them; empty if there is no such path. */
+  function allowed(path: string): string {
+    const isReadable = documents.has(path) || path === searchPath || readAt(path, '') !== undefined
+    const methods = [...(isReadable ? ['GET', 'HEAD'] : []), ...writesAt(path)]
+    return methods.length === 0 ? '' : [...methods, 'OPTIONS'].join(', ')
+  }
+
+  function unserved(path: string, { method, url = '' }: IncomingMessage): Failure {
+    const [address] = split(url)
+    const methods = allowed(path)
+    if (methods !== '')
+      return new Failure('method_not_allowed', `${address} takes ${methods}, not ${method}.`)
+    return new Failure('not_found', `No resource exists at ${address}.`, { hint: paths })
+  }
+
+  /** RFC 9110 sections 9.3.7 and 15.5.6. */
+  function allowHeader(question: string): Headers {
+    const methods = allowed(split(question)[0])
+    return methods === '' ? {} : { Allow: methods }
+  }
+
   async function handle(question: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const id = requestId(request)
     try {
       const caller = identify(context, request)
       if (caller instanceof Promise) await caller
-      if (request.method === 'OPTIONS') return send(request, response, 204, '', { ...cors, ...preflight })
+      if (request.method === 'OPTIONS')
+        return send(request, response, 204, '', { ...allowHeader(question), ...cors, ...preflight })
       if (redirects(question)) return redirect(request, response)
       if (!isRead(request)) return await write(question, { request, response, id })
       const answer = await answerOf(question, { request, response, id })
       sendAnswer(await answer.acceptedBy(request), { request, response, id })
     } catch (thrown) {
       const failure = failureOf(context, thrown)
-      const body = officialProblem(failure, id, isRead(request) ? 'query' : 'body')
-      const headers = { ...cors, ...failureHeaders(context, request, failure, id) }
+      const body = officialProblem(failure, id, isRead(request) ? 'query' : 'body', errorsAt(context))
+      const allow = failure.code === 'method_not_allowed' ? allowHeader(question) : {}
+      const headers = { ...allow, ...cors, ...failureHeaders(context, request, failure, id) }
       const type = { 'Content-Type': 'application/problem+json' }
       send(request, response, body.status, JSON.stringify(body), { ...headers, ...type })
     }
@@ -188,7 +210,7 @@ interface Exchange {
   readonly id: string
 }
 
-const reverseDomain = 'io.github.dragoman'
+const searchPath = 'x/io.github.dragoman/search'
 const paths = 'GET /v0.1/servers lists the servers.'
 
 function split(question: string): [path: string, search: string] {
@@ -209,10 +231,6 @@ function redirect(request: IncomingMessage, response: ServerResponse): void {
   const [path, search] = split(request.url ?? '')
   const location = `${path.replace(/\/+$/, '')}${search && `?${search}`}`
   send(request, response, 308, '', { ...cors, Location: location })
-}
-
-function wrongMethod({ method, url }: IncomingMessage): Failure {
-  return new Failure('method_not_allowed', `${split(url ?? '')[0]} does not take ${method}.`)
 }
 
 const maxBytes = 32 * 1024 * 1024

@@ -12,18 +12,21 @@ const titles: Readonly<Record<number, string>> = {
   422: 'Unprocessable Entity',
 }
 
-/** A failure as the official registry states it, with our own code and hint beside. */
+/** A failure as the official registry states it, with our own code and hint beside; `types` is the page of the codes. */
 export function officialProblem(
   failure: Failure,
   id: string,
   place: 'query' | 'body',
+  types: string,
 ): Readonly<Record<string, unknown>> & { readonly status: number } {
-  const { errors, ...body } = problem(failure, id)
+  const { errors, hint, ...body } = problem(failure, id, types)
   const status = statusOf(failure)
   return {
     ...body,
     title: titles[status] ?? body.title,
     status,
+    detail: named(body.detail),
+    ...(hint !== undefined && { hint: hint.replace(/\blist_servers\b/, 'GET /v0.1/servers') }),
     ...(errors && {
       errors: errors.map(({ pointer, detail }) => ({
         message: detail,
@@ -38,6 +41,13 @@ function statusOf({ code, details }: Failure): number {
   if (code === 'conflict' || code === 'wrong_state') return 400
   if (code !== 'invalid_request' || !details.errors) return http
   return details.errors.every(({ pointer }) => readByHand.has(pointer)) ? 400 : 422
+}
+
+/** A detail with the query parameter in place of the field that it fills. */
+function named(detail: string): string {
+  return detail.replace(/^\/(\w+)/, (pointer, field) =>
+    queryNames[field] ? `/${queryNames[field]}` : pointer,
+  )
 }
 
 function locationOf(pointer: string, place: 'query' | 'body'): string {

@@ -24,6 +24,12 @@ export function writeAt(method: string, path: string, body: unknown): CatalogWri
   return undefined
 }
 
+/** The methods that change something at a path below `/v0/`, or validate it. */
+export function writesAt(path: string): readonly string[] {
+  if (/^(?:publish|validate|auth\/(?:none|http|dns|github-oidc))$/.test(path)) return ['POST']
+  return path.endsWith('/status') && nameIn(path.slice(0, -'/status'.length)) ? ['PATCH'] : []
+}
+
 /** Members that the API does not name are ignored, as at the official registry. */
 function loginWith(
   method: string,

@@ -9,12 +9,16 @@ export const headers = {
   ETag: header('Validates this representation (RFC 9110 section 8.8.3).', text, true),
   Deprecation: header('The time since which nobody should begin to use the agent (RFC 9745).', text),
   Link: header('The agent that replaces it, as successor-version.', text),
-  Location: header('URL of the new entry.', { type: 'string', format: 'uri-reference' }, true),
+  Location: header('URL of what was created.', { type: 'string', format: 'uri-reference' }, true),
+  'X-Content-Trust': header('untrusted: the answer holds texts of third parties.', text),
+  'X-Content-Flags': header('What was found in these texts, such as hidden characters.', text),
+  'X-Message-Id': header('The message_id of the envelope.', text),
+  'X-Reply-To': header('The reply_to of the envelope.', text),
   'Retry-After': header('Seconds to wait before trying again.', { type: 'integer', minimum: 0 }),
   'WWW-Authenticate': header('The error of the token, or the missing scope (RFC 6750 section 3).', text),
 }
 
-type HeaderName = keyof typeof headers
+export type HeaderName = keyof typeof headers
 
 /** The headers of the answer to a failure, by its status. */
 export const headersOf: Readonly<Record<number, readonly HeaderName[]>> = {

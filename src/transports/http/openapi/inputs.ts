@@ -1,4 +1,4 @@
-import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
+import { isRecord, type Json, type JsonSchema } from '../../../../schemas/json.ts'
 import type { Components, Parameter } from './components.ts'
 import type { Row } from './row.ts'
 
@@ -45,9 +45,15 @@ function queryParameters({ route, action }: Row, fieldAt: FieldAt): Parameter[] 
       in: 'query',
       ...(isNeeded && { required: true }),
       ...(mayBeEmpty && { allowEmptyValue: true }),
-      schema: value === undefined ? schema : { ...schema, default: value },
+      schema: value === undefined ? schema : withDefault(schema, value),
     }
   })
+}
+
+/** The default of a row replaces that of the action, which the description of an input states. */
+function withDefault({ description, ...schema }: JsonSchema, value: Json): JsonSchema {
+  const meaning = typeof description === 'string' ? description.replace(/ ?Default: .*$/, '') : ''
+  return { ...(meaning !== '' && { description: meaning }), ...schema, default: value }
 }
 
 /** RFC 9110 section 13. */
@@ -98,6 +104,15 @@ export function bodySchema({ route, action }: Row, components: Components): Json
     ...(needed.length > 0 && { required: needed }),
   }
 }
+
+/** True if a body must be sent: it has a required field, or the action needs one of several. */
+export function needsBody({ action }: Row, body: JsonSchema, components: Components): boolean {
+  const stated = components.resolve(components.add(action.input.named ?? action.input.json))
+  const { required } = components.resolve(body)
+  return Array.isArray(required) || conditionKeywords.some((keyword) => keyword in stated)
+}
+
+const conditionKeywords = ['anyOf', 'oneOf', 'if', 'minProperties']
 
 function inOne(field: string, schema: JsonSchema): JsonSchema {
   return { type: 'object', required: [field], properties: { [field]: schema } }

@@ -16,7 +16,7 @@ export const otherSchemas: Readonly<Record<string, JsonSchema>> = {
     required: ['jsonrpc', 'method'],
     properties: {
       jsonrpc: { type: 'string', const: '2.0' },
-      id: { type: ['string', 'integer', 'null'], description: 'Absent in a notification.' },
+      id: { type: ['string', 'number', 'null'], description: 'Absent in a notification.' },
       method: text,
       params: ref('JsonObject'),
     },
@@ -27,7 +27,7 @@ export const otherSchemas: Readonly<Record<string, JsonSchema>> = {
     required: ['jsonrpc'],
     properties: {
       jsonrpc: { type: 'string', const: '2.0' },
-      id: { type: ['string', 'integer', 'null'] },
+      id: { type: ['string', 'number', 'null'] },
       result: {},
       error: ref('JsonObject'),
     },
@@ -89,6 +89,8 @@ interface JsonRpcPath {
   readonly summary: string
   readonly description: string
   readonly parameters?: readonly unknown[]
+  /** The status that answers a notification. */
+  readonly notified: 202 | 204
 }
 
 /** A path that takes JSON-RPC: its errors are answers too, so it names no codes. */
@@ -97,6 +99,7 @@ function jsonRpc({
   summary,
   description,
   parameters = [],
+  notified,
 }: JsonRpcPath): Record<string, Operation> {
   return {
     post: {
@@ -112,7 +115,7 @@ function jsonRpc({
           description: 'The answer, or a stream of answers.',
           content: { ...json(ref('JsonRpcAnswer')), 'text/event-stream': { schema: text } },
         },
-        202: { description: 'A notification was accepted.' },
+        [notified]: { description: 'A notification was accepted.' },
         '4XX': { description: 'The error, as JSON-RPC.', content: json(ref('JsonRpcAnswer')) },
       },
     },
@@ -177,23 +180,28 @@ export const otherPaths: OpenApi['paths'] = {
   '/rpc': jsonRpc({
     operationId: 'callJsonRpc',
     summary: 'Call an action by JSON-RPC 2.0',
-    description: 'The methods are in the answer of rpc.discover (OpenRPC).',
+    description:
+      'The methods are in the answer of rpc.discover (OpenRPC). A list of up to 50 requests is a batch, which a list answers.',
+    notified: 204,
   }),
   '/a2a/v1': jsonRpc({
     operationId: 'callA2A',
     summary: 'Speak A2A over JSON-RPC',
     description: 'A2A 1.0 and 0.3; the binding HTTP+JSON is below the same path. The card names the skills.',
+    notified: 204,
   }),
   '/mcp': jsonRpc({
     operationId: 'callMcp',
     summary: 'Speak MCP over Streamable HTTP',
     description: 'Every MCP client can use it; the tools are those of the registry and of the hosted agents.',
+    notified: 202,
   }),
   '/mcp/agents/{agent}': jsonRpc({
     operationId: 'callAgentMcp',
     summary: 'Speak MCP with one agent',
     description: 'The tools are those of the agent, whichever protocol it speaks itself.',
     parameters: [{ name: 'agent', in: 'path', required: true, schema: text }],
+    notified: 202,
   }),
   '/oauth/token': form('createToken', 'Get an access token', ref('TokenRequest'), {
     description: 'The token',

@@ -12,7 +12,7 @@ export function responsesOf(
   output: () => unknown,
   links: Readonly<Record<string, unknown>>,
 ): Operation['responses'] {
-  const { route, action } = row
+  const { route, action, headers = [] } = row
   const status = route.status ?? 200
   const isCacheable = route.method === 'get' && !route.uncached
   const success = {
@@ -23,7 +23,9 @@ export function responsesOf(
       'RateLimit-Policy',
       ...(isCacheable || route.entry ? (['ETag'] as const) : []),
       ...(route.entry ? (['Deprecation', 'Link'] as const) : []),
-      ...(status === 201 && route.entry ? (['Location'] as const) : []),
+      ...(route.location ? (['Location'] as const) : []),
+      ...(status === 204 ? [] : (['X-Content-Trust', 'X-Content-Flags'] as const)),
+      ...headers,
     ),
     ...(status !== 204 && { content: contentOf(row, output) }),
     ...(Object.keys(links).length > 0 && { links }),
