@@ -272,7 +272,7 @@ class Candidates implements Corpus {
   }
 }
 
-const sourceFields = ['document', 'terms', 'length']
+const sourceFields = ['document', 'terms', 'length', 'own_words']
 
 /** Adds what was found to a table, each once. Returns the ids of those that have none of the words. */
 function addHits(
@@ -283,7 +283,8 @@ function addHits(
 ): string[] {
   return hits.flatMap(({ _id, _source }) => {
     if (table.slotOf(_id) !== undefined) return []
-    const read = termsOfStored({ ..._source, terms: _source.terms ?? [] }, relevant)
+    const { terms = [], own_words = '' } = _source
+    const read = termsOfStored({ ..._source, terms, own_words }, relevant)
     table.add(_source.document, read)
     return [...read.frequencies.keys()].some((term) => words.has(term)) ? [] : _id
   })
