@@ -155,6 +155,9 @@ describe('words one by one', () => {
     }
     expect(leadOf(after)).toBeGreaterThan(leadOf(before))
     expect(after.hits[0]!.id).toBe('named')
+    const [named, other] = after.hits.map(({ why }) => why.scores.words!)
+    expect(named).toBeGreaterThan(other!)
+    expect(named).toBeLessThanOrEqual(1)
   })
 
   it('change neither the explanation of a score nor the lead of an exact name', async () => {
@@ -166,6 +169,7 @@ describe('words one by one', () => {
         const other = plain.find((hit) => hit.id === id)!.why
         expect(why.scores.lexical).toBeCloseTo(other.scores.lexical!, 10)
         expect(why.similarity).toBe(other.similarity)
+        expect(other.scores).not.toHaveProperty('words')
       }
     }
     const [exact] = (await after('Invoices')).hits

@@ -12,6 +12,8 @@ export const listed: Match = { terms: [], capability: null, similarity: null, sc
 interface Explained {
   readonly slot: number
   readonly document: StoredDocument
+  /** How like its words are to those of the query, 0 to 1, if they were compared one by one. */
+  readonly likeWords: number | undefined
   /** Read only for a hit whose best capability its similarity does not tell. */
   termsOfCapabilities(): CapabilityTerms
 }
@@ -36,6 +38,7 @@ export function explain(
       lexical,
       coverage: totalOf(found) / (totalOf(query) || 1),
       ...(similarity !== null && { semantic: similarity }),
+      ...(entry.likeWords !== undefined && { words: entry.likeWords }),
       ...weightsOf(entry.document),
       ...adjustment,
     },

@@ -39,6 +39,13 @@ interface Fused {
   readonly likeWords: () => ReadonlyMap<number, number> | undefined
 }
 
+/** The parts of the scores of entries, 0 to 1. */
+interface Parts {
+  lexicalOf(slot: number, id: string): number
+  /** Undefined for an entry whose words were not compared. */
+  likeWordsOf(slot: number): number | undefined
+}
+
 /**
  * Turns the lexical scores on the board into final scores, 0 to 1 (above 1 for an exact name). A share of each score
  * is similarity in meaning, weighted by how well the model understands the query; the rest is words. Both are divided
@@ -49,7 +56,7 @@ interface Fused {
  * Each score is multiplied by the weight of its slot, above 0 to 1, and by its adjustment, if it has them. Of the best
  * entries, `likeWords` then compares each word with those of the query; their likeness, 0 to 1, is a share of the score.
  *
- * Returns the lexical part of an entry's score, 0 to 1.
+ * Returns what tells the parts of the scores.
  */
 export function fuse({
   board,
@@ -60,7 +67,7 @@ export function fuse({
   adjustments,
   named,
   likeWords,
-}: Fused): (slot: number, id: string) => number {
+}: Fused): Parts {
   const share = likeness ? shareOfMeaning(maxScore) * likeness.trust : 0
   const factor = (1 - share) / Math.sqrt(maxScore * Math.min(board.highest || maxScore, maxScore))
   const found = [...(likeness?.near.values() ?? [])].flatMap(({ id, similarity }) => {
@@ -91,13 +98,16 @@ export function fuse({
     for (const [slot, part] of alike)
       board.scores[slot] = Math.min(1, (board.scores[slot] ?? 0) + shareOfLikeWords * part * factorOf(slot))
   }
-  return (slot, id) => {
-    const score = (board.scores[slot] ?? 0) / factorOf(slot)
-    const fused =
-      alike && !named.has(slot)
-        ? (score - shareOfLikeWords * (alike.get(slot) ?? 0)) / (1 - shareOfLikeWords)
-        : score
-    return Math.max(0, (fused - partOf(likeness?.near.get(id)?.similarity ?? 0)) / (1 - share))
+  return {
+    lexicalOf(slot, id) {
+      const score = (board.scores[slot] ?? 0) / factorOf(slot)
+      const fused =
+        alike && !named.has(slot)
+          ? (score - shareOfLikeWords * (alike.get(slot) ?? 0)) / (1 - shareOfLikeWords)
+          : score
+      return Math.max(0, (fused - partOf(likeness?.near.get(id)?.similarity ?? 0)) / (1 - share))
+    },
+    likeWordsOf: (slot) => alike?.get(slot),
   }
 }
 

@@ -167,12 +167,12 @@ export class Ranker {
     }
     const adjustments = texts.adjust(reading.request)
     const likeWords = () => likeWordsOf(table, reading, terms, named, board, meaning)
-    const fused = fuse({ board, maxScore, likeness, slotOf, weights, adjustments, named, likeWords })
+    const parts = fuse({ board, maxScore, likeness, slotOf, weights, adjustments, named, likeWords })
     const wordsOfRaised = new Map<number, number>()
-    const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? fused(slot, id)
+    const lexical = (slot: number, id: string) => wordsOfRaised.get(slot) ?? parts.lexicalOf(slot, id)
     const describe = (slot: number) => table.at(slot)
     const folded = table.groups.fold(board, describe, (slot) =>
-      wordsOfRaised.set(slot, fused(slot, describe(slot).id)),
+      wordsOfRaised.set(slot, parts.lexicalOf(slot, describe(slot).id)),
     )
     if (min_score > 0) board.keepFrom(min_score)
     const passes: Passes = (slot) => board.scores[slot] !== 0
@@ -182,7 +182,12 @@ export class Ranker {
         : ordered[sort].take(limit, after, passes)
     const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
       const near = likeness?.near.get(id)
-      const entry = { slot, document: describe(slot), termsOfCapabilities: () => texts.capabilitiesOf(slot) }
+      const entry = {
+        slot,
+        document: describe(slot),
+        likeWords: parts.likeWordsOf(slot),
+        termsOfCapabilities: () => texts.capabilitiesOf(slot),
+      }
       const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
       return { why, confidence: confidenceOf(why, named.has(slot)) }
     }
