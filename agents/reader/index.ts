@@ -14,7 +14,7 @@ export function createReader(ports: ReaderPorts): Agent {
   return defineAgent({
     package_name: 'svc.utility.reader',
     name: 'Reader',
-    description: 'Reads web pages, PDFs and feeds and returns their main content as clean Markdown.',
+    description: 'Reads web pages, articles, PDFs and feeds and returns their main text as clean Markdown.',
     tags: [testTag],
     category: 'utilities',
     target: 'developer',

@@ -84,6 +84,7 @@ describe('a misspelt query', () => {
       ],
       'words',
     ],
+    ['translat texts', [{ from: 'translat', to: 'translate' }], 'words'],
     ['look into my databsae', [{ from: 'databsae', to: 'database' }], 'data'],
     ['townweather', [{ from: 'townweather', to: 'town weather' }], 'sky'],
     ['glos sary', [{ from: 'glos sary', to: 'glossary' }], 'words'],

@@ -128,6 +128,8 @@ function basesOf(word: string): string[] {
 
 function formsWithoutEnding(word: string): string[] {
   const base = word.replace(endings, '')
+  // Without an ending there is no `e` that it took: `generat` is no form of `generate`.
+  if (base === word) return []
   const doubled = doubling.test(word) ? base.slice(0, -1) : word
   return [base, word.replace(/s$/, ''), `${base}e`, doubled, base.replace(/i$/, 'y')].filter(
     (form) => form !== word && form.length >= minLetters,
