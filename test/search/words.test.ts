@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import wabt from 'wabt'
 import { staticModel } from '../../src/app/assets.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
@@ -14,20 +11,9 @@ import { WordList } from '../../src/search/spelling/word-list.ts'
 import { documentOf } from './support/documents.ts'
 import { plainVectors } from './support/plain-vectors.ts'
 
-const folder = new URL('../../src/search/index/words/', import.meta.url)
 const { signal } = new AbortController()
 const embedder = await createStaticEmbedder(staticModel)
 const wordVector = (word: string) => embedder.wordVector!(word)
-
-/** With `-u` at the end of the command this rewrites the bytes. */
-it('the kernel holds the bytes of kernel.wat', async () => {
-  const text = readFileSync(new URL('kernel.wat', folder), 'utf8')
-  const { parseWat } = await wabt()
-  const module = parseWat('kernel.wat', text, { simd: true, threads: true })
-  const base64 = Buffer.from(module.toBinary({}).buffer).toString('base64')
-  const source = `/** The bytes of kernel.wat in base64. */\nexport const kernel =\n  '${base64}'\n`
-  await expect(source).toMatchFileSnapshot(fileURLToPath(new URL('kernel.ts', folder)))
-})
 
 describe('vectors of words', () => {
   const query = ['weather', 'rain', 'xqzt']

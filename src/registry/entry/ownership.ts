@@ -24,19 +24,8 @@ export interface Report {
   readonly detail?: string | undefined
 }
 
-export interface AuditPage {
-  readonly events: AuditEvent[]
-  readonly next_cursor: string | null
-}
-
-export interface RegistryAuditQuery {
-  readonly limit: number
-  readonly action?: string | undefined
-  readonly cursor?: string | undefined
-}
-
-export interface RegistryAuditPage {
-  readonly events: RegistryEvent[]
+export interface AuditPage<Event extends AuditEvent> {
+  readonly events: Event[]
   readonly next_cursor: string | null
 }
 
@@ -54,9 +43,13 @@ interface OwnershipService {
     limit: number,
     cursor: string | undefined,
     caller: Principal | null,
-  ): Promise<AuditPage>
+  ): Promise<AuditPage<AuditEvent>>
   /** The audit log of all entries, newest first: all events, or those of one action. For admins. */
-  auditOfAll(query: RegistryAuditQuery): Promise<RegistryAuditPage>
+  auditOfAll(query: {
+    readonly limit: number
+    readonly action?: string | undefined
+    readonly cursor?: string | undefined
+  }): Promise<AuditPage<RegistryEvent>>
 }
 
 /** Former owners who are told of take-overs; those of earlier ones are not. */
@@ -116,22 +109,17 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     limit: number,
     cursor: string | undefined,
     caller: Principal,
-  ): Promise<AuditPage> {
-    const { found, next_cursor } = await pageBy(['audit', id], limit, cursor, (count, before) =>
+  ): Promise<AuditPage<AuditEvent>> {
+    const { events, next_cursor } = await pageBy(['audit', id], limit, cursor, (count, before) =>
       store.read.audit(id, count, before),
     )
-    return { events: found.map((event) => anonymised(event, caller)), next_cursor }
+    return { events: events.map((event) => anonymised(event, caller)), next_cursor }
   }
 
-  const auditOfAll: OwnershipService['auditOfAll'] = async ({ limit, action, cursor }) => {
-    const { found, next_cursor } = await pageBy(
-      ['audit of all', action ?? ''],
-      limit,
-      cursor,
-      (count, before) => store.read.auditOfAll(count, before, action),
+  const auditOfAll: OwnershipService['auditOfAll'] = ({ limit, action, cursor }) =>
+    pageBy(['audit of all', action ?? ''], limit, cursor, (count, before) =>
+      store.read.auditOfAll(count, before, action),
     )
-    return { events: found, next_cursor }
-  }
 
   /** The events by which the entry was taken over from the caller, without the new owner. */
   async function takenFrom(entry: StoredEntry, caller: Principal): Promise<AuditEvent[]> {
@@ -152,13 +140,13 @@ async function pageBy<Event extends AuditEvent>(
   limit: number,
   cursor: string | undefined,
   read: (count: number, before: number | undefined) => Promise<readonly Event[]>,
-): Promise<{ found: Event[]; next_cursor: string | null }> {
+): Promise<AuditPage<Event>> {
   const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
-  const events = await read(limit + 1, before)
-  const found = events.slice(0, limit)
-  const last = found.at(-1)
-  const more = events.length > limit && last
-  return { found, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
+  const found = await read(limit + 1, before)
+  const events = found.slice(0, limit)
+  const last = events.at(-1)
+  const more = found.length > limit && last
+  return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
 }
 
 /** Only admins see who reported. */

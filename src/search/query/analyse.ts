@@ -24,7 +24,7 @@ const startsUnspaced = new RegExp(`^${unspaced}`, 'v')
 /** The same for ASCII. Classes of all scripts take long to compile, at the first text that needs them, and to match. */
 const asciiRuns = /(?<![a-z0-9])[a-z](?:\+\+|#)(?![a-z0-9])|[a-z0-9]+(?:[._/-][a-z0-9]+)*/gi
 /** The boundaries within `getPrice`, `HTMLPage`, `md2pdf`, `search_page` and `to-do`. */
-const joints =
+export const joints =
   /[_-]|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 const asciiJoints =
   /[_-]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/

@@ -18,7 +18,8 @@ const maxTerms = 256
 const capitals = /(?<![\p{L}\p{N}])\p{Lu}{2,}(?![\p{L}\p{N}])/gu
 const operators = new Set(['and', 'or', 'not'])
 const loneCharacter = /^[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]$/u
-const blanks = /[^\p{L}\p{M}\p{N}]+/u
+/** What stands between words. */
+export const blanks = /[^\p{L}\p{M}\p{N}]+/u
 
 /**
  * The distinct terms of a query in order, at most 256, without boilerplate of its language such as "please find me a".

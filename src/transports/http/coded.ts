@@ -58,6 +58,18 @@ function codedBody(
   return form
 }
 
+/** Answers 304 if If-None-Match names the ETag of the headers, which state Vary. Returns true if it has answered. */
+export function sendNotModified(
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Headers,
+): boolean {
+  const ETag = currentTag(request, headers.ETag)
+  if (ETag === undefined) return false
+  send(request, response, 304, '', { ...headers, Vary: `${headers.Vary}, Accept-Encoding`, ETag })
+  return true
+}
+
 /** The tag in If-None-Match that names the current representation, plain or in a coding that the client accepts. */
 export function currentTag(request: IncomingMessage, etag: string | undefined): string | undefined {
   const header = request.headers['if-none-match']

@@ -12,7 +12,7 @@ import { toPayload } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { identify } from './caller.ts'
-import { currentTag, sendCoded } from './coded.ts'
+import { sendCoded, sendNotModified } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, storedTag } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
@@ -84,12 +84,7 @@ export function serve(
           `${principal ? 'private' : 'public'}, ${route.versions ? cardAge : 'no-cache'}`
         headers.Vary = route.versions ? 'Authorization, A2A-Version, Accept' : 'Authorization'
         if (route.versions && etag) headers['Last-Modified'] = lastModified(etag)
-        const current = currentTag(request, etag)
-        if (current !== undefined) {
-          const Vary = `${headers.Vary}, Accept-Encoding`
-          send(request, response, 304, '', { ...headers, Vary, ETag: current })
-          return
-        }
+        if (sendNotModified(request, response, headers)) return
       }
       const charge = (bytes: number) =>
         context.limits.charge({ principal, client }, bytes * costs.compressedByte)

@@ -1,6 +1,6 @@
 ;; Compares words by their directions, 64 integers of 8 bits each, from -127 to 127. A list holds two integers of 32 bits
 ;; for each word: the address of its direction, and its highest dot product so far. kernel.ts holds the bytes of this
-;; text; `vitest run test/search/words.test.ts -u` writes them anew.
+;; text; `vitest run test/search/kernels.test.ts -u` writes them anew.
 (module
   (import "words" "memory" (memory 1 65535 shared))
 

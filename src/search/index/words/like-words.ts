@@ -1,8 +1,10 @@
+import { joints } from '../../query/analyse.ts'
+import { blanks } from '../../query/query-terms.ts'
 import type { WordList } from '../../spelling/word-list.ts'
 import type { WordVectors } from './word-vectors.ts'
 
 /** A word of a query. */
-export interface QueryWord {
+interface QueryWord {
   readonly word: string
   /** Share of its weight that counts, 0 to 1. */
   readonly share: number
@@ -20,11 +22,8 @@ interface Worded {
 
 const maxQueryWords = 32
 const maxNameCharacters = 200
-const blanks = /[^\p{L}\p{M}\p{N}]+/u
+/** A word that has no parts. */
 const simple = /^\p{L}\p{Ll}*$/u
-/** The boundaries within `getPrice`, `HTMLPage` and `md2pdf`. */
-const joints =
-  /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 
 /**
  * How like the words of an entry are to those of a query in meaning, 0 to 1: the mean of how much of its name is in the

@@ -5,7 +5,7 @@ import { kernel } from './kernel.ts'
 /** The first numbers of a vector hold most of it: more of them give no better ranking (docs/search-quality.md). */
 const width = 64
 const largest = 127
-/** Words that are kept, in some 6 MB. */
+/** Space for words: half of it for those that are kept from search to search, the rest for one more. */
 const maxWords = 50_000
 /** Maximum words of each side of a comparison. */
 const maxCompared = 512

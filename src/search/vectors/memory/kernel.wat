@@ -1,6 +1,6 @@
 ;; The loops over rows that JavaScript is too slow for. layout.ts says where things are in the memory. A list
 ;; holds indexes of rows in a slab, 16 bits each, those of one entry after another. kernel.ts holds the bytes
-;; of this text; `vitest run test/search/vectors/kernel.test.ts -u` writes them anew.
+;; of this text; `vitest run test/search/kernels.test.ts -u` writes them anew.
 (module
   (import "store" "memory" (memory 1 65535 shared))
 

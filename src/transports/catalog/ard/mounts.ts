@@ -6,7 +6,7 @@ import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
 import { hasBody, readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
-import { currentTag, sendCoded } from '../../http/coded.ts'
+import { sendCoded, sendNotModified } from '../../http/coded.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { catalogLink, pageMount } from '../../http/page.ts'
 import { requestId } from '../../http/request-id.ts'
@@ -90,12 +90,7 @@ function mountOf(context: ArdContext, { method, path, type = 'application/json',
             Vary: 'Authorization',
           }),
         }
-        const current = method === 'get' ? currentTag(request, etag) : undefined
-        if (current !== undefined) {
-          const Vary = `${headers.Vary}, Accept-Encoding`
-          send(request, response, 304, '', { ...headers, Vary, ETag: current })
-          return
-        }
+        if (method === 'get' && sendNotModified(request, response, headers)) return
         const charge = (bytes: number) =>
           context.limits.charge({ principal, client }, bytes * costs.compressedByte)
         await sendCoded(request, response, 200, text, headers, charge)
