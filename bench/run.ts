@@ -16,7 +16,7 @@ import { median, type Row } from './support/measure.ts'
 const server = join(import.meta.dirname, '../test/support/package-server.ts')
 const agent = 'com.example/well'
 const rounds = 9
-const calls = 300
+const calls = 2_000
 const params = { text: 'hello' }
 
 /** Warm calls of a package, and its cold start, each beside the same without the gateway. */

@@ -8,11 +8,21 @@ type Acquire = (signal: AbortSignal) => Disposable | Promise<Disposable>
  * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring
  * throws the error that `queueFull` makes.
  */
-export function createSemaphore(
+export function createSemaphore(max: number, maxWaiting?: number, queueFull?: () => Error): Acquire {
+  return semaphore(max, maxWaiting, queueFull).acquire
+}
+
+interface Semaphore {
+  readonly acquire: Acquire
+  /** True while nobody has a slot, so that nobody waits for one either. */
+  isIdle(): boolean
+}
+
+function semaphore(
   max: number,
   maxWaiting = Number.POSITIVE_INFINITY,
   queueFull: () => Error = () => new Error('Too many callers wait.'),
-): Acquire {
+): Semaphore {
   let acquired = 0
   const waiting = new Set<() => void>()
 
@@ -48,15 +58,21 @@ export function createSemaphore(
     }
   }
 
-  return (signal) => {
-    if (acquired < max) {
-      acquired++
-      return slot()
-    }
-    if (waiting.size >= maxWaiting) return Promise.reject(queueFull())
-    return waitForSlot(signal).then(slot)
+  return {
+    isIdle: () => acquired === 0,
+    acquire(signal) {
+      if (acquired < max) {
+        acquired++
+        return slot()
+      }
+      if (waiting.size >= maxWaiting) return Promise.reject(queueFull())
+      return waitForSlot(signal).then(slot)
+    },
   }
 }
+
+/** Number of semaphores from which on the idle ones are removed. */
+const minSwept = 1024
 
 /** Acquires a slot of the key's own semaphore, as Acquire does. */
 type AcquireKeyed = (key: string, signal: AbortSignal) => Disposable | Promise<Disposable>
@@ -67,32 +83,21 @@ export function createKeyedSemaphore(
   maxWaiting?: number,
   queueFull?: () => Error,
 ): AcquireKeyed {
-  const semaphores = new Map<string, { readonly acquire: Acquire; users: number }>()
+  const semaphores = new Map<string, Semaphore>()
+  let sweepAt = minSwept
+
+  function removeIdle(): void {
+    for (const [key, { isIdle }] of semaphores) if (isIdle()) semaphores.delete(key)
+    sweepAt = Math.max(minSwept, 2 * semaphores.size)
+  }
+
   return (key, signal) => {
-    const semaphore = semaphores.get(key) ?? {
-      acquire: createSemaphore(max, maxWaiting, queueFull),
-      users: 0,
-    }
-    semaphores.set(key, semaphore)
-    semaphore.users++
-    let isLeft = false
-    const leave = () => {
-      if (isLeft) return
-      isLeft = true
-      semaphore.users--
-      if (semaphore.users === 0) semaphores.delete(key)
-    }
-    const leaving = (slot: Disposable): Disposable => ({
-      [Symbol.dispose]() {
-        slot[Symbol.dispose]()
-        leave()
-      },
-    })
-    const slot = semaphore.acquire(signal)
-    if (!(slot instanceof Promise)) return leaving(slot)
-    return slot.then(leaving, (reason) => {
-      leave()
-      throw reason
-    })
+    const known = semaphores.get(key)
+    if (known) return known.acquire(signal)
+    // Not at the end of each call: a semaphore takes longer to make than to acquire.
+    if (semaphores.size >= sweepAt) removeIdle()
+    const made = semaphore(max, maxWaiting, queueFull)
+    semaphores.set(key, made)
+    return made.acquire(signal)
   }
 }

@@ -49,4 +49,12 @@ describe('a keyed semaphore', () => {
     slot[Symbol.dispose]()
     await acquire('a', signal)
   })
+  test('keeps the bound of a key in use while thousands of others come and go', async () => {
+    const acquire = createKeyedSemaphore(1, 0, () => new Error('full'))
+    await acquire('held', signal)
+    for (let index = 0; index < 5_000; index++) {
+      using _ = await acquire(`other ${index}`, signal)
+    }
+    await expect(acquire('held', signal)).rejects.toThrow('full')
+  })
 })

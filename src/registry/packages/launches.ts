@@ -69,10 +69,8 @@ export class Launches {
     const { variablesFor } = this.#options
     const url = packageUrl(approval.pinned)
     const owner = caller && principalKey(caller)
-    const [shared, own] = await Promise.all([
-      variablesFor(entry.id, url, approval.scope),
-      owner === null ? undefined : variablesFor(entry.id, url, owner),
-    ])
+    const shared = await variablesFor(entry.id, url, approval.scope)
+    const own = owner === null ? undefined : await variablesFor(entry.id, url, owner)
     // Secrets stay sealed while nothing starts.
     const hasSecrets = shared.values.size > 0 || (own?.values.size ?? 0) > 0
     if (hasSecrets) return this.#make(entry, approval, caller, { shared, own })

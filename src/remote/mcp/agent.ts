@@ -185,7 +185,8 @@ export class McpAgent implements RemoteAgent {
     }
     const name = method === 'tools/call' ? String(params.name) : ''
     try {
-      return await send(tools.mirroredTool(name, caller))
+      // A process is sent no headers.
+      return await send(exchange.launch ? undefined : tools.mirroredTool(name, caller))
     } catch (error) {
       const isMissing = error instanceof sdk.ProtocolError && error.code === headerMismatch
       if (!isMissing || method !== 'tools/call') throw error
