@@ -124,8 +124,10 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
     ...mcpMounts({ ...mcp, path: '/mcp', serviceOf: () => mcpService }),
     ...mcpMounts({
       ...mcp,
-      path: '/mcp/agents/:agent',
-      serviceOf: ({ agent }, caller) => agentService(String(agent), caller),
+      // People write the name into the configuration of a host by hand, with its slash.
+      path: '/mcp/agents/:agent{/:name}',
+      serviceOf: ({ agent, name }, caller) =>
+        agentService(name === undefined ? String(agent) : `${agent}/${name}`, caller),
     }),
   ]
   return { mounts, missing: site.missing }

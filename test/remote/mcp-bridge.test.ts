@@ -76,8 +76,10 @@ describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => 
     await talk.close()
   })
 
-  test('needs a token to be called, and none to be listed', async () => {
-    const path = '/mcp/agents/com.example.team%2Fgreeter'
+  test.each([
+    '/mcp/agents/com.example.team%2Fgreeter',
+    '/mcp/agents/com.example.team/greeter',
+  ])('needs a token to be called at %s, and none to be listed', async (path) => {
     const ask = (method: string, params: object) =>
       gateway.request('POST', path, {
         body: { jsonrpc: '2.0', id: 1, method, params },
@@ -87,6 +89,12 @@ describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => 
     const refused = await ask('tools/call', { name: 'greet', arguments: {} })
     expect(refused.status).toBe(401)
     expect(refused.headers.get('www-authenticate')).toContain('a2a:call')
+  })
+
+  test('is listed in the API of the MCP registry at an address that answers', async () => {
+    const path = '/v0.1/servers/com.example.team%2Fgreeter/versions/latest'
+    const [{ url }] = (await gateway.request('GET', path)).json.server.remotes
+    expect(url).toBe(`${gateway.url}/mcp/agents/com.example.team%2Fgreeter`)
   })
 })
 
