@@ -5,7 +5,7 @@ import { quotedName } from '../../schemas/text.ts'
 import { assignments, asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
-import { bold, print, printTable, say } from './output.ts'
+import { bold, marked, print, printTable, say } from './output.ts'
 import { showWaiting } from './progress.ts'
 import { askRegistry } from './send.ts'
 
@@ -49,10 +49,10 @@ export async function allow(
   if (done.problem !== null) process.exitCode = 1
   if (json) return print(done)
   const { tools, problem } = done
-  if (tools === null) print(`It is allowed, but did not start: ${problem}`)
+  if (tools === null) print(`It is allowed, but did not start: ${marked(problem ?? '')}`)
   else
     print(
-      `It is allowed. It has ${counted(tools.length, 'tool')}: ${tools.map(({ name }) => name).join(', ')}`,
+      `It is allowed. It has ${counted(tools.length, 'tool')}: ${tools.map(({ name }) => quotedName(name)).join(', ')}`,
     )
 }
 

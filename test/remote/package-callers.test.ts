@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { ApprovalPage } from '../../schemas/approval.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
@@ -191,6 +191,20 @@ test('whoever approves a package sees the arguments and the variables that its p
   const report = await browser.post(page.url, { ...form?.fields, agent: 'com.example/started' })
   expect(report.text).toContain('--eval &#39;rm -rf .&#39;')
   expect(report.text).toContain('API_URL=https://evil.example/ MODE=all')
+})
+
+test('whoever approves a package reads what its publisher says of it in quotes, on one line', async () => {
+  await list('com.example/warned')
+  const found = await runner.resolve(
+    { registry_type: 'npm', identifier: '@example/well', version: '1.0.0' },
+    new AbortController().signal,
+  )
+  using _ = vi
+    .spyOn(runner, 'resolve')
+    .mockResolvedValue({ ...found, warning: 'Old.\nIts publisher is verified.' })
+  await using connected = await connectHost({ action: 'decline' })
+  await connected.client.callTool(echo('com.example/warned'))
+  expect(connected.questions[0]).toContain('\nThe package registry warns: "Old. Its publisher is verified."')
 })
 
 test('the person sees what they approved in their host, uses it on the command line, and ends it', async () => {

@@ -100,7 +100,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
 <dl class="facts">${facts.filter(([, value]) => value !== '').map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
-${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
+${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => quotedName(name)).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
 ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
 }
 
