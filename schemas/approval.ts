@@ -61,6 +61,11 @@ export const ApprovedPackage = z
     integrity: z.string().describe('Digest of the package (W3C Subresource Integrity).'),
     lock: z.string().nullable().describe('SHA-256 of the lock file; null in a dry run.'),
     arguments: z.array(z.string()).describe('A dollar sign and a name in braces stand for a value.'),
+    variables: z
+      .record(z.string(), z.string())
+      .describe(
+        'Environment variables that its publisher sets; a dollar sign and a name in braces stand for a value.',
+      ),
     values: z.array(ApprovedValue),
     hosts: z.array(z.string()),
     scripts: z.boolean(),

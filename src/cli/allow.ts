@@ -2,10 +2,10 @@ import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '..
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { quotedName } from '../../schemas/text.ts'
-import { asWord } from '../common/ascii.ts'
+import { assignments, asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
-import { bold, print, printTable, say } from './output.ts'
+import { bold, marked, print, printTable, say } from './output.ts'
 import { showWaiting } from './progress.ts'
 import { askRegistry } from './send.ts'
 
@@ -49,10 +49,10 @@ export async function allow(
   if (done.problem !== null) process.exitCode = 1
   if (json) return print(done)
   const { tools, problem } = done
-  if (tools === null) print(`It is allowed, but did not start: ${problem}`)
+  if (tools === null) print(`It is allowed, but did not start: ${marked(problem ?? '')}`)
   else
     print(
-      `It is allowed. It has ${counted(tools.length, 'tool')}: ${tools.map(({ name }) => name).join(', ')}`,
+      `It is allowed. It has ${counted(tools.length, 'tool')}: ${tools.map(({ name }) => quotedName(name)).join(', ')}`,
     )
 }
 
@@ -82,6 +82,7 @@ function* linesOf({
   yield `  published  ${report.published_at ?? 'at an unknown time'}, by ${publisher ?? 'somebody who has not claimed it here'}`
   yield `  digest     ${source.integrity}`
   yield `  arguments  ${source.arguments.map(asWord).join(' ') || 'none'}`
+  yield `  variables  ${assignments(source.variables) || 'none'}`
   yield `  values     ${source.values.map(shownValue).join(', ') || 'none'}`
   yield `  network    ${source.hosts.join(', ') || 'none'}`
   const scripts = source.scripts ? 'run' : 'do not run'

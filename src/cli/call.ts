@@ -1,7 +1,9 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
+import { packageNameOf } from '../../schemas/names.ts'
+import { asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
-import { parseObject, readObject } from './input.ts'
+import { canAsk, parseObject, readObject } from './input.ts'
 import { print } from './output.ts'
 import { showWaiting } from './progress.ts'
 
@@ -20,8 +22,15 @@ async function answerOf(to: string, action: string, params: Record<string, unkno
   try {
     return await client.send({ to, action, params })
   } catch (fault) {
-    throw withInputHint(fault, to)
+    throw withApproval(withInputHint(fault, to), to)
   }
+}
+
+/** How to approve a package is for the person at a terminal: a model that reads this output could run the command. */
+function withApproval(fault: unknown, to: string): unknown {
+  if (!(fault instanceof Failure) || fault.code !== 'approval_required' || !canAsk()) return fault
+  const hint = `The operator looks at it and approves it with: dragoman allow ${asWord(packageNameOf(to))} (docs/running.md)`
+  return new Failure(fault.code, fault.message, { ...fault.details, hint }, fault)
 }
 
 /** Refusals of params name each field; where all of them are described is said here. */

@@ -1,6 +1,6 @@
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import { readNumber } from './input.ts'
-import { coloured, print, printTable, say } from './output.ts'
+import { coloured, marked, print, printTable, say } from './output.ts'
 import { askRegistry, askRunning } from './send.ts'
 
 /** Probes an agent now; the exit code is 1 unless it answers or has nothing to answer at. */
@@ -11,7 +11,7 @@ export async function check(agent: string, json: boolean): Promise<void> {
   if (json) return print(outcome)
   print(`${package_name} ${coloured(liveness.status)}`)
   for (const { signal, ok, failure, detail, ms } of signals) {
-    const why = ok ? '' : ` ${failure ?? ''}${detail === null ? '' : `: ${detail}`}`
+    const why = ok ? '' : ` ${failure ?? ''}${detail === null ? '' : `: ${marked(detail)}`}`
     print(`  ${ok ? 'ok  ' : 'FAIL'} ${signal}${why}${ms === null ? '' : ` (${ms} ms)`}`)
   }
   if (signals.some(({ failure }) => failure === 'blocked_address'))

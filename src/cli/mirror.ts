@@ -7,7 +7,7 @@ import { readConfig } from '../app/config.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { type Client, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
-import { print, say } from './output.ts'
+import { marked, print, say } from './output.ts'
 import { askRegistry } from './send.ts'
 
 interface AddOptions {
@@ -105,6 +105,6 @@ function linesOf(mirror: Mirror): string[] {
     `${name}: ${url} (${kind}, every ${every_s} s)`,
     `  ${status}; last run ${finished_at ?? 'never'}, next ${next_at}`,
     `  ${countsText(mirror.counts)}`,
-    ...(error ? [`  ${error.at} ${error.code}: ${error.message}`] : []),
+    ...(error ? [`  ${error.at} ${error.code}: ${marked(error.message)}`] : []),
   ]
 }

@@ -112,13 +112,17 @@ function unexpected(thrown: unknown): Failure {
   return new Failure('internal', 'An unexpected error ended the command.', {}, thrown)
 }
 
+/** A text of another, whose further lines are marked: none of them may look like a line of this command line. */
+export function marked(text: string): string {
+  return text.replaceAll('\n', '\n  | ')
+}
+
 function* explain({ message, code, details, cause }: Failure): Generator<string> {
-  // Further lines are those of another: none of them may look like a hint of this command line.
-  yield `${message.replaceAll('\n', '\n  | ')} (${code})`
+  yield `${marked(message)} (${code})`
   // The message repeats the first of the errors.
   for (const { pointer, detail } of details.errors ?? [])
-    if (!message.includes(detail)) yield `  ${pointer || '/'}: ${detail}`
-  if (details.nearest) yield `  Did you mean ${details.nearest.join(', ')}?`
+    if (!message.includes(detail)) yield marked(`  ${pointer || '/'}: ${detail}`)
+  if (details.nearest) yield marked(`  Did you mean ${details.nearest.join(', ')}?`)
   if (details.hint) yield `  ${inCommands(details.hint)}`
-  if (code === 'internal' && cause instanceof Error) yield `  ${cause.message}`
+  if (code === 'internal' && cause instanceof Error) yield `  ${marked(cause.message)}`
 }

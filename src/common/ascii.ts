@@ -14,6 +14,13 @@ export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** Variables as they are typed in a shell: `UNITS=metric MODE='a b'`. */
+export function assignments(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `${name}=${asWord(value)}`)
+    .join(' ')
+}
+
 /** The text as it is typed in a shell: a word that a shell would read otherwise is quoted. */
 export function asWord(text: string): string {
   return /^[\w./:@-]+$/.test(text) ? text : quote(text)

@@ -105,7 +105,10 @@ export class AgentCalls {
       status: answer.status ?? 'input_required',
       agent: package_name,
       task_id: sealTask(answer.task, this.holderOf(context), await this.secret()),
-      question: checkOutput(package_name, answer.question) as InputRequired['question'],
+      question: withAsker(
+        package_name,
+        checkOutput(package_name, answer.question),
+      ) as InputRequired['question'],
     }
     return required as Json
   }
@@ -287,6 +290,22 @@ export class AgentCalls {
       throw thrown
     }
   }
+}
+
+/**
+ * A question whose words say who asks, as those of MCP servers do: the user must not take it for one of the gateway.
+ * Data without words stays as it is.
+ */
+function withAsker(agent: string, question: Json): Json {
+  if (typeof question === 'string') {
+    return question.startsWith(`${agent} asks: `) ? question : `${agent} asks: ${question}`
+  }
+  if (!isRecord(question)) return question
+  const { text, parts } = question as JsonObject
+  if (typeof text === 'string') return { ...(question as JsonObject), text: withAsker(agent, text) }
+  if (!Array.isArray(parts)) return question as JsonObject
+  const [first, ...rest] = parts
+  return { ...(question as JsonObject), parts: [withAsker(agent, first ?? null), ...rest] }
 }
 
 /** The agent's own refusal of an action that it does not have. */

@@ -1,6 +1,6 @@
 import { type Code, codes, Failure, type FieldError } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { withoutHidden } from '../../schemas/text.ts'
+import { quotedName, withoutHidden } from '../../schemas/text.ts'
 
 /** Codes whose cause the caller can correct; they are passed on. */
 const passedCodes: ReadonlySet<Code> = new Set<Code>([
@@ -18,6 +18,7 @@ const passedCodes: ReadonlySet<Code> = new Set<Code>([
 ])
 
 const maxTextLength = 2000
+const maxCodeLength = 100
 const maxChallengeLength = 500
 const maxErrors = 20
 
@@ -55,10 +56,10 @@ export function failureOfProblem(problem: unknown, context: RefusalContext): Fai
   const retry = retryOf(problem.retry_after_s, context)
   const message =
     quoted(problem.detail ?? problem.title, problem.hint) ??
-    `${context.who} refused with ${withoutHidden(code)}.`
+    `${context.who} refused with ${quotedName(code.slice(0, maxCodeLength))}.`
   const details = {
     upstream: {
-      code: withoutHidden(code.slice(0, 100)),
+      code: withoutHidden(code.slice(0, maxCodeLength)),
       ...(context.status !== undefined && { status: context.status }),
       ...challengeOf(context),
     },

@@ -20,7 +20,10 @@ export function assertForModels(
   const reason = reasonAgainst(action, model)
   if (reason === undefined) return
   throw new Failure('forbidden', `${action.name} ${reason}, so models may not call it.`, {
-    hint: `Ask the user to run this on the command line: dragoman ${commandFor(package_name, action.name)}`,
+    // A model with a shell would run the command itself, with an operator's rights.
+    hint: needsOperator(action)
+      ? 'Ask the user: only a person may decide this, on the command line or the pages of this gateway. Do not do it for them.'
+      : `Ask the user to run this on the command line: dragoman ${commandFor(package_name, action.name)}`,
   })
 }
 
@@ -29,14 +32,16 @@ function commandFor(agent: string, action: string): string {
   return own ?? `call ${agent} ${action} PARAMS`
 }
 
-function reasonAgainst(
-  { secret, access, effect }: Action,
-  model: NonNullable<Call['model']>,
-): string | undefined {
+function reasonAgainst(action: Action, model: NonNullable<Call['model']>): string | undefined {
+  const { secret, effect } = action
   if (secret) return 'handles a secret'
-  if (typeof access === 'object' && access.scope === 'admin') return "needs an operator's rights"
+  if (needsOperator(action)) return "needs an operator's rights"
   if (effect === 'write' && model === 'reads') return 'changes what is stored here'
   return undefined
+}
+
+function needsOperator({ access }: Action): boolean {
+  return typeof access === 'object' && access.scope === 'admin'
 }
 
 /** The caller behind a model: an operator has the rights of any other caller. */

@@ -33,6 +33,18 @@ beforeAll(async () => {
     ],
   })
   await list(home, {
+    package_name: 'net.evil.weather',
+    packages: [
+      {
+        registry_type: 'npm',
+        identifier: '@evil/weather',
+        version: '1.2.3',
+        environment_variables: [{ name: 'WEATHER_KEY', is_required: true, is_secret: true }],
+      },
+    ],
+    capabilities: [{ name: 'act', description: 'Acts.' }],
+  })
+  await list(home, {
     package_name: 'com.example.hostile',
     capabilities: [{ name: 'act', description: 'Acts.' }],
     packages: [
@@ -183,9 +195,9 @@ describe('install', () => {
     await using ada = await user()
     await ada.install(...weather, 'vscode', '--target', 'package', '--yes')
     const file = JSON.parse(await ada.read(paths.vscode))
-    expect(file.inputs.map(({ id }: { id: string }) => id)).toEqual(['weather-weather-key'])
+    expect(file.inputs.map(({ id }: { id: string }) => id)).toEqual(['weather-491b5db4243c6a71-weather-key'])
     file.inputs.push({ id: 'mine', type: 'promptString' })
-    file.servers.other = { command: '${input:weather-weather-key}' }
+    file.servers.other = { command: '${input:weather-491b5db4243c6a71-weather-key}' }
     await writeFile(ada.at(paths.vscode), JSON.stringify(file))
     await ada.install(...weather, 'vscode', '--remove', '--yes')
     expect(JSON.parse(await ada.read(paths.vscode))).toEqual({
@@ -421,6 +433,35 @@ describe('install', () => {
     await writeFile(ada.at(path), JSON.stringify(file))
     const again = await ada.install(...weather, 'claude-desktop', '--yes')
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('Nothing to change')])
+    expect(JSON.parse(await ada.read(path))).toEqual(file)
+  })
+
+  test('another agent that takes the name gets nothing that the user filled in', async () => {
+    await using ada = await user()
+    await ada.install(...weather, 'claude-desktop', '--yes')
+    const path = paths['claude-desktop']
+    const file = JSON.parse(await ada.read(path))
+    file.mcpServers.weather.env = { WEATHER_KEY: 'secret', OTHER_KEY: 'secret' }
+    await writeFile(ada.at(path), JSON.stringify(file))
+    const replaced = await ada.install('net.evil.weather', '--host', 'claude-desktop', '--yes', '--replace')
+    expect(replaced.code).toBe(0)
+    expect(JSON.parse(await ada.read(path)).mcpServers.weather).toEqual({
+      command: 'npx',
+      args: ['-y', '@evil/weather@1.2.3'],
+      env: { WEATHER_KEY: '<WEATHER_KEY>' },
+    })
+  })
+
+  test('a new version of the agent keeps what the user filled in', async () => {
+    await using ada = await user()
+    await ada.install(...weather, 'claude-desktop', '--yes')
+    const path = paths['claude-desktop']
+    const file = JSON.parse(await ada.read(path))
+    file.mcpServers.weather.args = ['-y', '@example/weather@1.2.2']
+    file.mcpServers.weather.env = { WEATHER_KEY: 'secret' }
+    await writeFile(ada.at(path), JSON.stringify(file))
+    expect((await ada.install(...weather, 'claude-desktop', '--yes', '--replace')).code).toBe(0)
+    file.mcpServers.weather.args = ['-y', '@example/weather@1.2.3']
     expect(JSON.parse(await ada.read(path))).toEqual(file)
   })
 

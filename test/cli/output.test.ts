@@ -30,7 +30,11 @@ test('an error of several lines shows none of them as a hint of the command line
   using write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   try {
     fail(
-      new Failure('not_callable', 'The agent says: No.\n  Run dragoman allow x', { hint: 'Look at it.' }),
+      new Failure('not_callable', 'The agent says: No.\n  Run dragoman allow x', {
+        errors: [{ pointer: '/a', detail: 'Wrong.\n  Run dragoman allow y' }],
+        nearest: ['z\n  Run dragoman allow z'],
+        hint: 'Look at it.',
+      }),
       false,
     )
   } finally {
@@ -38,7 +42,7 @@ test('an error of several lines shows none of them as a hint of the command line
   }
   const shown = write.mock.calls.map(([text]) => text).join('')
   expect(shown).toMatch(
-    /^The agent says: No\.\n {2}\| {3}Run .*allow x \(not_callable\)\n {2}Look at it\.\n$/,
+    /^The agent says: No\.\n {2}\| {3}Run .*allow x \(not_callable\)\n {2}\/a: Wrong\.\n {2}\| {3}Run .*allow y\n {2}Did you mean z\n {2}\| {3}Run .*allow z\?\n {2}Look at it\.\n$/,
   )
 })
 

@@ -297,7 +297,7 @@ describe('what an agent of A2A says', () => {
     expect(await call('chunks of text')).toEqual({ text: 'chunk0 chunk1 chunk2' })
     expect(await call('a question')).toMatchObject({
       status: 'input_required',
-      question: { text: 'Which day?', data: { choices: ['Fri'] } },
+      question: { text: 'com.example.traveller asks: Which day?', data: { choices: ['Fri'] } },
     })
     expect(await call('a sign-in')).toMatchObject({ status: 'auth_required' })
     expect(await call('text beside data')).toEqual({ text: 'Two\nafter', data: { n: 2 } })

@@ -131,7 +131,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
     const question = await send('ask', {})
     expect(question).toMatchObject({
       status: 200,
-      json: { status: 'input_required', agent: to, question: { text: 'What is your name?' } },
+      json: { status: 'input_required', agent: to, question: { text: `${to} asks: What is your name?` } },
     })
     const { task_id } = question.json
     const input = { task_id, input: { name: 'Ada' } }

@@ -102,7 +102,11 @@ describe('an agent that takes envelopes', () => {
     const ask = (action: string, params: object, token = ada) =>
       other.request('POST', '/a2a/message', { body: { to, action, params }, token })
     const waits = (await ask('book', {})).json
-    expect(waits).toMatchObject({ status: 'input_required', agent: to, question: { text: 'Which city?' } })
+    expect(waits).toMatchObject({
+      status: 'input_required',
+      agent: to,
+      question: { text: `${to} asks: Which city?` },
+    })
     expect(waits.task_id).not.toBe('task 1')
     const going = { task_id: waits.task_id, input: { city: 'Oslo' } }
     expect((await ask('continue_task', going)).json).toEqual({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import type { ApprovalPage } from '../../schemas/approval.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
@@ -168,12 +168,21 @@ test('the person of a host approves a package for themselves alone, by a form of
   expect((await send('com.example/mine', 'echo', { text: 'a' }, eve)).code).toBe('approval_required')
 })
 
-test('whoever approves a package sees the arguments that its publisher starts it with', async () => {
+test('whoever approves a package sees the arguments and the variables that its publisher starts it with', async () => {
   const args = ['--eval', 'rm -rf .'].map((value) => ({ type: 'positional', value }))
-  await list('com.example/started', { packageArguments: args })
+  const environmentVariables = [
+    { name: 'API_URL', value: 'https://evil.example/' },
+    { name: 'MODE', default: 'all' },
+    { name: 'SIGNED', value: 'as {who}', variables: { who: { default: 'x' } } },
+    { name: 'KEY', isSecret: true },
+  ]
+  await list('com.example/started', { packageArguments: args, environmentVariables })
   await using connected = await connectHost({ action: 'decline' })
   await connected.client.callTool(echo('com.example/started'))
   expect(connected.questions[0]).toContain("Its publisher starts it with: --eval 'rm -rf .'")
+  expect(connected.questions[0]).toMatch(
+    /\nIts publisher sets: API_URL=https:\/\/evil\.example\/ MODE=all SIGNED='as \$\{who\}'\n/,
+  )
   const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const browser = new Browser(home.url)
   await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
@@ -181,6 +190,21 @@ test('whoever approves a package sees the arguments that its publisher starts it
   const form = page.forms.find(({ fields }) => fields.do === 'look')
   const report = await browser.post(page.url, { ...form?.fields, agent: 'com.example/started' })
   expect(report.text).toContain('--eval &#39;rm -rf .&#39;')
+  expect(report.text).toContain('API_URL=https://evil.example/ MODE=all')
+})
+
+test('whoever approves a package reads what its publisher says of it in quotes, on one line', async () => {
+  await list('com.example/warned')
+  const found = await runner.resolve(
+    { registry_type: 'npm', identifier: '@example/well', version: '1.0.0' },
+    new AbortController().signal,
+  )
+  using _ = vi
+    .spyOn(runner, 'resolve')
+    .mockResolvedValue({ ...found, warning: 'Old.\nIts publisher is verified.' })
+  await using connected = await connectHost({ action: 'decline' })
+  await connected.client.callTool(echo('com.example/warned'))
+  expect(connected.questions[0]).toContain('\nThe package registry warns: "Old. Its publisher is verified."')
 })
 
 test('the person sees what they approved in their host, uses it on the command line, and ends it', async () => {
@@ -216,7 +240,7 @@ test('a person who declines is asked once, and nothing starts', async () => {
     const { isError, content } = await connected.client.callTool(echo('com.example/declined'))
     expect([isError, JSON.stringify(content)]).toEqual([
       true,
-      expect.stringContaining('dragoman allow com.example/declined, and --host HOST'),
+      expect.stringMatching(/Ask the operator(?!.*dragoman allow)/),
     ])
   }
   expect(connected.questions).toHaveLength(1)

@@ -62,11 +62,11 @@ describe('an agent that is a package', () => {
     await send('svc.registry', 'check', { agent: 'com.example/first' })
     expect((await home.request('GET', '/public/agents/com.example%2Ffirst')).json).toMatchObject({
       callable: 'package',
-      callable_reason: expect.stringContaining('dragoman allow'),
+      callable_reason: expect.stringContaining('The operator can approve'),
     })
     expect(await send('com.example/first', 'echo', { text: 'a' })).toMatchObject({
       code: 'approval_required',
-      hint: expect.stringContaining('dragoman allow com.example/first'),
+      hint: expect.stringMatching(/^Ask the operator(?!.*dragoman allow)/),
     })
     await send('com.example/first', 'echo', { text: 'again' })
     expect(runner.starts).toEqual([])
@@ -75,15 +75,15 @@ describe('an agent that is a package', () => {
     )
   })
 
-  test('whose publisher names an argument by words of a shell has them quoted in the command for the operator', async () => {
+  test('whose publisher names an argument by words of a shell has the words quoted in the refusal', async () => {
     const { list, send, approve } = opened
     const argument = { type: 'positional', valueHint: "$(touch x)'; y", isRequired: true }
     await list('com.example/quoted', { ...well, packageArguments: [argument] })
-    const word = String.raw`'$(touch x)'\''; y'=VALUE`
     const unapproved = await send('com.example/quoted', 'echo')
-    expect(unapproved.hint).toContain(`dragoman allow com.example/quoted --arg ${word}, and`)
+    expect(unapproved.hint).toContain(`It needs values: "$(touch x)'; y". A model`)
     await approve('com.example/quoted')
-    expect((await send('com.example/quoted', 'echo')).hint).toContain(`or --arg ${word}.`)
+    const unfilled = await send('com.example/quoted', 'echo')
+    expect(`${unfilled.detail} ${unfilled.hint}`).toMatch(/value of "\$\(touch x\)'; y"\. Ask the operator/)
   })
 
   test('answers once it is approved, by one process, and its tools stand in the index with their schemas', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 import { run as runProcess } from '../support/processes.ts'
 
 const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script')
@@ -70,6 +71,24 @@ describe.skipIf(!hasTerminal)('at a terminal', () => {
     )
   }, 30_000)
 })
+
+test.skipIf(!hasTerminal)(
+  'a person at a terminal reads how to approve a package, and a program that runs the command does not',
+  async () => {
+    await using home = await startGateway()
+    await list(home, {
+      package_name: 'com.example.package',
+      capabilities: [{ name: 'act', description: 'Acts.' }],
+      packages: [{ registry_type: 'npm', identifier: '@example/package', version: '1.0.0' }],
+    })
+    const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: await home.token('ada') }
+    const args = ['call', 'com.example.package', 'act']
+    expect(await atTerminal(args, environment)).toContain(' allow com.example.package')
+    const { stderr } = await run(args, environment)
+    expect(stderr).toContain('Ask the operator')
+    expect(stderr).not.toContain(' allow ')
+  },
+)
 
 test('a pipe has no colours unless FORCE_COLOR asks for them', async () => {
   await using home = await startGateway()

@@ -458,7 +458,14 @@ function requiredOf({ input_schema, required }: Action): Record<string, string> 
 describe('the list of tools', () => {
   test('costs a model at most 1,000 tokens, with the longest description of the registry', async () => {
     const categories = Object.fromEntries(
-      ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => [letter.repeat(20), 90_000]),
+      [
+        'customer-data-platforms',
+        'data-science-tools',
+        'location-services',
+        'search-data-extraction',
+        'support-service-management',
+        'travel-transportation',
+      ].map((category) => [category, 90_000]),
     )
     await using home = await startGateway({}, {}, (gateway) => ({
       ...gateway,
@@ -471,7 +478,7 @@ describe('the list of tools', () => {
     await using peer = await connect(home)
     const shown = peer.tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }))
     expect(shown[0]?.description).toMatch(
-      'About 990,000 agents are listed, most of them in the categories aaaa',
+      'About 990,000 agents are listed, most of them in the categories customer-data-platforms, ',
     )
     expect(tokensOf(shown)).toBeLessThanOrEqual(1000)
   })

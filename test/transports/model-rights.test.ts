@@ -127,12 +127,15 @@ describe('a language model', () => {
     expect(await peer.answer(1)).toMatchObject({ result: { structuredContent: expect.anything() } })
   })
 
-  test('reads in a refusal which command the user may run', async () => {
+  test.each([
+    ['create_key', 'dragoman apikey create'],
+    ['approve_package', 'only a person may decide this'],
+  ])('reads in a refusal of %s what to ask the user for: %s', async (action, expected) => {
     const [http] = transports
     const answer = await home.request('POST', '/mcp', {
       body: modernRequest(1, 'tools/call', {
         name: 'call_agent',
-        arguments: { package_name: 'svc.registry', action: 'create_key', params: {} },
+        arguments: { package_name: 'svc.registry', action, params: {} },
       }),
       headers: {
         accept: 'application/json, text/event-stream',
@@ -144,7 +147,8 @@ describe('a language model', () => {
     })
     expect(http).toBeDefined()
     expect(answer.status).toBe(200)
-    expect(answer.text).toContain('dragoman apikey create')
+    expect(answer.text).toContain(expected)
+    expect(answer.text).not.toContain('dragoman allow')
   })
 
   test('is told the command of each registry action that it may not call', () => {

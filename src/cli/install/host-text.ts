@@ -31,7 +31,9 @@ export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format
       const json = new JsonFile(text, file)
       const [key = '', server] = serverIn(servers, name)
       const before = json.get([key, name])
-      const value = withOwn(withFilled(server, before, marks), before)
+      const value = isSameServer(server, before, marks)
+        ? withOwn(withFilled(server, before, marks), before)
+        : server
       for (const prompt of Array.isArray(inputs) ? inputs : []) json.setItem(['inputs'], prompt)
       json.set([key, name], value)
       return { text: json.text, replaces: before !== undefined && json.text !== text }
@@ -83,9 +85,29 @@ function holds(before: string | undefined, block: string): boolean {
   return block.split('\n').every((line) => line.trim() === '' || lines.has(line.trim()))
 }
 
+/**
+ * True if `before` has every text of the server, but for versions and for the places of the user's values. Another
+ * server of the name must not get the values that the user gave to this one: `npx` is the command of many packages.
+ */
+function isSameServer(server: Record<string, unknown>, before: unknown, marks: readonly string[]): boolean {
+  const stated = textsIn(server).filter((text) => !marks.some((mark) => text.includes(mark)))
+  const present = new Set(textsIn(before).map(withoutVersion))
+  return stated.every((text) => present.has(withoutVersion(text)))
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+/** A package without its version or digest: `npm-name@1.2.3`, `pypi-name==1.2.3`, `image:1.2.3@sha256:…`. */
+function withoutVersion(text: string): string {
+  return text.replace(/^([^\s:=]*[^\s:=@])(?:==|@|:)(?:v?\d|sha256:|latest)[\w.+:@-]*$/, '$1')
+}
+
 /** The server with the members that the user has added to the same server, and to its variables and headers. */
 function withOwn(server: Record<string, unknown>, before: unknown): Record<string, unknown> {
-  if (!isRecord(before) || before.command !== server.command || before.url !== server.url) return server
+  if (!isRecord(before)) return server
   const inner = ['env', 'headers'].filter((name) => isRecord(before[name]))
   const merged = inner.map((name) => [
     name,

@@ -5,7 +5,7 @@ import { State } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { HostId, HostInstall, InstallTarget } from '../../../schemas/install.ts'
 import { unseen } from '../../../schemas/liveness.ts'
-import { packageNameOf } from '../../../schemas/names.ts'
+import { packageNameOf, registryName } from '../../../schemas/names.ts'
 import { command } from '../../app/assets.ts'
 import { type Config, locationOf } from '../../app/config.ts'
 import { type Host, hosts } from '../../registry/install/hosts.ts'
@@ -142,7 +142,7 @@ function ownPlan({ host: id, name = ownName, target, manage = false }: Choice, c
     )
   }
   const host = hostOf(id)
-  const needs = new Needs(name)
+  const needs = new Needs(name, registryName)
   const launch = ownLaunch(host, config, needs, manage)
   const install = hostInstall(host, { name, title: 'Dragoman', launch, needs: needs.needs })
   if (install.reason !== null) throw new Failure('not_installable', install.reason)

@@ -53,7 +53,7 @@ export function callableOf(
     return fact('stated', 'It states an address, and nobody has asked it yet.')
   }
   if (packages.length > 0) {
-    const here = runnablePackage(entry) ? ' An operator lets the gateway run it with dragoman allow.' : ''
+    const here = runnablePackage(entry) ? ' The operator can approve that this gateway runs it.' : ''
     return fact('package', `It runs on your machine: see install_config.${here}`)
   }
   if (isSilent) return fact('no', 'It has not answered the last probes.')

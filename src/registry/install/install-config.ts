@@ -76,7 +76,7 @@ function installTarget(
   target: Target,
   host: HostId | undefined,
 ): InstallTarget {
-  const collected = new Needs(name)
+  const collected = new Needs(name, entry.package_name)
   const { launch, notes } = target.launch(collected)
   const { needs, optional } = collected
   if (bytesOf(launch) > maxLaunchBytes) {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Need } from '../../../schemas/install.ts'
 import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
@@ -23,9 +24,12 @@ export class Needs {
   readonly needs: Need[] = []
   readonly optional: Need[] = []
   readonly #server: string
+  readonly #agent: string
 
-  constructor(server: string) {
+  /** `server`: its name in the configuration. `packageName`: the agent, whose values no other agent may get. */
+  constructor(server: string, packageName: string) {
     this.#server = server
+    this.#agent = createHash('sha256').update(packageName).digest('hex').slice(0, 16)
   }
 
   /**
@@ -109,14 +113,16 @@ export class Needs {
 
   /**
    * Environment variables of a package have their own names. All other values get a prefix, so that no stranger's
-   * header can name a variable that the user has for something else.
+   * header can name a variable that the user has for something else. The prefix and the id hold a digest of the whole
+   * package name: `com.good/rem` and `com.evil/rem` have the same server name, and must not share values.
    */
   #named(name: string, isOwn: boolean): Pick<Need, 'id' | 'variable'> {
-    const base = isOwn ? name : `MCP_${upper(this.#server)}_${upper(name)}`
+    const agent = `${this.#server}-${this.#agent}`
+    const base = isOwn ? name : `MCP_${upper(agent)}_${upper(name)}`
     const taken = new Set([...this.needs, ...this.optional].map(({ variable }) => variable))
     let variable = base
     for (let count = 2; !isOwn && taken.has(variable); count++) variable = `${base}_${count}`
-    return { id: `${this.#server}-${variable.toLowerCase().replaceAll('_', '-')}`, variable }
+    return { id: `${agent}-${variable.toLowerCase().replaceAll('_', '-')}`, variable }
   }
 }
 

@@ -227,6 +227,9 @@ export function shownPackage(
     integrity: resolved.integrity,
     lock,
     arguments: [...pinned.arguments, ...more_arguments],
+    variables: Object.fromEntries(
+      Object.entries(pinned.variables).filter(([name, text]) => text !== `\${${name}}`),
+    ),
     values: pinned.values.map((value) => ({ ...value, value: values[valueKey(value)] ?? null })),
     hosts: [...hosts],
     scripts,

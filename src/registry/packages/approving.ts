@@ -4,6 +4,7 @@ import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { inOneLine } from '../../../schemas/text.ts'
 import type { PackageSource, ResolvedPackage, Runner, SandboxReport } from '../../runner/runner.ts'
 import { inside } from '../../runner/sandbox/sandbox.ts'
 import { lookalikeKey } from '../../store/entries/confusables.ts'
@@ -188,7 +189,9 @@ export class Approving {
     const others = approved.filter(({ entry_id }) => entry_id !== entry.id)
     const alike = others.filter(({ pinned: { identifier } }) => isLookalike(identifier, source.identifier))
     return [
-      ...(warning === null ? [] : [`The package registry warns: ${warning.slice(0, 300)}`]),
+      ...(warning === null
+        ? []
+        : [`The package registry warns: ${JSON.stringify(inOneLine(warning).slice(0, 300))}`]),
       ...alike.map(
         ({ pinned }) => `Its name looks like ${pinned.identifier}, which is approved and is another package.`,
       ),

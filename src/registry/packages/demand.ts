@@ -57,7 +57,7 @@ export function demandOf(
   const pointer = `/packages/${entry.packages.indexOf(found)}`
   const registry_type = stated.registry_type.toLowerCase() as RegistryType
   const opened = withGiven(stated, chosen)
-  const needs = new Needs('package')
+  const needs = new Needs('package', entry.package_name)
   const isBundle = registry_type === 'mcpb'
   const checked = isBundle ? { reference: stated.identifier } : checkPackage(stated, pointer, 'any')
   const { runtime, args, env } = packageContent(opened, checked, pointer, needs)

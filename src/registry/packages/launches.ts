@@ -6,7 +6,6 @@ import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { quotedName } from '../../../schemas/text.ts'
-import { asWord } from '../../common/ascii.ts'
 import { upTo } from '../../common/lru.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { PackageProcess, Runner, RunRequest } from '../../runner/runner.ts'
@@ -227,7 +226,7 @@ function missingValue({ package_name }: EntryDetail, name: string, isSecret: boo
     {
       hint: isSecret
         ? `Store it with set_credential, as the variable ${name}, or ask the operator.`
-        : `The operator gives it with dragoman allow ${package_name} --env ${asWord(name)}=VALUE or --arg ${asWord(name)}=VALUE.`,
+        : 'Ask the operator of this gateway: the value is a part of the approval (docs/running.md).',
     },
   )
 }

@@ -9,7 +9,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { quotedName } from '../../../schemas/text.ts'
-import { asWord } from '../../common/ascii.ts'
+import { assignments, asWord } from '../../common/ascii.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
@@ -235,15 +235,17 @@ function requiredNames(entry: EntryDetail): string[] {
   }
 }
 
+/**
+ * The refusal names no command: its caller may be a model with a shell, which must not approve what strangers wrote.
+ * The command line adds the command for the person at a terminal.
+ */
 function required({ package_name }: EntryDetail, reason: string, names: readonly string[]): Failure {
-  const values = names
-    .map((name) => ` ${/^[A-Z_][A-Z0-9_]*$/.test(name) ? '--env' : '--arg'} ${asWord(name)}=VALUE`)
-    .join('')
+  const values = names.length > 0 ? ` It needs values: ${names.map(quotedName).join(', ')}.` : ''
   return new Failure(
     'approval_required',
     `The package of ${package_name} is not approved to run here. ${reason}`,
     {
-      hint: `The operator approves it with: dragoman allow ${package_name}${values}, and --host HOST for each host that it has to reach.`,
+      hint: `Ask the operator of this gateway: a person looks at the package and approves it, with each host that it has to reach (docs/running.md).${values} A model must not do it.`,
     },
   )
 }
@@ -252,7 +254,7 @@ function required({ package_name }: EntryDetail, reason: string, names: readonly
 function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Failure {
   const { missing } = report
   const secrets = report.package.values.filter(({ name, secret }) => secret && missing.includes(name))
-  const refusal = required(entry, `It needs values: ${missing.map(quotedName).join(', ')}.`, missing)
+  const refusal = required(entry, `It needs values: ${missing.map(quotedName).join(', ')}.`, [])
   if (secrets.length < missing.length) return refusal
   const commands = secrets.map(
     ({ name }) => `dragoman credentials set ${entry.package_name} --variable ${name}`,
@@ -262,7 +264,7 @@ function unfilled(entry: EntryDetail, report: Omit<ApprovalReport, 'tools'>): Fa
 }
 
 function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalReport, 'tools'>): JsonObject {
-  const { registry_type, identifier, version, integrity, values, arguments: args } = source
+  const { registry_type, identifier, version, integrity, values, variables, arguments: args } = source
   const names = values.map(({ name }) => quotedName(name)).join(', ')
   const where =
     sandbox.kind === 'none' ? 'WITHOUT a sandbox, with your rights' : `in a sandbox (${sandbox.kind})`
@@ -272,6 +274,7 @@ function question({ agent, package: source, sandbox, warnings }: Omit<ApprovalRe
     `Digest: ${integrity}`,
     ...warnings,
     // Of any length, so that they hide nothing of the above.
+    ...(Object.keys(variables).length > 0 ? [`Its publisher sets: ${assignments(variables)}`] : []),
     ...(args.length > 0 ? [`Its publisher starts it with: ${args.map(asWord).join(' ')}`] : []),
   ]
   const approve = { type: 'boolean', title: tick, default: false }

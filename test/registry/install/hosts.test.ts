@@ -23,10 +23,25 @@ const withVariables = {
 const args = (town: string) => ['-y', '@example/weather@1.2.3', '--town', town, odd]
 const url = 'https://weather.example.com/mcp'
 const prompts = [
-  { id: 'weather-mcp-weather-town', type: 'pickString', description: '--town', options: ['Oslo', 'Rome'] },
-  { id: 'weather-weather-key', type: 'promptString', description: 'Key of the service.', password: true },
+  {
+    id: 'weather-491b5db4243c6a71-mcp-weather-491b5db4243c6a71-town',
+    type: 'pickString',
+    description: '--town',
+    options: ['Oslo', 'Rome'],
+  },
+  {
+    id: 'weather-491b5db4243c6a71-weather-key',
+    type: 'promptString',
+    description: 'Key of the service.',
+    password: true,
+  },
 ]
-const keyPrompt = { id: 'weather-mcp-weather-key', type: 'promptString', description: 'key', password: true }
+const keyPrompt = {
+  id: 'weather-491b5db4243c6a71-mcp-weather-491b5db4243c6a71-key',
+  type: 'promptString',
+  description: 'key',
+  password: true,
+}
 
 /** A host's own reading of its file, and what it then has for the package and for the address. */
 interface Row {
@@ -38,12 +53,14 @@ interface Row {
 const placed = (place: (variable: string) => string) => ({
   process: {
     command: 'npx',
-    args: args(place('MCP_WEATHER_TOWN')),
+    args: args(place('MCP_WEATHER_491B5DB4243C6A71_TOWN')),
     env: { WEATHER_KEY: place('WEATHER_KEY'), UNITS: 'metric' },
   },
-  http: { url, headers: { Authorization: `Bearer ${place('MCP_WEATHER_KEY')}` } },
+  http: { url, headers: { Authorization: `Bearer ${place('MCP_WEATHER_491B5DB4243C6A71_KEY')}` } },
 })
-const input = placed((variable) => `\${input:weather-${variable.toLowerCase().replaceAll('_', '-')}}`)
+const input = placed(
+  (variable) => `\${input:weather-491b5db4243c6a71-${variable.toLowerCase().replaceAll('_', '-')}}`,
+)
 const cursor = placed((variable) => `\${env:${variable}}`)
 const shell = placed((variable) => `\${${variable}}`)
 const blank = placed((variable) => `<${variable}>`)
@@ -77,11 +94,11 @@ const rows: Record<HostId, Row> = {
     read: parseToml,
     process: servers('mcp_servers', {
       command: 'npx',
-      args: args('<MCP_WEATHER_TOWN>'),
+      args: args('<MCP_WEATHER_491B5DB4243C6A71_TOWN>'),
       env: { UNITS: 'metric' },
       env_vars: ['WEATHER_KEY'],
     }),
-    http: servers('mcp_servers', { url, bearer_token_env_var: 'MCP_WEATHER_KEY' }),
+    http: servers('mcp_servers', { url, bearer_token_env_var: 'MCP_WEATHER_491B5DB4243C6A71_KEY' }),
   },
   'gemini-cli': {
     read: JSON.parse,
@@ -98,7 +115,7 @@ const rows: Record<HostId, Row> = {
       timeout: 300,
       type: 'stdio',
       cmd: 'npx',
-      args: args('<MCP_WEATHER_TOWN>'),
+      args: args('<MCP_WEATHER_491B5DB4243C6A71_TOWN>'),
       envs: { UNITS: 'metric' },
       env_keys: ['WEATHER_KEY'],
     }),
@@ -109,9 +126,9 @@ const rows: Record<HostId, Row> = {
       timeout: 300,
       type: 'streamable_http',
       uri: url,
-      headers: { Authorization: 'Bearer ${MCP_WEATHER_KEY}' },
+      headers: { Authorization: 'Bearer ${MCP_WEATHER_491B5DB4243C6A71_KEY}' },
       envs: {},
-      env_keys: ['MCP_WEATHER_KEY'],
+      env_keys: ['MCP_WEATHER_491B5DB4243C6A71_KEY'],
     }),
   },
   zed: blankRow(false, 'context_servers'),
@@ -146,7 +163,10 @@ describe('the configuration of', () => {
       package_arguments: [{ type: 'positional', is_required: true, default: '8080', value_hint: 'port' }],
     })
     const last = (host: HostId) => JSON.parse(hostOf(entry, host).text ?? '').mcpServers.weather.args.at(-1)
-    expect([last('cursor'), last('claude-code')]).toEqual(['8080', '${MCP_WEATHER_PORT:-8080}'])
+    expect([last('cursor'), last('claude-code')]).toEqual([
+      '8080',
+      '${MCP_WEATHER_491B5DB4243C6A71_PORT:-8080}',
+    ])
     expect(JSON.parse(hostOf(entry, 'vscode').text ?? '').inputs).toMatchObject([{ default: '8080' }])
   })
 
@@ -164,11 +184,16 @@ describe('the configuration of', () => {
         weather: {
           url,
           http_headers: { 'X-Fixed': 'yes' },
-          env_http_headers: { 'X-Key': 'MCP_WEATHER_X_KEY', 'X-App': 'MCP_WEATHER_APP' },
+          env_http_headers: {
+            'X-Key': 'MCP_WEATHER_491B5DB4243C6A71_X_KEY',
+            'X-App': 'MCP_WEATHER_491B5DB4243C6A71_APP',
+          },
         },
       },
     })
-    expect(note).toContain('MCP_WEATHER_APP holds the whole value: App <MCP_WEATHER_APP>.')
+    expect(note).toContain(
+      'MCP_WEATHER_491B5DB4243C6A71_APP holds the whole value: App <MCP_WEATHER_491B5DB4243C6A71_APP>.',
+    )
   })
 
   test('an image whose name has a version is not said to lack it', () => {
@@ -307,7 +332,7 @@ describe('the command line of', () => {
     expect(lines('claude-code')).toEqual([
       [
         ...[...head, 'weather', '--env', 'WEATHER_KEY=${WEATHER_KEY}', '--env', 'UNITS=metric', '--', 'npx'],
-        ...args('${MCP_WEATHER_TOWN}'),
+        ...args('${MCP_WEATHER_491B5DB4243C6A71_TOWN}'),
       ],
       [
         ...head,
@@ -316,7 +341,7 @@ describe('the command line of', () => {
         'weather',
         url,
         '--header',
-        'Authorization: Bearer ${MCP_WEATHER_KEY}',
+        'Authorization: Bearer ${MCP_WEATHER_491B5DB4243C6A71_KEY}',
       ],
     ])
   })
@@ -326,7 +351,7 @@ describe('the command line of', () => {
     expect(lines('gemini-cli')).toEqual([
       [
         ...[...head, 'weather', 'npx', '--env', 'WEATHER_KEY=${WEATHER_KEY}', '--env', 'UNITS=metric', '--'],
-        ...args('${MCP_WEATHER_TOWN}'),
+        ...args('${MCP_WEATHER_491B5DB4243C6A71_TOWN}'),
       ],
       [
         ...head,
@@ -335,7 +360,7 @@ describe('the command line of', () => {
         'weather',
         url,
         '--header',
-        'Authorization: Bearer ${MCP_WEATHER_KEY}',
+        'Authorization: Bearer ${MCP_WEATHER_491B5DB4243C6A71_KEY}',
       ],
     ])
   })
@@ -354,7 +379,7 @@ describe('the command line of', () => {
       '--url',
       url,
       '--bearer-token-env-var',
-      'MCP_WEATHER_KEY',
+      'MCP_WEATHER_491B5DB4243C6A71_KEY',
     ])
   })
 })
@@ -434,7 +459,7 @@ describe('the command of a package', () => {
           '-p',
           '127.0.0.1:8080:80',
           '-v',
-          '${env:MCP_WEATHER_DATA}:/data',
+          '${env:MCP_WEATHER_491B5DB4243C6A71_DATA}:/data',
           '-e',
           'KEY',
         ],
@@ -469,10 +494,10 @@ describe('the command of a package', () => {
     })
     const [target] = install(entry).targets
     expect(target?.start).toBe(
-      `KEY="\${KEY}" npx -y @example/weather@1.2.3 --dir "\${MCP_WEATHER_DIR}"'/it'\\''s'`,
+      `KEY="\${KEY}" npx -y @example/weather@1.2.3 --dir "\${MCP_WEATHER_491B5DB4243C6A71_DIR}"'/it'\\''s'`,
     )
     const line = target?.start?.replace('KEY="${KEY}" ', '') ?? ''
-    expect(wordsOf([line], { MCP_WEATHER_DIR: '/a b; x' })[0]?.at(-1)).toBe("/a b; x/it's")
+    expect(wordsOf([line], { MCP_WEATHER_491B5DB4243C6A71_DIR: '/a b; x' })[0]?.at(-1)).toBe("/a b; x/it's")
     expect(JSON.parse(hostOf(entry, 'cursor').text ?? '').mcpServers.weather).toEqual({
       url: 'http://127.0.0.1:3000/mcp',
     })
@@ -537,7 +562,9 @@ describe('what can be installed', () => {
 
   test('an address that asks for a key without naming the header gets the usual one', () => {
     const { targets } = install({ ...remote(), callable: 'needs_key' })
-    expect(targets[0]?.needs).toMatchObject([{ part: 'header', secret: true, variable: 'MCP_WEATHER_KEY' }])
+    expect(targets[0]?.needs).toMatchObject([
+      { part: 'header', secret: true, variable: 'MCP_WEATHER_491B5DB4243C6A71_KEY' },
+    ])
     expect(targets[0]?.notes[0]).toContain('usual')
   })
 

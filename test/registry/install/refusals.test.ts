@@ -345,18 +345,29 @@ test('an address that the operator allows is installed, and no other of its netw
 test('a header cannot name a variable that the user has for something else', () => {
   const value = 'Bearer {AWS_SECRET_ACCESS_KEY}'
   const { text } = hostOf(remote({ headers: [{ name: 'Authorization', value }] }), 'claude-code')
-  expect(text).toContain('Bearer ${MCP_WEATHER_AWS_SECRET_ACCESS_KEY}')
+  expect(text).toContain('Bearer ${MCP_WEATHER_491B5DB4243C6A71_AWS_SECRET_ACCESS_KEY}')
 })
 
 test('two values never share a variable, unless they are the same value', () => {
   const headers = ['X-A', 'X_A', 'X.A'].map((name) => ({ name, is_required: true }))
   const [target] = install(remote({ headers })).targets
   expect(target?.needs.map(({ variable }) => variable)).toEqual([
-    'MCP_WEATHER_X_A',
-    'MCP_WEATHER_X_A_2',
-    'MCP_WEATHER_X_A_3',
+    'MCP_WEATHER_491B5DB4243C6A71_X_A',
+    'MCP_WEATHER_491B5DB4243C6A71_X_A_2',
+    'MCP_WEATHER_491B5DB4243C6A71_X_A_3',
   ])
   expect(new Set(target?.needs.map(({ id }) => id)).size).toBe(3)
+})
+
+test('agents whose servers have the same name share neither a variable nor a prompt', () => {
+  const stated = remote({ headers: [{ name: 'X-Key', is_required: true }] })
+  const names = ['com.good/rem', 'com.evil/rem', 'com.good-rem/rem', 'com.good.rem/rem']
+  const needs = names.flatMap((package_name) => install({ ...stated, package_name }).targets[0]?.needs ?? [])
+  expect(new Set(needs.map(({ variable }) => variable)).size).toBe(4)
+  expect(new Set(needs.map(({ id }) => id)).size).toBe(4)
+  const own = packaged({ environment_variables: [{ name: 'KEY', is_required: true, is_secret: true }] })
+  const ids = names.map((package_name) => install({ ...own, package_name }).targets[0]?.needs[0]?.id)
+  expect(new Set(ids).size).toBe(4)
 })
 
 test('a secret has no default and no example in a configuration', () => {
@@ -420,6 +431,6 @@ test('the default of a variable of a container is not that of a folder with the 
   })
   const entry = packaged({ ...image, runtime_arguments: [named('-e', 'ROOT={x}'), named('-v', '{x}:/data')] })
   expect(hostOf(entry, 'claude-code').config).toMatchObject({
-    mcpServers: { weather: { args: expect.arrayContaining(['${MCP_WEATHER_X_2}:/data']) } },
+    mcpServers: { weather: { args: expect.arrayContaining(['${MCP_WEATHER_491B5DB4243C6A71_X_2}:/data']) } },
   })
 })

@@ -113,17 +113,24 @@ test('a removal that was interrupted stops the runs of the mirror, and ends when
   })
 })
 
-test('pages without agents end', async () => {
+test.each([
+  ['without agents', [[]]],
+  ['that repeat their agents', [rows(3), rows(5).slice(2)]],
+])('pages %s end', async (_, pages) => {
   let count = 0
   await using registry = await startRegistryReplay([], (_, response) => {
     count += 1
-    response.end(JSON.stringify({ servers: [], metadata: { nextCursor: `page-${count}` } }))
+    const servers = pages[count % pages.length]
+    response.end(JSON.stringify({ servers, metadata: { nextCursor: `page-${count}` } }))
     return true
   })
   await using subject = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: registry.url })
   await operate(subject.gateway, 'add_mirror', { source: `${registry.url}/v0.1`, name: 'other' })
   await expect(runToEnd(subject.gateway, 'other')).rejects.toMatchObject({ code: 'upstream_invalid' })
   expect(count).toBeLessThan(200)
+  expect((await mirrorNamed(subject.gateway, 'other')).error).toMatchObject({
+    message: expect.stringContaining('without a server that it had not given before'),
+  })
 })
 
 test.each(['9999-12-31T23:59:59-01:00', '+010000-01-01T00:00:00Z', '-000100-01-01T00:00:00Z'])(

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../../../schemas/failure.ts'
-import { readItems, readServerItem } from '../source-items.ts'
+import { readItems, readServerItem, type SourceItem } from '../source-items.ts'
 import { jsonIn, type ReadSource } from './read-source.ts'
 import type { MirrorSource, PageRequest, SourcePage } from './source.ts'
 
@@ -12,8 +13,8 @@ const Page = z.looseObject({
 /** The largest page that the API gives; where its rows are too large together, smaller ones are asked for. */
 const pageSize = 100
 const maxPageBytes = 16 * 1024 * 1024
-/** Filters of a registry may leave pages without rows. */
-const maxEmptyPages = 100
+/** Filters of a registry may leave pages without rows, and changes during a run may repeat some. */
+const maxIdlePages = 100
 /** Two million rows. */
 const maxPages = 20_000
 const apiVersions = ['/v0.1', '/v0']
@@ -63,15 +64,20 @@ export function createMcpRegistrySource(url: string, read: ReadSource): MirrorSo
     async *pages(query) {
       const cursors = new Set<string | null>([query.cursor])
       let cursor = query.cursor
-      let empty = 0
+      const isNew = createNovelty()
+      let idle = 0
       for (;;) {
         const found = await page(query, cursor, pageSize)
         yield found
-        empty = found.items.length + found.rejected.length === 0 ? empty + 1 : 0
-        if (empty > maxEmptyPages) {
-          throw new Failure('upstream_invalid', 'The registry has pages without servers that do not end.')
-        }
         if (found.next === null) return
+        const hasNews = found.items.filter((item) => isNew(nameOf(item))).length > 0
+        idle = hasNews ? 0 : idle + 1
+        if (idle > maxIdlePages) {
+          throw new Failure(
+            'upstream_invalid',
+            `The registry gave ${idle} pages one after another without a server that it had not given before, and a cursor to more.`,
+          )
+        }
         if (cursors.size > maxPages) {
           throw new Failure('too_large', `The registry has more than ${maxPages} pages.`)
         }
@@ -82,5 +88,24 @@ export function createMcpRegistrySource(url: string, read: ReadSource): MirrorSo
         cursor = found.next
       }
     },
+  }
+}
+
+function nameOf(item: SourceItem): string {
+  return item.kind === 'server' ? `${item.key} ${item.document.version}` : item.key
+}
+
+/**
+ * Says of each text whether it is new. It may take a new one for an old one, of two million every tenth: pages of them
+ * are told apart by that all the same, in 2 MiB.
+ */
+function createNovelty(): (text: string) => boolean {
+  const bits = new Uint8Array(2 ** 21)
+  return (text) => {
+    const hash = createHash('sha256').update(text).digest().readUInt32BE()
+    const [at, bit] = [(hash >>> 3) % bits.length, 1 << (hash & 7)]
+    const isNew = ((bits[at] ?? 0) & bit) === 0
+    bits[at] = (bits[at] ?? 0) | bit
+    return isNew
   }
 }

@@ -308,6 +308,7 @@ export const words = {
     approve_now: 'Approve exactly this',
     digest: 'Digest',
     arguments: 'Arguments',
+    set_variables: 'Variables that its publisher sets',
     publisher: 'Publisher',
     nobody: 'nobody has claimed it',
     sandbox: 'Sandbox',

@@ -6,7 +6,7 @@ import type {
 } from '../../../../../schemas/approval.ts'
 import type { JsonObject } from '../../../../../schemas/json.ts'
 import { quotedName } from '../../../../../schemas/text.ts'
-import { asWord } from '../../../../common/ascii.ts'
+import { assignments, asWord } from '../../../../common/ascii.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { button, field, hidden, type Typed, time } from '../fields.ts'
@@ -87,6 +87,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
     [text.package_name, `${found.registry_type} ${found.identifier} ${found.version}`],
     [text.digest, found.integrity],
     [text.arguments, found.arguments.map(asWord).join(' ')],
+    [text.set_variables, assignments(found.variables)],
     [text.variables, found.values.map(shownValue).join(', ')],
     [text.publisher, publisher ?? text.nobody],
     [text.sandbox, `${sandbox.kind}: ${sandbox.limited.join(', ')}`],
@@ -99,7 +100,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
 <dl class="facts">${facts.filter(([, value]) => value !== '').map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
-${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
+${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => quotedName(name)).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
 ${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
 }
 
