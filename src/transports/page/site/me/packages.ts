@@ -9,7 +9,7 @@ import { quotedName } from '../../../../../schemas/text.ts'
 import { asWord } from '../../../../common/ascii.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { button, field, hidden, type Typed, time } from '../fields.ts'
+import { button, field, onceFields, type Typed, time } from '../fields.ts'
 import { pageOf, readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -71,7 +71,7 @@ ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => ro
 ${(cursor || next_cursor !== null) && html`<p class="pages">${cursor && html`<a class="button" href="${path}">${words.first}</a> `}${next_cursor !== null && html`<a class="button" rel="next" href="${path}?cursor=${encodeURIComponent(next_cursor)}">${words.next}</a>`}</p>`}
 ${report && reportOf(visit, typed, report, isDryRun)}
 <h2 class="title">${text.approve}</h2>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'look' })}<div class="fields">
+<form method="post" action="${path}">${onceFields(visit, { do: 'look' })}<div class="fields">
 ${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}
 ${field({ name: 'version', label: words.version, hint: text.package_version_hint }, typed)}
 ${field({ name: 'hosts', label: text.hosts, hint: text.hosts_hint }, typed)}
@@ -100,7 +100,7 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
 ${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
-${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+${isDryRun && html`<form method="post" action="${path}">${onceFields(visit, { do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
