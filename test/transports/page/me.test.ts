@@ -64,6 +64,21 @@ test('whoever is not signed in signs in first, and comes back to the same page',
   expect(back.headers.get('cache-control')).toBe('private, no-store')
 })
 
+test('every page of the sign-in leads back to the site, and to the page that did not need it', async () => {
+  const browser = new Browser(home.url)
+  const from = (page: string) => browser.open(`${home.url}/sign-in?then=${encodeURIComponent(page)}`)
+  expect((await from('/agent/svc.utility.reader')).links).toEqual(
+    expect.arrayContaining(['/', '/agent/svc.utility.reader']),
+  )
+  const member = await from('/me/keys')
+  expect(member.text).toContain('<a href="/">Go back without signing in</a>')
+  const account = await signIn(browser, member).then(() => browser.open(`${home.url}/sign-in`))
+  expect(account.links).toContain('/')
+  const signedOut = await browser.submit(account)
+  expect(signedOut.links).toEqual(expect.arrayContaining(['/', '/sign-in']))
+  expect((await browser.open(`${home.url}/sign-in/nobody`)).links).toContain('/')
+})
+
 test('an owner sees the agent as readers will, comes back from there, and reads what readers reported', async () => {
   const package_name = 'com.lea-tides.tables'
   const managed = `${home.url}/me/agents/${package_name}`
