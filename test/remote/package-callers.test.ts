@@ -44,7 +44,7 @@ async function send(to: string, action: string, params: object, by = token) {
 }
 
 const runner = createTestRunner({ '@example/well': ['1.0.0'] })
-const home = await startGateway({}, { runner })
+const home = await startGateway({}, { runner, question_wait_ms: 1000 })
 const token = await home.token('ada')
 const admin = await home.token('root', { scopes: ['admin'] })
 await list(approved)
@@ -314,7 +314,24 @@ test('a call that ends during the installation leaves it to the next call, which
   expect(runner.installs.slice(installed)).toEqual(['@example/well 1.0.0'])
 })
 
-test('a question without an answer keeps no other call waiting', async () => {
+test('two calls at once ask their person one question', async () => {
+  await list('com.example/twice')
+  const [shown, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()]
+  await using connected = await connectHost(() => {
+    shown.resolve()
+    return answered.promise
+  })
+  const first = connected.client.callTool(echo('com.example/twice'))
+  await shown.promise
+  const second = connected.client.callTool(echo('com.example/twice'), {
+    onprogress: () => answered.resolve(accept({ approve: true })),
+  })
+  for (const { content } of await Promise.all([first, second]))
+    expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+  expect(connected.questions).toHaveLength(1)
+})
+
+test('a question without an answer keeps no other call waiting for long', async () => {
   await list('com.example/left')
   const shown = Promise.withResolvers<void>()
   const answers = [accept({ approve: true }), new Promise<object>(() => {})]
