@@ -223,6 +223,36 @@ test('a person who declines is asked once, and nothing starts', async () => {
   expect(runner.starts).toHaveLength(starts)
 })
 
+test('the page asks for the values that a package requires, and starts it with them', async () => {
+  await list('com.example/needy', {
+    environmentVariables: [
+      { name: 'REGION', isRequired: true },
+      { name: 'API_KEY', isRequired: true, isSecret: true },
+    ],
+    packageArguments: [{ type: 'positional', valueHint: 'folder', isRequired: true }],
+  })
+  const browser = new Browser(home.url)
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const page = await browser.open(`${home.url}/me/packages?agent=com.example/needy`)
+  const look = page.forms.find(({ fields }) => fields.do === 'look')
+  const shown = await browser.submit(page, {}, look)
+  const approve = shown.forms.find(({ fields }) => fields.do === 'approve')
+  expect(Object.keys(approve?.fields ?? {})).toEqual(
+    expect.arrayContaining(['environment.REGION', 'environment.API_KEY', 'argument.folder']),
+  )
+  const values = {
+    'environment.REGION': 'eu',
+    'environment.API_KEY': 'hidden-key',
+    'argument.folder': 'tides',
+  }
+  const done = await browser.submit(shown, values, approve)
+  expect(done.text).toContain('REGION=eu')
+  expect(done.text).not.toContain('Still missing')
+  expect(done.text).not.toContain('hidden-key')
+  expect(await send('com.example/needy', 'echo', { text: 'a' })).toEqual({ text: 'a' })
+})
+
 test('a package that needs a secret is approved in a host once its person has stored the secret', async () => {
   await list('com.example/keyed', {
     environmentVariables: [{ name: 'API_KEY', isRequired: true, isSecret: true }],

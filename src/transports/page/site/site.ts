@@ -200,8 +200,8 @@ ${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}
   return { title: words.wrong, description: message, main }
 }
 
-/** Fields with a secret, which is kept and not shown. */
-const secrets = new Set(['value'])
+/** Fields that may hold a secret, which is kept and not shown. */
+const secrets = /^(?:value$|variables$|environment\.|argument\.)/
 
 /** Shows a form again that was shown to another session, with all that was typed. */
 function resendView({ request, visitor, token }: Visit, form: URLSearchParams): View {
@@ -215,6 +215,6 @@ ${
 <form method="post" action="${request.url ?? ''}">${onceFields({ token: () => token() || 'none' })}
 ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p><button class="button main">${words.send}</button></p></form>
-<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.has(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
+<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.test(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
   return { title: words.resend, main, status: 403 }
 }

@@ -37,7 +37,8 @@ export function packagesMounts(site: PageFrame): Mount[] {
         dry_run: isDryRun,
         ...filled(form, ['version', 'integrity']),
         hosts: listed(form.get('hosts')),
-        variables: variablesIn(form),
+        variables: { ...variablesIn(form), ...valuesIn(form, 'environment') },
+        arguments: valuesIn(form, 'argument'),
         scripts: form.has('scripts'),
       })
       return show(visit, { values: form }, report, isDryRun)
@@ -53,6 +54,19 @@ function variablesIn(form: URLSearchParams): JsonObject {
     return [name.trim(), value.join('=').trim()] as const
   })
   return Object.fromEntries(pairs)
+}
+
+type Part = ApprovedPackage['values'][number]['part']
+
+/** The values that the form of a report asks for. */
+function valuesIn(form: URLSearchParams, part: Part): JsonObject {
+  const prefix = valueField({ part, name: '' })
+  const given = [...form].filter(([name, value]) => name.startsWith(prefix) && value !== '')
+  return Object.fromEntries(given.map(([name, value]) => [name.slice(prefix.length), value]))
+}
+
+function valueField({ part, name }: { readonly part: Part; readonly name: string }): string {
+  return `${part}.${name}`
 }
 
 async function show(visit: Visit, typed: Typed, report?: ApprovalReport, isDryRun = false) {
@@ -100,7 +114,27 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
 ${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => name).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
-${isDryRun && html`<form method="post" action="${path}">${onceFields(visit, { do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+${isDryRun && html`<form method="post" action="${path}">${onceFields(visit, { do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}${missingFields(report)}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+}
+
+/** What the package requires and nobody has given yet. Callers may store secrets of their own instead. */
+function missingFields({ package: { values }, missing }: ApprovalReport): Html | false {
+  const open = values.filter(({ name, required }) => required && missing.includes(name))
+  return (
+    open.length > 0 &&
+    html`<div class="fields">${open.map(({ name, part, secret }) =>
+      field(
+        {
+          name: valueField({ part, name }),
+          label: quotedName(name),
+          pointer: `/${part === 'argument' ? 'arguments' : 'variables'}/${name}`,
+          required: !secret,
+          ...(secret && { type: 'password', hint: text.secret_hint, autocomplete: 'new-password' }),
+        },
+        { values: new URLSearchParams() },
+      ),
+    )}</div>`
+  )
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {
