@@ -92,8 +92,8 @@ export function createKeyedSemaphore(
   }
 
   return (key, signal) => {
-    const known = semaphores.get(key)
-    if (known) return known.acquire(signal)
+    const existing = semaphores.get(key)
+    if (existing) return existing.acquire(signal)
     // Not at the end of each call: a semaphore takes longer to make than to acquire.
     if (semaphores.size >= sweepAt) removeIdle()
     const made = semaphore(max, maxWaiting, queueFull)

@@ -9,8 +9,8 @@ const made = new WeakMap<IncomingMessage, string>()
 export function requestId(request: IncomingMessage): string {
   const header = request.headers['x-request-id']
   if (typeof header === 'string' && acceptable.test(header)) return header
-  const known = made.get(request)
-  if (known !== undefined) return known
+  const existing = made.get(request)
+  if (existing !== undefined) return existing
   const id = randomUUID()
   made.set(request, id)
   return id

@@ -29,8 +29,8 @@ export function createFormAnswers() {
       const answer = act()
       answers.set(key, answer)
       answer.then(
-        (given) => {
-          if ('status' in given) answers.delete(key)
+        (view) => {
+          if ('status' in view) answers.delete(key)
         },
         () => answers.delete(key),
       )

@@ -61,8 +61,8 @@ type Part = ApprovedPackage['values'][number]['part']
 /** The values that the form of a report asks for. */
 function valuesIn(form: URLSearchParams, part: Part): JsonObject {
   const prefix = valueField({ part, name: '' })
-  const given = [...form].filter(([name, value]) => name.startsWith(prefix) && value !== '')
-  return Object.fromEntries(given.map(([name, value]) => [name.slice(prefix.length), value]))
+  const typed = [...form].filter(([name, value]) => name.startsWith(prefix) && value !== '')
+  return Object.fromEntries(typed.map(([name, value]) => [name.slice(prefix.length), value]))
 }
 
 function valueField({ part, name }: { readonly part: Part; readonly name: string }): string {
