@@ -16,6 +16,8 @@ async function check() {
   const { signal } = controller
   const body = new URLSearchParams(/** @type {any} */ (new FormData(form)))
   body.set('do', 'check')
+  // Each check is made anew.
+  body.delete('once')
   try {
     const answer = await fetch(form.action, { method: 'POST', body, signal })
     const after = parse(await answer.text()).getElementById('findings')

@@ -23,6 +23,7 @@ export const KeyInput = z.strictObject({
   label: z.string().trim().min(1).max(100).optional().describe('The purpose of the key, in words.'),
   scopes: z
     .array(Scope)
+    .min(1, 'A key without scopes may do nothing. Leave scopes out for all of yours except admin.')
     .max(10)
     .optional()
     .describe('A subset of your own scopes; all of them except admin when absent.'),

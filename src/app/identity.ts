@@ -39,6 +39,8 @@ export interface Identity {
   readonly published: () => Promise<readonly JWK[]>
   /** The other issuers whose tokens are accepted. */
   readonly external: readonly string[]
+  /** All whose subjects this gateway knows: itself, the other issuers, and the logins. */
+  readonly issuers: readonly string[]
   /** Counts one request of a client to the token endpoint. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
   /** Calls the listener after each revocation, whichever process made it. */
@@ -83,7 +85,6 @@ export async function openIdentity(
   { stack, config, clock, site, ...runtime }: Runtime,
   { store, outbound, logins, endSignIns }: IdentityPorts,
 ): Promise<Identity> {
-  const loginIssuers = new Set(logins.map(({ issuer }) => issuer))
   const onError = runtime.onError('identity')
   const ring = await openKeyRing(keysPath(config), clock)
   const mismatch = await keyMismatch(store, ring)
@@ -92,7 +93,7 @@ export async function openIdentity(
     onError(new Error(mismatch))
   }
   const own = [...new Set([ring.name, site().base_url])]
-  const issuers = await readIssuers(config.DRAGOMAN_ISSUERS, own)
+  const others = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = stack.use(
     await Revocations.open({
       store: store.identity,
@@ -110,7 +111,7 @@ export async function openIdentity(
   })
   const local = createLocalVerifier(ring, () => site().base_url, clock)
   const external = new Map(
-    issuers.map((issuer) => {
+    others.map((issuer) => {
       const allowed = [issuer.issuer, ...(issuer.jwks_uri === undefined ? [] : [issuer.jwks_uri])]
       return [
         issuer.issuer,
@@ -118,11 +119,12 @@ export async function openIdentity(
       ] as const
     }),
   )
+  const issuers = [...new Set([localIssuer, ...external.keys(), ...logins.map(({ issuer }) => issuer)])]
   const isOwn = (issuer: string) => issuer === ring.name || issuer === site().base_url
   const authenticate = createAuthenticator({
     verifierOf: (issuer) => (isOwn(issuer) ? local : external.get(issuer)),
     verifyKey: keys.verify,
-    isTrusted: (issuer) => issuer === localIssuer || external.has(issuer) || loginIssuers.has(issuer),
+    isTrusted: (issuer) => issuers.includes(issuer),
     revocations,
     clock,
     onRefused: (refusal) => runtime.log.info(refusal, 'credential refused'),
@@ -134,7 +136,8 @@ export async function openIdentity(
     issuer: issuerName(ring, config.DRAGOMAN_BASE_URL),
     mint: createMinter(ring, () => site().base_url, clock),
     published: ring.published,
-    external: issuers.map((issuer) => issuer.issuer),
+    external: others.map((issuer) => issuer.issuer),
+    issuers,
     count(client) {
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') buckets.take('token', client, attempts)
     },

@@ -35,6 +35,7 @@ export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
     runner: options.runner ?? openRunner(runtime, outbound),
     secrets: credentials,
     get: registry.get,
+    question_wait_ms: options.question_wait_ms,
     createId,
     clock,
     noteRun: (id, statement, version) => reader.noteRun(id, statement, version),

@@ -117,6 +117,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
     protectedNames,
     quotas: config.DRAGOMAN_QUOTAS,
     signer: identity.ring.signing,
+    issuers: identity.issuers,
     agents: () => hosted,
     onUnmet: unmet?.note,
     federation: {

@@ -43,6 +43,8 @@ export interface GatewayOptions {
   readonly remote_timeout_ms?: number
   /** Maximum time for which a search waits for the index while the gateway starts, in milliseconds; 5,000 when absent. */
   readonly start_wait_ms?: number
+  /** Milliseconds for which a call waits for the answer of a person that another call asks for. */
+  readonly question_wait_ms?: number
   /** Installs and runs packages. */
   readonly runner?: Runner
   /** Milliseconds that an authorization server of a listed agent may take for one answer; 10,000 when absent. */

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http'
+import { setTimeout as after } from 'node:timers/promises'
 import { Failure } from '../../schemas/failure.ts'
 import { type HttpLimits, limitConnections } from '../transports/http/connections.ts'
 import { stopping } from '../transports/http/event-answer.ts'
 import { listen } from '../transports/shared/listen.ts'
 import type { Upgrades } from '../transports/websocket/upgrade.ts'
-import { isWildcard } from './config.ts'
+import { type Config, isWildcard } from './config.ts'
 import type { Gateway } from './gateway.ts'
 import { serveHttp } from './http.ts'
 import { createInstanceSecret, type InstanceSecret } from './running-server.ts'
@@ -15,10 +16,9 @@ export interface RunningServer extends AsyncDisposable {
   readonly secret: InstanceSecret
 }
 
-const defaultDrain = 300
 /** How long calls run while the gateway stops. */
 const callMilliseconds = 10_000
-/** How long connections stay open after the start of the drain: callers read the answers of the last calls. */
+/** How long connections stay open once no more are taken: callers read the answers of the last calls. */
 const hardMilliseconds = 11_000
 
 /**
@@ -28,18 +28,18 @@ const hardMilliseconds = 11_000
 const idleMilliseconds = 75_000
 
 interface ServerOptions {
-  /** How long requests are still answered with `Connection: close`, in milliseconds; 300 when absent. */
+  /** How long requests are still answered with `Connection: close`, in milliseconds; as configured when absent. */
   readonly drain_ms?: number
   readonly connections?: HttpLimits
 }
 
 /**
- * Starts every transport of a gateway on its configured host and port. Disposing drains: no answer is cut off, for
- * eleven seconds. A start that fails closes what it opened.
+ * Starts every transport of a gateway on its configured host and port. Disposing drains: requests are taken for a while
+ * and answered with `Connection: close`; then no answer is cut off, for eleven seconds. A start that fails closes what it opened.
  */
 export async function startServer(
   gateway: Gateway,
-  { drain_ms = defaultDrain, connections }: ServerOptions = {},
+  { drain_ms = drainOf(gateway.config), connections }: ServerOptions = {},
 ): Promise<RunningServer> {
   const server = createHttpServer()
   const { HOST: host, PORT } = gateway.config
@@ -67,8 +67,9 @@ export async function startServer(
     async [Symbol.asyncDispose]() {
       if (isDraining) return
       isDraining = true
+      await after(drain_ms)
       await Promise.all([
-        drain(server, upgrades, ending, closeUnused, drain_ms),
+        close(server, upgrades, ending, closeUnused),
         gateway.taskManager[Symbol.asyncDispose](),
       ])
     },
@@ -98,15 +99,18 @@ function hostName(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** Requests are still answered for a moment with `Connection: close`; then idle connections are closed, then all. */
-async function drain(
+/** Milliseconds for which a gateway that stops still takes requests. */
+export function drainOf({ DRAGOMAN_DRAIN }: Pick<Config, 'DRAGOMAN_DRAIN'>): number {
+  return DRAGOMAN_DRAIN * 1000
+}
+
+/** Idle connections are closed at once, and all of them in the end. */
+async function close(
   server: Server,
   upgrades: Upgrades,
   ending: AbortController,
   closeUnused: () => void,
-  milliseconds: number,
 ): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, milliseconds))
   ending.abort(stopping())
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const idle = setInterval(() => {
@@ -125,8 +129,8 @@ async function drain(
 
 /** For a gateway that stops: fails the calls that still run after a while, unless it is disposed before. */
 export function endCallsLate(
-  { endCalls }: Pick<Gateway, 'endCalls'>,
-  milliseconds = callMilliseconds,
+  { endCalls, config }: Pick<Gateway, 'endCalls' | 'config'>,
+  milliseconds = drainOf(config) + callMilliseconds,
 ): Disposable {
   const timer = setTimeout(() => {
     endCalls(

@@ -172,6 +172,10 @@ export const settings = {
       .default([]),
     'IP addresses and networks (CIDR) of reverse proxies whose X-Forwarded-For is trusted, comma-separated.',
   ],
+  DRAGOMAN_DRAIN: [
+    z.coerce.number().min(0).max(600).default(0.3),
+    'Seconds for which a gateway that stops still takes requests while /readyz answers 503; behind a balancer, longer than it takes to notice that.',
+  ],
   DRAGOMAN_MAX_CONNECTIONS: [
     z.coerce.number().int().min(16).default(4096),
     'Maximum HTTP connections; half of them from one address.',

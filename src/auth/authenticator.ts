@@ -13,7 +13,11 @@ import { refused, type Verify } from './verify.ts'
  * token's issuer cannot be fetched. `begin` is called before a token that is not cached is verified, and may throw; the
  * function that it returns is called if the token is valid.
  */
-export type Authenticate = (token: string, begin?: () => () => void) => Principal | Promise<Principal>
+export type Authenticate = (
+  token: string,
+  begin?: () => () => void,
+  requestId?: string,
+) => Principal | Promise<Principal>
 
 interface AuthenticatorOptions {
   /** The verifier for an issuer's tokens; undefined for an untrusted issuer. */
@@ -30,6 +34,8 @@ interface AuthenticatorOptions {
 /** Why a credential is refused, and whose it says that it is, unverified. */
 interface Refusal {
   readonly reason: string
+  /** Id of the request, as its caller reads it. */
+  readonly id?: string
   readonly issuer?: string
   readonly sub?: string
   /** Id of an API key, which is no secret. */
@@ -59,14 +65,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   // Keyed by the token itself: hashing it would cost more than the rest of a cached check.
   const verified = new LRUCache<string, VerifiedToken>(upTo(10_000))
 
-  async function verify(token: string, begin?: () => () => void): Promise<Principal> {
+  async function verify(token: string, begin?: () => () => void, id?: string): Promise<Principal> {
     const succeeded = begin?.()
     try {
       const principal = await verifyAnew(token)
       succeeded?.()
       return principal
     } catch (fault) {
-      if (fault instanceof Failure && fault.code === 'unauthenticated') onRefused?.(refusalOf(fault, token))
+      if (fault instanceof Failure && fault.code === 'unauthenticated') {
+        onRefused?.({ ...(id !== undefined && { id }), ...refusalOf(fault, token) })
+      }
       throw fault
     }
   }
@@ -94,11 +102,11 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (revocations.revoked(principal)) throw refused(new Error('The token has been revoked.'))
   }
 
-  return (token, begin) => {
+  return (token, begin, id) => {
     if (token.length > maxTokenLength) throw refused(new Error('The token is too long.'))
     const cached = verified.get(token)
     const now = clock()
-    if (!cached || now >= cached.until || now < cached.from) return verify(token, begin)
+    if (!cached || now >= cached.until || now < cached.from) return verify(token, begin, id)
     assertStands(cached.principal)
     return cached.principal
   }

@@ -6,7 +6,7 @@ import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { listenForHosts } from '../app/host-socket.ts'
 import { announceServer, runningServer } from '../app/running-server.ts'
-import { endCallsLate, startServer } from '../app/server.ts'
+import { drainOf, endCallsLate, startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
@@ -24,7 +24,8 @@ export async function serve(json: boolean): Promise<void> {
   if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
   const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
   await using gateway = await openGateway(config, { log, signal: ending })
-  void ended.then(() => setTimeout(() => gateway.store.abandon?.(), stopMilliseconds).unref())
+  const stop_ms = drainOf(config) + stopMilliseconds
+  void ended.then(() => setTimeout(() => gateway.store.abandon?.(), stop_ms).unref())
   // The port opens first: reads by name need no index, searches by words find what is indexed, and /readyz answers 503.
   await using server = await startServer(gateway)
   const late = setTimeout(() => say(stillReading(server.url)), quiet_ms)
@@ -90,7 +91,7 @@ export async function serve(json: boolean): Promise<void> {
   await adding
 }
 
-/** Milliseconds that a stop waits for the database: calls that wait for it alone are still answered after that. */
+/** Milliseconds that a stop waits for the database once it takes no more requests: calls that wait for it alone are still answered after that. */
 const stopMilliseconds = 10_500
 /** Milliseconds after which a start says what it waits for. */
 const quiet_ms = 1000

@@ -75,7 +75,7 @@ function semaphore(
 const minSwept = 1024
 
 /** Acquires a slot of the key's own semaphore, as Acquire does. */
-type AcquireKeyed = (key: string, signal: AbortSignal) => Disposable | Promise<Disposable>
+export type AcquireKeyed = (key: string, signal: AbortSignal) => Disposable | Promise<Disposable>
 
 /** A semaphore of `max` slots for each key; `maxWaiting` and `queueFull` as in `createSemaphore`. */
 export function createKeyedSemaphore(

@@ -62,6 +62,8 @@ interface RegistryOptions extends EditorOptions {
   readonly reader?: Pick<CapabilityReader, 'read'>
   /** Ends and removes what a principal key has beside the store: sign-ins to listed agents, files of packages. */
   readonly onDeparture: (owner: string) => Promise<void>
+  /** The issuers whose subjects can own entries. */
+  readonly issuers: readonly string[]
   /** Called with the package name of each entry that a caller resolves. */
   readonly onShown?: (packageName: string) => void
   /** Called with each query that found too little. */
@@ -107,7 +109,7 @@ export function createRegistry(options: RegistryOptions) {
   const publishServer = createPublishServer({ ...options, editor })
   const setServerStatus = createServerStatus(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
-  const transfers = createTransfers(store, editor)
+  const transfers = createTransfers(store, editor, options.issuers)
   const ownership = createOwnershipService(store, editor, options.clock)
 
   /** The next search of this process then finds the written entry by its words and by its meaning. */

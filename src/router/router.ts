@@ -4,7 +4,7 @@ import { contentMark } from '../../schemas/content-mark.ts'
 import { type Envelope, readEnvelope } from '../../schemas/envelope.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
-import { packageNameOf } from '../../schemas/names.ts'
+import { listedActions, packageNameOf } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import { assertMessage } from '../../schemas/plain.ts'
 import { quotedName } from '../../schemas/text.ts'
@@ -182,7 +182,10 @@ function findAction(agent: Agent, name: string): Action {
     agent.actions.find(({ aliases }) => aliases?.includes(name))
   if (found) return found
   if (agent.open) return agent.open(name)
-  const names = agent.actions.map((action) => action.name)
+  // The gateway itself calls that one, for the subscriptions of its callers.
+  const names = agent.actions
+    .map((action) => action.name)
+    .filter((name) => name !== listedActions.subscription)
   const close = nearest(name, names)
   const shown = names.slice(0, maxNames)
   const left = names.length - shown.length

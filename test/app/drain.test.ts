@@ -86,6 +86,24 @@ test('SIGTERM under load breaks no request, closes every socket with 1001, and t
   expect(performance.now() - started).toBeLessThan(5000)
 })
 
+test('with DRAGOMAN_DRAIN a balancer that asks once a second reads of the stop while callers are still served', async () => {
+  await using folder = await temporaryFolder()
+  await using server = await serve(folder.path, { DRAGOMAN_DRAIN: '600' })
+  const signalled = performance.now()
+  server.process.kill('SIGTERM')
+  const statusOf = async (path: string) => (await fetch(server.url + path)).status
+  while ((await statusOf('/readyz')) !== 503);
+  // Each of these opens a connection: the answers before have closed theirs.
+  while (performance.now() - signalled < 1500) {
+    expect([await statusOf('/readyz'), await statusOf('/public/agents?q=wiki')]).toEqual([503, 200])
+  }
+  await using socket = await openSocket(`${server.url}/rpc`, ['jsonrpc'])
+  socket.send({ jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: { query: 'wiki' } })
+  expect(await socket.answer(1)).toHaveProperty('result')
+  server.process.kill('SIGTERM')
+  expect((await server.ended).code).toBe(1)
+})
+
 test('a second signal ends a drain that hangs', async () => {
   await using folder = await temporaryFolder()
   await using server = await serve(folder.path)

@@ -111,6 +111,13 @@ describe('an API key', () => {
     expect(full.scopes).toEqual(['admin'])
   })
 
+  test('without any scope, which could do nothing, is refused', async () => {
+    const token = await home.token('empty')
+    const { status, json } = await home.request('POST', '/api/keys', { token, body: { scopes: [] } })
+    expect([status, json.code, json.errors[0].pointer]).toEqual([400, 'invalid_request', '/scopes'])
+    expect(json.errors[0].detail).toContain('Leave scopes out for all of yours except admin.')
+  })
+
   test('makes no other key that would outlive it, nor does a token obtained with it', async () => {
     const { id, key } = await keyOf('mother')
     const { json } = await home.request('POST', '/oauth/token', {

@@ -240,11 +240,14 @@ test('the log says why the token of an issuer is refused, without the token, and
   const key = await home.request('POST', '/api/keys', { token: await home.token('ada'), body: {} })
   await home.request('DELETE', `/api/keys/${key.json.id}`, { token: await home.token('ada') })
   const ended = key.json.key
+  const ids: unknown[] = []
   for (const token of [elsewhere, 'no-token', ended]) {
-    const { status, text } = await home.request('GET', '/api/usage', { token })
+    const { status, text, headers } = await home.request('GET', '/api/usage', { token })
+    ids.push(headers.get('x-request-id'))
     expect([status, text]).toEqual([401, expect.not.stringContaining('aud')])
   }
   const refusals = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential refused')
+  expect(refusals.map(({ id }) => id)).toEqual(ids)
   expect(refusals).toMatchObject([
     { level: 30, issuer: issuer.issuer, sub: expect.any(String), reason: 'unexpected "aud" claim value' },
     { level: 30, reason: 'The token is not a JWT.' },

@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Answer, startGateway, type TestGateway } from '../support/gateway.ts'
 import { openRegistry, person, signal } from '../support/registry.ts'
+import { instantLogin } from '../support/sign-in.ts'
 import { publication } from '../transports/cases.ts'
 
-const home = await startGateway()
+const home = await startGateway({}, { logins: [instantLogin()] })
 afterAll(() => home[Symbol.asyncDispose]())
 
 async function api(subject: string, grant?: Parameters<TestGateway['token']>[1]) {
@@ -83,9 +84,20 @@ describe('an offer', () => {
   test('is for one (issuer, subject): the same subject of another issuer may not accept it', async () => {
     const [ada, fay] = [await api('ada'), await api('fay')]
     const { path } = await agentOf(ada)
-    await ada('POST', `${path}/transfer`, { subject: 'fay', issuer: 'https://login.example.com' })
+    await ada('POST', `${path}/transfer`, { subject: 'fay', issuer: 'https://login.example' })
     expect(await offersTo(fay)).toEqual([])
     expect((await fay('POST', `${path}/accept-transfer`)).json.code).toBe('wrong_state')
+  })
+
+  test('to an issuer that is not known here is refused with those that are', async () => {
+    const ada = await api('ada')
+    const { path } = await agentOf(ada)
+    const { status, json } = await ada('POST', `${path}/transfer`, { subject: 'fay', issuer: home.url })
+    expect([status, json.code, json.errors[0].pointer]).toEqual([400, 'invalid_request', '/issuer'])
+    expect(json.hint).toContain('urn:dragoman:local, https://login.example.')
+    expect(await offersTo(ada, '?made=true')).not.toContainEqual(
+      expect.objectContaining({ to: { subject: 'fay' } }),
+    )
   })
 
   test('is for a receiver of the same issuer as its maker, unless another is stated', async () => {

@@ -44,7 +44,7 @@ async function send(to: string, action: string, params: object, by = token) {
 }
 
 const runner = createTestRunner({ '@example/well': ['1.0.0'] })
-const home = await startGateway({}, { runner })
+const home = await startGateway({}, { runner, question_wait_ms: 1000 })
 const token = await home.token('ada')
 const admin = await home.token('root', { scopes: ['admin'] })
 await list(approved)
@@ -247,6 +247,36 @@ test('a person who declines is asked once, and nothing starts', async () => {
   expect(runner.starts).toHaveLength(starts)
 })
 
+test('the page asks for the values that a package requires, and starts it with them', async () => {
+  await list('com.example/needy', {
+    environmentVariables: [
+      { name: 'REGION', isRequired: true },
+      { name: 'API_KEY', isRequired: true, isSecret: true },
+    ],
+    packageArguments: [{ type: 'positional', valueHint: 'folder', isRequired: true }],
+  })
+  const browser = new Browser(home.url)
+  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const page = await browser.open(`${home.url}/me/packages?agent=com.example/needy`)
+  const look = page.forms.find(({ fields }) => fields.do === 'look')
+  const shown = await browser.submit(page, {}, look)
+  const approve = shown.forms.find(({ fields }) => fields.do === 'approve')
+  expect(Object.keys(approve?.fields ?? {})).toEqual(
+    expect.arrayContaining(['environment.REGION', 'environment.API_KEY', 'argument.folder']),
+  )
+  const values = {
+    'environment.REGION': 'eu',
+    'environment.API_KEY': 'hidden-key',
+    'argument.folder': 'tides',
+  }
+  const done = await browser.submit(shown, values, approve)
+  expect(done.text).toContain('REGION=eu')
+  expect(done.text).not.toContain('Still missing')
+  expect(done.text).not.toContain('hidden-key')
+  expect(await send('com.example/needy', 'echo', { text: 'a' })).toEqual({ text: 'a' })
+})
+
 test('a package that needs a secret is approved in a host once its person has stored the secret', async () => {
   await list('com.example/keyed', {
     environmentVariables: [{ name: 'API_KEY', isRequired: true, isSecret: true }],
@@ -338,7 +368,24 @@ test('a call that ends during the installation leaves it to the next call, which
   expect(runner.installs.slice(installed)).toEqual(['@example/well 1.0.0'])
 })
 
-test('a question without an answer keeps no other call waiting', async () => {
+test('two calls at once ask their person one question', async () => {
+  await list('com.example/twice')
+  const [shown, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()]
+  await using connected = await connectHost(() => {
+    shown.resolve()
+    return answered.promise
+  })
+  const first = connected.client.callTool(echo('com.example/twice'))
+  await shown.promise
+  const second = connected.client.callTool(echo('com.example/twice'), {
+    onprogress: () => answered.resolve(accept({ approve: true })),
+  })
+  for (const { content } of await Promise.all([first, second]))
+    expect(content).toEqual([{ type: 'text', text: '{"text":"a"}' }])
+  expect(connected.questions).toHaveLength(1)
+})
+
+test('a question without an answer keeps no other call waiting for long', async () => {
   await list('com.example/left')
   const shown = Promise.withResolvers<void>()
   const answers = [accept({ approve: true }), new Promise<object>(() => {})]

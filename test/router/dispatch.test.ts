@@ -17,7 +17,7 @@ const echo = sampleAction('echo', { aliases: ['repeat'] })
 const to = 'com.test.agent'
 
 describe('finding the action', () => {
-  const router = routerOver([sampleAgent(to, [echo, sampleAction('forget')])])
+  const router = routerOver([sampleAgent(to, [echo, sampleAction('forget'), sampleAction('mcp_listen')])])
 
   test.each([to, `custom.${to}`])('%s is the agent', async (name) => {
     const reply = await router.dispatch({ to: name, action: 'echo', params: { a: 1 } }, anonymous())
@@ -42,6 +42,8 @@ describe('finding the action', () => {
       code: 'unknown_action',
       details: { nearest: ['echo'], hint: 'It has: echo, forget.' },
     })
+    const near = await router.dispatch({ to, action: 'mcp_liste' }, anonymous()).catch((thrown) => thrown)
+    expect(near.details).toEqual({ hint: 'It has: echo, forget.' })
   })
 
   test('a failure of resolve reaches the caller unchanged', async () => {

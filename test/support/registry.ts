@@ -61,6 +61,7 @@ export async function openRegistry({
   const faults: unknown[] = []
   const follower = stack.use(new IndexTailer(store, index, (fault) => void faults.push(fault)))
   const registry = createRegistry({
+    issuers: [person('').issuer],
     agents: () => [],
     store,
     index,

@@ -43,7 +43,7 @@ export async function startSignInHome(
 
   async function consent(sign_in_url: string, browser: Browser): Promise<string> {
     const left = await browser.submit(await browser.open(sign_in_url))
-    const [link] = left.links
+    const link = left.links.find((address) => address !== '/')
     if (!left.headers.has('refresh') || link === undefined) throw new Error(`No way on: ${left.text}`)
     return (await new Browser(upstream.issuer).open(link)).url
   }

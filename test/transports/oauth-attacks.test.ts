@@ -65,7 +65,7 @@ describe('a redirect address', () => {
     const { url } = authorizationRequest(home, client, { redirect_uri })
     const page = await new Browser(home.url).open(url)
     expect([page.status, isHere(page)]).toEqual([400, true])
-    expect(page.links).toEqual([])
+    expect(page.links.filter((link) => link !== '/')).toEqual([])
   })
 
   test('on loopback may have any port (RFC 8252), and the code then needs the same one', async () => {
@@ -177,6 +177,16 @@ describe('a code', () => {
       iss: home.url,
       state: 'xyz',
     })
+  })
+
+  test('is refused to a client by a person who cancels before they sign in', async () => {
+    const browser = new Browser(home.url)
+    const page = await browser.open(authorizationRequest(home, client).url)
+    expect(page.text).toContain('Cancel and go back to 127.0.0.1:3999')
+    expect(page.headers.get('content-security-policy')).toContain("form-action 'self' http://127.0.0.1:3999;")
+    const refused = new URL((await browser.submit(page, { decision: 'deny' })).url)
+    expect(refused.href).toContain('http://127.0.0.1:3999/callback?')
+    expect(Object.fromEntries(refused.searchParams)).toMatchObject({ error: 'access_denied', state: 'xyz' })
   })
 })
 

@@ -31,20 +31,24 @@ interface AuthorizationServerOptions {
   readonly onError: (fault: unknown) => void
 }
 
-/** What a client requests, for the person who decides. */
-export interface ConsentRequest {
+/** A client that asks for its user. */
+export interface WaitingClient {
   readonly client: string
   /** Where the browser goes afterwards: a host, or the scheme of an application on this device. */
   readonly destination: string
   /** A source of Content Security Policy that permits the redirect. */
   readonly source: string
+}
+
+/** What a client requests, for the person who decides. */
+export interface ConsentRequest extends WaitingClient {
   readonly resources: readonly ResourcePath[]
   readonly scopes: readonly string[]
 }
 
 /** A request of a client that waits for its user. */
 type Waiting =
-  | { readonly kind: 'login'; readonly client: string; readonly since: number }
+  | { readonly kind: 'login'; readonly request: WaitingClient; readonly since: number }
   | { readonly kind: 'consent'; readonly request: ConsentRequest }
 
 /** Longer than the longest grant. */
@@ -105,16 +109,17 @@ export class AuthorizationServer {
     const interaction = await this.#interactionOf(request, response, uid)
     if (!interaction) return undefined
     const { name } = await this.#clientOf(interaction)
-    if (interaction.prompt.name === 'login') return { kind: 'login', client: name, since: interaction.iat }
-    const missing = interaction.prompt.details.missingResourceScopes ?? {}
     const { scope = '', redirect_uri } = interaction.params
+    const client = { client: name, ...destinationOf(redirect_uri) }
+    if (interaction.prompt.name === 'login') return { kind: 'login', request: client, since: interaction.iat }
+    const missing = interaction.prompt.details.missingResourceScopes ?? {}
     const resources = resourcesOf(interaction).flatMap(
       (address) => resourceNamed(address, this.issuer()) ?? [],
     )
     const scopes = offeredIn([scope, ...Object.values(missing).flat()].join(' '))
     return {
       kind: 'consent',
-      request: { client: name, ...destinationOf(redirect_uri), resources: [...new Set(resources)], scopes },
+      request: { ...client, resources: [...new Set(resources)], scopes },
     }
   }
 
@@ -145,6 +150,7 @@ export class AuthorizationServer {
     return await this.#end(request, response, { consent: { grantId: await grant.save() } })
   }
 
+  /** Refuses what the request asks for, before or after its user has signed in: `access_denied` for its client. */
   async deny(request: IncomingMessage, response: ServerResponse, uid: string): Promise<string | undefined> {
     if (!(await this.#interactionOf(request, response, uid))) return undefined
     return await this.#end(request, response, {

@@ -35,12 +35,14 @@ interface TransferService {
   list(query: OfferQuery, caller: Principal): Promise<TransferPage>
 }
 
-export function createTransfers(store: Store, editor: Editor): TransferService {
+/** `issuers`: those whose subjects can sign in here. */
+export function createTransfers(store: Store, editor: Editor, issuers: readonly string[]): TransferService {
   const transfer: TransferService['transfer'] = async (change, { subject, issuer }, caller) => {
     if (subject === null) {
       const committed = await editor.change(change, caller, { action: 'withdraw_transfer' }, withdrawn)
       return { ...committed, status: 'withdrawn' }
     }
+    if (issuer !== undefined) assertKnown(issuer, issuers)
     const receiver = { issuer: issuer ?? caller?.issuer ?? localIssuer, subject }
     if (isAdmin(caller)) {
       const committed = await editor.change(change, caller, { action: 'transfer' }, (entry, _, at) => {
@@ -81,6 +83,16 @@ export function createTransfers(store: Store, editor: Editor): TransferService {
   }
 
   return { transfer, accept, list }
+}
+
+/** Nobody could accept an offer to a subject of an issuer whose tokens this gateway refuses. */
+function assertKnown(issuer: string, issuers: readonly string[]): void {
+  if (issuers.includes(issuer)) return
+  const detail = 'This gateway takes no tokens of that issuer.'
+  throw new Failure('invalid_request', `/issuer: ${detail}`, {
+    errors: [{ pointer: '/issuer', detail }],
+    hint: `Its issuers: ${issuers.join(', ')}. Without an issuer, the receiver has the same one as you.`,
+  })
 }
 
 /** Throws Failure `wrong_state` without an offer. */

@@ -11,7 +11,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { quotedName } from '../../../schemas/text.ts'
 import { assignments, asWord } from '../../common/ascii.ts'
 import { principalKey } from '../../common/principal-key.ts'
-import { createKeyedSemaphore } from '../../common/semaphore.ts'
+import { type AcquireKeyed, createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ActiveApproval,
@@ -29,6 +29,8 @@ interface PackagesOptions
     Omit<ApprovingOptions, 'approvals' | 'launches' | 'noteRun'> {
   readonly store: Pick<Store, 'approvals' | 'write' | 'read'>
   readonly get: (agent: string, caller: Principal | null) => Promise<EntryDetail>
+  /** Milliseconds for which a call waits for the answer that another one asks for; 30,000 when absent. */
+  readonly question_wait_ms?: number | undefined
 }
 
 /** Asks the caller a question of MCP. */
@@ -64,7 +66,7 @@ export interface Packages {
 }
 
 export function createPackages(options: PackagesOptions): Packages {
-  const { store, runner, secrets, get, endProcesses, clock } = options
+  const { store, runner, secrets, get, endProcesses, clock, question_wait_ms = questionWait } = options
   const approvals = new Approvals(store, clock)
   const launches = new Launches({
     ...options,
@@ -74,6 +76,8 @@ export function createPackages(options: PackagesOptions): Packages {
   const approving = new Approving({ ...options, approvals, launches })
   /** Entries whose start the person of a host has declined: each host has a principal of its own. */
   const declined = new WeakMap<Principal, Set<string>>()
+  /** One question at a time for each host and package: other calls wait for its answer. */
+  const questions = new WeakMap<Principal, AcquireKeyed>()
   /** One installation at a time for each person and package. */
   const install = createKeyedSemaphore(1)
 
@@ -121,6 +125,25 @@ export function createPackages(options: PackagesOptions): Packages {
     throw required(entry, 'The user named a host that is none. Another call asks again.', [])
   }
 
+  /** Waits while another call of the host asks about this package; not for ever, since a form may be left unanswered. */
+  async function turnToAsk(
+    entry: EntryDetail,
+    caller: Principal,
+    { signal, progress }: StartCall,
+  ): Promise<Disposable | undefined> {
+    const take = questions.get(caller) ?? createKeyedSemaphore(1)
+    questions.set(caller, take)
+    const late = AbortSignal.timeout(question_wait_ms)
+    try {
+      const turn = take(entry.id, AbortSignal.any([signal, late]))
+      if (turn instanceof Promise) progress('Waits for the answer to the question about the package')
+      return await turn
+    } catch (thrown) {
+      if (signal.aborted || !late.aborted) throw thrown
+      return undefined
+    }
+  }
+
   /** Starts what the person of this host approves, or has approved in a call that ended before its installation. */
   async function startAsked(
     entry: EntryDetail,
@@ -129,6 +152,7 @@ export function createPackages(options: PackagesOptions): Packages {
     { signal, progress }: StartCall,
   ): Promise<PackageLaunch> {
     const scope = principalKey(caller)
+    using _question = await turnToAsk(entry, caller, { signal, progress })
     const waitForInstall = async () => {
       const turn = install(`${scope} ${entry.id}`, signal)
       if (turn instanceof Promise) progress('Waits for the installation of the package')
@@ -204,6 +228,7 @@ export function createPackages(options: PackagesOptions): Packages {
   }
 }
 
+const questionWait = 30_000
 const planTime_ms = 60_000
 const installTime_ms = 10 * 60_000
 const userDeclined = 'The user declined to run it.'

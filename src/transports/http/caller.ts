@@ -7,6 +7,7 @@ import { resourceAt } from '../../auth/resources.ts'
 import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { authenticated, type TransportContext } from '../shared/transport-context.ts'
+import { requestId } from './request-id.ts'
 
 /** The callers of the requests in progress, where a token was valid. */
 const signedIn = new WeakMap<IncomingMessage, LimitedCaller>()
@@ -22,7 +23,9 @@ export function identify(
   request: IncomingMessage,
 ): Principal | null | Promise<Principal> {
   const client = clientOf(context, request)
-  const principal = authenticated(context, request.headers.authorization, client, resourceAt(request.url))
+  const { authorization } = request.headers
+  const resource = resourceAt(request.url)
+  const principal = authenticated(context, authorization, client, resource, requestId(request))
   if (principal === null) return null
   if (!(principal instanceof Promise)) {
     signedIn.set(request, { principal, client })

@@ -3,8 +3,15 @@ import type { IncomingMessage } from 'node:http'
 
 const acceptable = /^[A-Za-z0-9._-]{1,64}$/
 
-/** The caller's X-Request-Id if it is valid, else a new one. */
+const made = new WeakMap<IncomingMessage, string>()
+
+/** The caller's X-Request-Id if it is valid, else a new one for this request. */
 export function requestId(request: IncomingMessage): string {
   const header = request.headers['x-request-id']
-  return typeof header === 'string' && acceptable.test(header) ? header : randomUUID()
+  if (typeof header === 'string' && acceptable.test(header)) return header
+  const existing = made.get(request)
+  if (existing !== undefined) return existing
+  const id = randomUUID()
+  made.set(request, id)
+  return id
 }

@@ -5,6 +5,7 @@ import {
   isLoopback,
   type PageAnswer,
   pageBefore,
+  pageWithout,
   readForm,
   rememberPage,
   type SignInPages,
@@ -32,6 +33,7 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
     if (!person) {
       rememberPage(port, exchange)
       return signInPage({
+        back: pageWithout(port, exchange),
         logins: server.logins,
         here,
         expired,

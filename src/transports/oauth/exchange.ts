@@ -52,6 +52,15 @@ export function rememberPage({ server }: SignInPages, { request, response }: Pag
   setCookie(response, cookieNames(secure).back, value, { secure, max_age_s: thenSeconds })
 }
 
+/** Pages that are shown to people who are signed in alone. */
+const members = /^\/(?:me|publish)(?:[/?]|$)/
+
+/** The page to which the person goes who does not sign in. */
+export function pageWithout({ server }: SignInPages, { request }: PageExchange): string {
+  const then = new URL(request.url ?? '', server.issuer()).searchParams.get('then') ?? ''
+  return own.test(then) && !members.test(then) ? then : '/'
+}
+
 /** The address of the page from which the person came to sign in. */
 export function pageBefore(
   { server }: Pick<SignInPages, 'server'>,

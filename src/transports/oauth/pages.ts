@@ -1,9 +1,9 @@
 import type { ResourcePath, Scope } from '../../../schemas/scope.ts'
-import type { ConsentRequest } from '../../auth/authorization-server/authorization-server.ts'
+import type { ConsentRequest, WaitingClient } from '../../auth/authorization-server/authorization-server.ts'
 import type { Page, ProtocolPages } from '../../auth/authorization-server/pages.ts'
 import type { Login, Person } from '../../auth/logins/login.ts'
 import { page } from '../page/document.ts'
-import { html } from '../page/html.ts'
+import { type Html, html } from '../page/html.ts'
 
 const scopeWords: Readonly<Record<Scope, string>> = {
   'agents:read': 'Search agents, and read what concerns your own agents.',
@@ -57,7 +57,7 @@ ${notice !== undefined && html`<p class="notice" role="alert">${notice}</p>`}
     page({
       title: 'This did not work',
       body: html`<p>${message}</p>
-${link !== undefined && html`<p><a href="${link}" rel="noreferrer">Go back to ${placeOf(link)}</a></p>`}`,
+<p>${link === undefined ? html`<a href="/">To the start page</a>` : html`<a href="${link}" rel="noreferrer">Go back to ${placeOf(link)}</a>`}</p>`,
     }),
 }
 
@@ -67,7 +67,10 @@ function placeOf(link: string): string {
 }
 
 interface SignInView {
-  readonly client?: string
+  /** The client that waits for the person. */
+  readonly waiting?: FormView & { readonly request: WaitingClient }
+  /** The page to which the person goes who does not sign in, where no client waits. */
+  readonly back?: string
   readonly logins: readonly Pick<Login, 'id' | 'title'>[]
   /** Address of this page; the logins are below it. */
   readonly here: string
@@ -77,16 +80,25 @@ interface SignInView {
   readonly isLoopback: boolean
 }
 
-export function signInPage({ client, logins, here, expired, isClaimed, isLoopback }: SignInView): Page {
+export function signInPage({
+  waiting,
+  back,
+  logins,
+  here,
+  expired,
+  isClaimed,
+  isLoopback,
+}: SignInView): Page {
   const buttons = logins.map(
     ({ id, title }) => html`<a class="button main" href="${here}/with/${id}">Continue with ${title}</a>`,
   )
   return page({
     title: 'Sign in',
+    ...(waiting && { formTarget: waiting.request.source }),
     body: html`
 ${expired && html`<p class="notice">Your session has ended. Sign in again.</p>`}
 ${isClaimed && html`<p class="notice">This browser is not signed in yet. Open the address that <code>dragoman login</code> printed in this browser, and press Sign in there.</p>`}
-${client !== undefined && html`<p><strong>${client}</strong> asks for access in your name. Sign in first.</p>`}
+${waiting && html`<p><strong>${waiting.request.client}</strong> asks for access in your name. Sign in first.</p>`}
 ${buttons.length > 0 && html`<p class="actions">${buttons}</p>`}
 ${
   isLoopback &&
@@ -97,8 +109,21 @@ ${
   !isLoopback &&
   buttons.length === 0 &&
   html`<p>Nobody can sign in here yet: the operator has configured no login (<code>DRAGOMAN_LOGINS</code>).</p>`
-}`,
+}
+${waiting && cancelForm(waiting)}
+${back !== undefined && html`<p><a href="${back}">Go back without signing in</a></p>`}`,
   })
+}
+
+/** Ends the request of a client, and leads back to it. */
+function cancelForm({ action, token, request }: NonNullable<SignInView['waiting']>): Html {
+  const { client, destination } = request
+  const where = destination === '' ? '' : ` and go back to ${destination}`
+  return html`<form method="post" action="${action}">
+<input type="hidden" name="token" value="${token}">
+<p>If you did not start ${client}, or do not want to go on:</p>
+<p class="actions"><button name="decision" value="deny">Cancel${where}</button></p>
+</form>`
 }
 
 interface FormView {
@@ -139,7 +164,7 @@ export function linkPage({ action, token, code }: FormView & { readonly code: st
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
 <input type="hidden" name="code" value="${code}">
-<p class="actions"><button class="main">Sign in</button></p>
+<p class="actions"><button class="main">Sign in</button><a class="button" href="/">Cancel</a></p>
 </form>`,
   })
 }
@@ -160,7 +185,8 @@ export function accountPage({ action, token, person }: FormView & { readonly per
 export function signedOutPage(): Page {
   return page({
     title: 'Signed out',
-    body: html`<p>This browser is signed out. Applications that you allowed stay signed in; revoke their tokens to end that.</p>`,
+    body: html`<p>This browser is signed out. Applications that you allowed stay signed in; revoke their tokens to end that.</p>
+<p class="actions"><a class="button main" href="/">To the start page</a><a class="button" href="/sign-in">Sign in again</a></p>`,
   })
 }
 
@@ -196,7 +222,7 @@ ${
 <p class="soft">This gateway keeps the tokens sealed and sends them to ${host} alone, when ${caller} calls this agent. Continue only if you have just made this call yourself: if somebody sent you this address, they would act in your name.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
-<p class="actions"><button class="main">Continue to ${server}</button></p>
+<p class="actions"><button class="main">Continue to ${server}</button><a class="button" href="/agent/${encodeURIComponent(package_name)}">Cancel</a></p>
 </form>`,
   })
 }
@@ -219,6 +245,6 @@ export function connectedPage(package_name: string): Page {
     title: 'Connected',
     body: html`
 <p><strong>${package_name}</strong> is connected. Go back to your application: its call goes on, or you repeat it.</p>
-<p class="soft">To disconnect it, run <code>dragoman credentials forget ${package_name}</code>.</p>`,
+<p class="soft">To disconnect it, run <code>dragoman credentials forget ${package_name}</code>, or use <a href="/me/connections">Connections</a>.</p>`,
   })
 }

@@ -28,8 +28,9 @@ export function waitingAnswers(port: SignInPages) {
     if (browser.person && browser.signedInAt >= waiting.since) {
       return { location: await server.signedIn(request, response, browser.person, browser.signedInAt) }
     }
+    const token = forms.token(request, response, browser.session)
     return signInPage({
-      client: waiting.client,
+      waiting: { action: here, token, request: waiting.request },
       logins: server.logins,
       here,
       expired: browser.expired,

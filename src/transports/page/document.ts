@@ -10,7 +10,8 @@ const style = `
 @media(prefers-color-scheme:dark){:root{--paper:#11151a;--surface:#171c22;--ink:#eceae4;--soft:#b4bac0;--line:#414c57;--edge:#66727e;--accent:#5cc8cf;--on:#062125;--wash:#12292d;--bad:#ff8a80}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:400 1rem/1.55 Inter,system-ui,sans-serif}
-header{max-width:30rem;margin:0 auto;padding:16px 16px 0;display:flex;align-items:center;gap:10px;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em}
+header{max-width:30rem;margin:0 auto;padding:16px 16px 0;font-weight:620;font-size:1.0625rem;letter-spacing:-.01em}
+header a{display:flex;align-items:center;gap:10px;min-height:44px;color:inherit;text-decoration:none}
 header svg{width:28px;height:28px}
 .ring{stroke:var(--ink)}
 .lens{fill:var(--accent)}
@@ -53,7 +54,7 @@ export function page({ title, body, formTarget = '' }: DocumentOptions): Page {
 <style>${{ html: style }}</style>
 </head>
 <body>
-<header>${mark}Dragoman</header>
+<header><a href="/">${mark}Dragoman</a></header>
 <main>
 <h1>${title}</h1>
 ${body}

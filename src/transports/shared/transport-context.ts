@@ -40,10 +40,11 @@ export function authenticated(
   authorization: string | undefined,
   client: Call['client'],
   resource: ResourcePath,
+  requestId?: string,
 ): Principal | null | Promise<Principal> {
   const principal = principalOf(
     authorization,
-    (token) => authenticate(token, () => limits.countToken(client)),
+    (token) => authenticate(token, () => limits.countToken(client), requestId),
     resource,
   )
   return principal instanceof Promise ? principal.then(withinCost) : withinCost(principal)

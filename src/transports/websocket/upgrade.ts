@@ -87,7 +87,9 @@ export class Upgrades {
     let caller: LimitedCaller = { principal: null, client }
     try {
       const admission = this.#admit(request)
-      const principal = await authenticated(context, admission.authorization, client, resourceAt(request.url))
+      const resource = resourceAt(request.url)
+      const id = requestId(request)
+      const principal = await authenticated(context, admission.authorization, client, resource, id)
       caller = { principal, client }
       if (socket.destroyed) return
       this.#assertOpen()

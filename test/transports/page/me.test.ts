@@ -64,6 +64,21 @@ test('whoever is not signed in signs in first, and comes back to the same page',
   expect(back.headers.get('cache-control')).toBe('private, no-store')
 })
 
+test('every page of the sign-in leads back to the site, and to the page that did not need it', async () => {
+  const browser = new Browser(home.url)
+  const from = (page: string) => browser.open(`${home.url}/sign-in?then=${encodeURIComponent(page)}`)
+  expect((await from('/agent/svc.utility.reader')).links).toEqual(
+    expect.arrayContaining(['/', '/agent/svc.utility.reader']),
+  )
+  const member = await from('/me/keys')
+  expect(member.text).toContain('<a href="/">Go back without signing in</a>')
+  const account = await signIn(browser, member).then(() => browser.open(`${home.url}/sign-in`))
+  expect(account.links).toContain('/')
+  const signedOut = await browser.submit(account)
+  expect(signedOut.links).toEqual(expect.arrayContaining(['/', '/sign-in']))
+  expect((await browser.open(`${home.url}/sign-in/nobody`)).links).toContain('/')
+})
+
 test('an owner sees the agent as readers will, comes back from there, and reads what readers reported', async () => {
   const package_name = 'com.lea-tides.tables'
   const managed = `${home.url}/me/agents/${package_name}`
@@ -227,7 +242,7 @@ test("a name of one's own is refused with the place where its agent is changed",
   const { browser, page } = await visitor('uma', '/publish?way=form')
   const own = { ...agent, package_name: 'com.eva-weather.forecast', do: 'publish' }
   await browser.submit(page, own)
-  const again = await browser.submit(page, own)
+  const again = await browser.submit(await browser.open(page.url), own)
   expect([again.status, again.text.includes('Change it on its page, under Your agents.')]).toEqual([
     409,
     true,
@@ -389,6 +404,51 @@ test('a key is shown once, works, and is deleted', async () => {
   expect([refused.status, refused.text.includes('x'.repeat(200))]).toEqual([400, true])
   await browser.submit(listed, {}, formWith(listed, 'delete'))
   expect((await home.request('GET', '/api/keys', { token: key })).status).toBe(401)
+})
+
+test('a form that is sent twice is done once, and the second answer says what the first did', async () => {
+  const { browser, page } = await visitor('ari', '/me/keys')
+  const typed = { label: 'twice', scopes: 'agents:read' }
+  const [first, second] = await Promise.all([browser.submit(page, typed), browser.submit(page, typed)])
+  const keyIn = ({ text }: Visited) => /drg_[\w-]+_[\w-]{43}/.exec(text)?.[0]
+  expect(keyIn(first)).toBeDefined()
+  expect(keyIn(second)).toBe(keyIn(first))
+  const listed = await browser.open(`${home.url}/me/keys`)
+  expect(listed.text.match(/>twice</g)).toHaveLength(1)
+  // What was typed anew is another key, and so is the same in the form of another page.
+  expect(keyIn(await browser.submit(page, { ...typed, label: 'other' }))).not.toBe(keyIn(first))
+  expect(keyIn(await browser.submit(listed, typed))).not.toBe(keyIn(first))
+
+  const publish = await browser.open(`${home.url}/publish?way=form`)
+  const stated = { ...agent, package_name: 'com.example.ari', do: 'publish' }
+  const published = await browser.submit(publish, stated)
+  expect((await browser.submit(publish, stated)).url).toBe(published.url)
+  const change = formWith(published, 'deprecate')
+  const changed = await browser.submit(published, { message: 'Use another one.' }, change)
+  const again = await browser.submit(published, { message: 'Use another one.' }, change)
+  expect([again.status, again.url]).toEqual([200, changed.url])
+})
+
+test('a form that was refused, or whose browser left before the answer, is sent again', async () => {
+  const { browser, page } = await visitor('bea', '/publish?way=form')
+  const stated = { ...agent, package_name: 'com.example.bea', do: 'publish' }
+  const taken = { ...stated, package_name: 'com.ben-rain.counted' }
+  expect((await browser.submit(page, taken)).status).toBe(409)
+  expect((await browser.submit(page, taken)).status).toBe(409)
+
+  const cookie = ['dragoman-session', 'dragoman-form'].map((name) => `${name}=${browser.cookie(name)}`)
+  const left = httpRequest(`${home.url}/publish`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: cookie.join('; ') },
+  })
+  left.on('error', () => {})
+  const { store } = home.gateway
+  const isStored = vi.waitFor(async () =>
+    expect(await store.read.entry({ package_name: 'com.example.bea' })).toBeDefined(),
+  )
+  left.end(new URLSearchParams({ ...page.forms[0]?.fields, ...stated }).toString(), () => left.destroy())
+  await isStored
+  expect((await browser.submit(page, stated)).url).toContain('/me/agents/com.example.bea?done=publish')
 })
 
 test('a key of somebody whose credentials were revoked is shown as not valid, and why', async () => {

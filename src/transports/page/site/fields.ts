@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Failure } from '../../../../schemas/failure.ts'
 import { type Html, html } from '../html.ts'
 import { hintText } from './hint.ts'
@@ -89,7 +90,7 @@ export function button(
   { token }: Visit,
   { action, label, fields = {}, isMain = false, of }: ButtonOptions,
 ): Html {
-  return html`<form method="post" action="${action}">${hidden({ token: token(), ...fields })}<button class="button small${isMain ? ' main' : ''}"${named(label, of)}>${label}</button></form>`
+  return html`<form method="post" action="${action}">${onceFields({ token }, fields)}<button class="button small${isMain ? ' main' : ''}"${named(label, of)}>${label}</button></form>`
 }
 
 /** A button for what cannot be undone, which is opened first. `sure` is the label of the button. */
@@ -102,6 +103,17 @@ export function sureButton(
 
 function named(label: string, of: string | undefined): Html | false {
   return of !== undefined && html` aria-label="${label}: ${of}"`
+}
+
+/**
+ * What each form with `method="post"` needs that does something: sent twice, it is done once, and the second answer is
+ * that of the first.
+ */
+export function onceFields(
+  { token }: Pick<Visit, 'token'>,
+  fields: Readonly<Record<string, string>> = {},
+): Html[] {
+  return hidden({ token: token(), once: randomUUID(), ...fields })
 }
 
 /** Fields that are sent as they are. */

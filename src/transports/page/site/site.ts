@@ -17,6 +17,8 @@ import { createForms } from '../../shared/forms.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { html } from '../html.ts'
 import type { AssetPaths } from './assets.ts'
+import { onceFields } from './fields.ts'
+import { createFormAnswers } from './form-answers.ts'
 import { hintText } from './hint.ts'
 import { layout } from './layout.ts'
 import type { View, Visit } from './view.ts'
@@ -71,6 +73,7 @@ const fixed = {
 /** The frame of all pages: who visits, what the page may ask, how its answer or its error is sent. */
 export function openSite(context: TransportContext, port: VisitorPort, paths: AssetPaths): PageFrame {
   const forms = createForms(port.isSecure)
+  const answers = createFormAnswers()
 
   async function serve<Fields>(
     request: ReadRequest,
@@ -110,7 +113,10 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
       const fields = await read(request)
       visitor = await visitorOf(port, request)
       const { principal, operator, session } = visitor
-      const call = { principal, signal: signalOf(response), id, client }
+      // A browser that sends a form again gives up the first answer: what the form does goes on for the second.
+      const isOnce = fields instanceof URLSearchParams && fields.has('once')
+      const signal = isOnce ? new AbortController().signal : signalOf(response)
+      const call = { principal, signal, id, client }
       const dispatch = async (envelope: Envelope, by = call) => (await context.dispatch(envelope, by)).output
       const visit: Visit = {
         request,
@@ -155,7 +161,7 @@ export function openSite(context: TransportContext, port: VisitorPort, paths: As
           if (isBound) forms.check(request, form, session)
           else forms.assertOwnSite(request)
           form.delete('token')
-          return act(visit, form)
+          return answers.once(`${session} ${request.url}`, form, () => act(visit, form))
         }),
     }),
   }
@@ -194,21 +200,21 @@ ${details.hint !== undefined && html`<p>${hintText(details.hint)}</p>`}
   return { title: words.wrong, description: message, main }
 }
 
-/** Fields with a secret, which is kept and not shown. */
-const secrets = new Set(['value'])
+/** Fields that may hold a secret, which is kept and not shown. */
+const secrets = /^(?:value$|variables$|environment\.|argument\.)/
 
 /** Shows a form again that was shown to another session, with all that was typed. */
 function resendView({ request, visitor, token }: Visit, form: URLSearchParams): View {
-  const fields = [...form].filter(([name]) => name !== 'token')
+  const fields = [...form].filter(([name]) => name !== 'token' && name !== 'once')
   const main = html`<div class="plain"><h1>${words.resend}</h1>
 ${
   visitor.person
     ? html`<p>${words.resend_as} <strong>${visitor.person.name}</strong>.</p>`
     : html`<p>${words.resend_signed_out}</p><p><a class="button" href="/sign-in" target="_blank">${words.sign_in_again}</a></p>`
 }
-<form method="post" action="${request.url ?? ''}"><input type="hidden" name="token" value="${token() || 'none'}">
+<form method="post" action="${request.url ?? ''}">${onceFields({ token: () => token() || 'none' })}
 ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <p><button class="button main">${words.send}</button></p></form>
-<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.has(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
+<dl class="facts">${fields.map(([name, value]) => html`<div><dt>${name}</dt><dd>${secrets.test(name) ? '•••' : value.slice(0, 200)}</dd></div>`)}</dl></div>`
   return { title: words.resend, main, status: 403 }
 }

@@ -315,6 +315,7 @@ export const words = {
     not_limited: 'Not limited',
     no_network: 'no network',
     missing: 'Still missing',
+    secret_hint: 'Secret, so it is encrypted. Left empty, it is for each caller to store.',
     revoke: 'Stop and revoke',
     usage: 'Your usage',
     of: 'of',

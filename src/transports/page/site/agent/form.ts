@@ -1,6 +1,7 @@
 import type { Capability } from '../../../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../../../schemas/json.ts'
 import { type Html, html } from '../../html.ts'
+import { onceFields } from '../fields.ts'
 import { agentWords as labels, words } from '../words.ts'
 
 /** Fields of an input that are drawn, those of its objects included. */
@@ -46,7 +47,7 @@ export function plainForm(agent: string, token: string, capability?: string, typ
   const name = capability
     ? html`<input type="hidden" name="capability" value="${capability}">`
     : html`<div><label for="capability">${labels.capability_name}</label><input id="capability" name="capability" required autocomplete="off"></div>`
-  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call"><input type="hidden" name="token" value="${token}"><div class="fields">${name}<div><label>${labels.whole_as_json}<textarea name="input" rows="4" spellcheck="false">${typed}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
+  return html`<form method="post" action="/agent/${encodeURIComponent(agent)}/call">${onceFields({ token: () => token })}<div class="fields">${name}<div><label>${labels.whole_as_json}<textarea name="input" rows="4" spellcheck="false">${typed}</textarea></label></div></div><p><button class="button main">${words.call}</button></p></form>`
 }
 
 /** What a capability takes, to read. */

@@ -7,6 +7,7 @@ import type { Mount } from '../../../http/app.ts'
 import type { ReadRequest } from '../../../http/input.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
 import { html } from '../../html.ts'
+import { onceFields } from '../fields.ts'
 import { pageOf, shortened } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type View, type Visit } from '../view.ts'
@@ -76,17 +77,17 @@ function unlessNotInstallable(thrown: unknown): undefined {
 }
 
 /** The form by which people report an agent; those who have not signed in are asked to. */
-function reportPage({ package_name, ...entry }: EntryDetail, { visitor, token }: Visit): View {
+function reportPage({ package_name, ...entry }: EntryDetail, visit: Visit): View {
   const name = shortened(entry.name)
   const here = pageOf(package_name)
   const reasons = Object.entries(labels.reasons)
-  const form = html`<form method="post" action="${here}/report"><input type="hidden" name="token" value="${token()}">
+  const form = html`<form method="post" action="${here}/report">${onceFields(visit)}
 <div class="fields"><fieldset class="choices"><legend>${labels.report_reason}</legend>${reasons.map(([id, text]) => html`<label><input type="radio" name="reason" value="${id}" required>${text}</label>`)}</fieldset>
 <div><label for="detail">${labels.report_detail}</label><textarea id="detail" name="detail" rows="5" maxlength="2000"></textarea></div></div>
 <p><button class="button main">${labels.report_send}</button></p></form>`
   const main = html`<div class="plain"><h1>${labels.report_title}</h1><p><a href="${here}">${name}</a> <span class="name mono" dir="ltr">${package_name}</span></p>
-<p>${visitor.person ? labels.report_lead : labels.report_sign_in}</p>
-${visitor.person ? form : html`<p><a class="button main" href="/sign-in?then=${encodeURIComponent(`${here}/report`)}">${words.sign_in}</a></p>`}</div>`
+<p>${visit.visitor.person ? labels.report_lead : labels.report_sign_in}</p>
+${visit.visitor.person ? form : html`<p><a class="button main" href="/sign-in?then=${encodeURIComponent(`${here}/report`)}">${words.sign_in}</a></p>`}</div>`
   return { title: `${labels.report_title}: ${name}`, main }
 }
 

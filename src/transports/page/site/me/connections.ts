@@ -1,7 +1,7 @@
 import type { Credential, SignInAddress } from '../../../../../schemas/credential.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { field, hidden, sureButton, type Typed, time } from '../fields.ts'
+import { field, onceFields, sureButton, type Typed, time } from '../fields.ts'
 import { pageOf } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -43,9 +43,9 @@ async function show(visit: Visit, typed: Typed) {
   const content = html`<p class="lead">${text.connections_lead}</p>
 ${credentials.length > 0 && html`<ul class="rows">${credentials.map((credential) => row(visit, credential))}</ul>`}
 <h2 class="title">${text.connect_agent}</h2><p class="hint">${text.connect_hint}</p>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'connect' })}<div class="fields">${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}</div><p><button class="button main">${text.connect_agent}</button></p></form>
+<form method="post" action="${path}">${onceFields(visit, { do: 'connect' })}<div class="fields">${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}</div><p><button class="button main">${text.connect_agent}</button></p></form>
 <h2 class="title">${text.store}</h2><p class="hint">${text.store_hint}</p>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'store' })}<div class="fields">
+<form method="post" action="${path}">${onceFields(visit, { do: 'store' })}<div class="fields">
 ${agentField(requested, typed)}
 ${field({ name: 'header', label: text.header, hint: text.header_hint }, typed)}
 ${field({ name: 'variable', label: text.variable, hint: text.variable_hint }, typed)}

@@ -3,7 +3,7 @@ import { type PersonalDataPage, PersonalTable } from '../../../../../schemas/per
 import type { Usage } from '../../../../../schemas/quota.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { field, hidden, type Typed } from '../fields.ts'
+import { field, onceFields, type Typed } from '../fields.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
 import { countOf, sizeOf, words } from '../words.ts'
@@ -61,7 +61,7 @@ async function show(visit: Visit, typed: Typed) {
   )}
 <h2 class="title">${text.export}</h2><p class="hint">${text.export_hint}</p><p><a class="button" href="${path}.json" download>${text.export}</a></p>
 <h2 class="title">${text.erase}</h2><p class="hint">${text.erase_hint}</p>
-<form method="post" action="${path}">${hidden({ token: visit.token() })}<div class="fields">${field({ name: 'confirm', label: text.confirm, hint: text.confirm_hint, required: true }, typed)}</div><p><button class="button">${text.erase}</button></p></form>`
+<form method="post" action="${path}">${onceFields(visit)}<div class="fields">${field({ name: 'confirm', label: text.confirm, hint: text.confirm_hint, required: true }, typed)}</div><p><button class="button">${text.erase}</button></p></form>`
   return memberView(visit, path, typed, content)
 }
 

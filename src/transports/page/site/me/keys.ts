@@ -3,7 +3,7 @@ import type { ApiKey, NewApiKey } from '../../../../../schemas/identity.ts'
 import { scopes } from '../../../../../schemas/scope.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { box, field, hidden, sureButton, type Typed, time } from '../fields.ts'
+import { box, field, onceFields, sureButton, type Typed, time } from '../fields.ts'
 import { secretOnce } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
@@ -50,7 +50,7 @@ async function show(visit: Visit, typed: Typed, made?: NewApiKey) {
 ${made && secretOnce(text.key_once, made.key)}
 ${keys.length > 0 && html`<ul class="rows">${keys.map((key) => row(visit, key))}</ul>`}
 <h2 class="title">${text.new_key}</h2>
-<form method="post" action="/me/keys">${hidden({ token: visit.token() })}<div class="fields">
+<form method="post" action="/me/keys">${onceFields(visit)}<div class="fields">
 ${field({ name: 'label', label: text.label, hint: text.label_hint }, typed)}
 <fieldset><legend>${text.scopes}</legend>${offered.map((scope) => box('scopes', scope, text.scope[scope], chosen.includes(scope)))}</fieldset>
 ${field({ name: 'days', label: text.days, hint: text.days_hint(maxDays), type: 'number', value: '90' }, typed)}

@@ -8,7 +8,7 @@ import type { TransferOffer, TransferPage } from '../../../../../schemas/transfe
 import type { AuditEvent, Finding } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { button, field, hidden, type Typed, time } from '../fields.ts'
+import { button, field, onceFields, type Typed, time } from '../fields.ts'
 import { hintText } from '../hint.ts'
 import { pageOf, shortened, stateOf, table } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
@@ -157,7 +157,7 @@ ${editForm(visit, entry, typed)}
 ${
   deprecated
     ? html`<p>${deprecated.message ?? ''}</p>${act('restore', text.restore)}`
-    : html`<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'deprecate', revision: String(revision) })}<div class="fields">
+    : html`<form method="post" action="${managePath(package_name)}">${onceFields(visit, { do: 'deprecate', revision: String(revision) })}<div class="fields">
 ${field({ name: 'message', label: text.deprecation_message }, typed)}${field({ name: 'successor', label: text.successor, hint: text.successor_hint }, typed)}</div><p><button class="button">${text.deprecate}</button></p></form>`
 }
 <h2 class="title">${text.transfer}</h2>
@@ -195,7 +195,7 @@ function byOf({ action, actor }: AuditEvent): Html {
 function transferForm(visit: Visit, { package_name, revision }: EntryDetail, typed: Typed): Html {
   const issuer = visit.visitor.principal?.issuer ?? ''
   const isRefused = typed.failure !== undefined && typed.values.get('do') === 'transfer'
-  return html`<p class="hint">${text.transfer_hint}</p><details${isRefused && html` open`}><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'transfer', revision: String(revision) })}<div class="fields">
+  return html`<p class="hint">${text.transfer_hint}</p><details${isRefused && html` open`}><summary>${text.transfer}</summary><form method="post" action="${managePath(package_name)}">${onceFields(visit, { do: 'transfer', revision: String(revision) })}<div class="fields">
 ${field({ name: 'subject', label: text.receiver, hint: text.receiver_hint, required: true }, typed)}${field({ name: 'issuer', label: text.issuer, value: issuer }, typed)}</div><p><button class="button">${text.offer}</button></p></form></details>`
 }
 
@@ -203,7 +203,7 @@ function editForm(visit: Visit, entry: EntryDetail, typed: Typed): Html {
   const { package_name, revision, name, description, version, category, tags, license } = entry
   const address = onlyAddress(entry)
   return html`<h2 class="title">${text.edit}</h2>
-<form method="post" action="${managePath(package_name)}">${hidden({ token: visit.token(), do: 'update', revision: String(revision) })}<div class="fields">
+<form method="post" action="${managePath(package_name)}">${onceFields(visit, { do: 'update', revision: String(revision) })}<div class="fields">
 ${field({ name: 'name', label: text.name, value: name, required: true }, typed)}
 ${field({ name: 'description', label: text.description, value: description, rows: 3, required: true }, typed)}
 ${address && addressFields(typed, address)}

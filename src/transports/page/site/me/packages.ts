@@ -9,7 +9,7 @@ import { quotedName } from '../../../../../schemas/text.ts'
 import { assignments, asWord } from '../../../../common/ascii.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { button, field, hidden, type Typed, time } from '../fields.ts'
+import { button, field, onceFields, type Typed, time } from '../fields.ts'
 import { pageOf, readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -37,7 +37,8 @@ export function packagesMounts(site: PageFrame): Mount[] {
         dry_run: isDryRun,
         ...filled(form, ['version', 'integrity']),
         hosts: listed(form.get('hosts')),
-        variables: variablesIn(form),
+        variables: { ...variablesIn(form), ...valuesIn(form, 'environment') },
+        arguments: valuesIn(form, 'argument'),
         scripts: form.has('scripts'),
       })
       return show(visit, { values: form }, report, isDryRun)
@@ -53,6 +54,19 @@ function variablesIn(form: URLSearchParams): JsonObject {
     return [name.trim(), value.join('=').trim()] as const
   })
   return Object.fromEntries(pairs)
+}
+
+type Part = ApprovedPackage['values'][number]['part']
+
+/** The values that the form of a report asks for. */
+function valuesIn(form: URLSearchParams, part: Part): JsonObject {
+  const prefix = valueField({ part, name: '' })
+  const typed = [...form].filter(([name, value]) => name.startsWith(prefix) && value !== '')
+  return Object.fromEntries(typed.map(([name, value]) => [name.slice(prefix.length), value]))
+}
+
+function valueField({ part, name }: { readonly part: Part; readonly name: string }): string {
+  return `${part}.${name}`
 }
 
 async function show(visit: Visit, typed: Typed, report?: ApprovalReport, isDryRun = false) {
@@ -71,7 +85,7 @@ ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => ro
 ${(cursor || next_cursor !== null) && html`<p class="pages">${cursor && html`<a class="button" href="${path}">${words.first}</a> `}${next_cursor !== null && html`<a class="button" rel="next" href="${path}?cursor=${encodeURIComponent(next_cursor)}">${words.next}</a>`}</p>`}
 ${report && reportOf(visit, typed, report, isDryRun)}
 <h2 class="title">${text.approve}</h2>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'look' })}<div class="fields">
+<form method="post" action="${path}">${onceFields(visit, { do: 'look' })}<div class="fields">
 ${field({ name: 'agent', label: text.package_name, value: requested, required: true }, typed)}
 ${field({ name: 'version', label: words.version, hint: text.package_version_hint }, typed)}
 ${field({ name: 'hosts', label: text.hosts, hint: text.hosts_hint }, typed)}
@@ -101,7 +115,27 @@ function reportOf(visit: Visit, { values }: Typed, report: ApprovalReport, isDry
 ${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${problem !== null && html`<p class="note bad">${problem}</p>`}
 ${tools && html`<p>${words.capabilities(tools.length)}: ${tools.map(({ name }) => quotedName(name)).join(', ')}</p><p><a class="button" href="${pageOf(agent)}">${text.public_page}</a></p>`}
-${isDryRun && html`<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+${isDryRun && html`<form method="post" action="${path}">${onceFields(visit, { do: 'approve', agent, integrity: found.integrity, ...Object.fromEntries(typedFields) })}${missingFields(report)}<p><button class="button main">${text.approve_now}</button></p></form>`}</section>`
+}
+
+/** What the package requires and nobody has given yet. Callers may store secrets of their own instead. */
+function missingFields({ package: { values }, missing }: ApprovalReport): Html | false {
+  const open = values.filter(({ name, required }) => required && missing.includes(name))
+  return (
+    open.length > 0 &&
+    html`<div class="fields">${open.map(({ name, part, secret }) =>
+      field(
+        {
+          name: valueField({ part, name }),
+          label: quotedName(name),
+          pointer: `/${part === 'argument' ? 'arguments' : 'variables'}/${name}`,
+          required: !secret,
+          ...(secret && { type: 'password', hint: text.secret_hint, autocomplete: 'new-password' }),
+        },
+        { values: new URLSearchParams() },
+      ),
+    )}</div>`
+  )
 }
 
 function shownValue({ name, secret, value }: ApprovedPackage['values'][number]): string {

@@ -4,7 +4,7 @@ import { isRecord, type JsonObject } from '../../../../../schemas/json.ts'
 import type { Validation } from '../../../../../schemas/validation.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { field, hidden, type Typed } from '../fields.ts'
+import { field, onceFields, type Typed } from '../fields.ts'
 import { readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -59,7 +59,7 @@ function show(visit: Visit, typed: Typed, validation?: Validation) {
   const way = wayOf(typed.values.has('way') ? typed.values : requested)
   const content = html`<p class="lead">${text.publish_lead}</p>
 <nav class="chips" aria-label="${text.publish}">${ways.map((each) => html`<a class="chip" href="/publish?way=${each}"${each === way && html` aria-current="true"`}>${text.ways[each]}</a>`)}</nav>
-<form method="post" action="/publish"><input type="hidden" name="token" value="${visit.token()}">${hidden({ way })}<div class="fields">${fieldsOf(way, typed)}</div>
+<form method="post" action="/publish">${onceFields(visit, { way })}<div class="fields">${fieldsOf(way, typed)}</div>
 <p class="chips"><button class="button" name="do" value="check">${text.check_first}</button><button class="button main" name="do" value="publish">${text.create}</button></p></form>
 <div id="findings">${validation && report(validation, typed)}</div>`
   return { ...memberView(visit, '/publish', typed, content), script: 'publish' as const }

@@ -2,7 +2,7 @@ import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { VerificationOutcome } from '../../../../../schemas/trust.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { field, hidden, type Typed, time } from '../fields.ts'
+import { field, onceFields, type Typed, time } from '../fields.ts'
 import { copyable, readFirst } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type Visit } from '../view.ts'
@@ -47,7 +47,7 @@ async function show(visit: Visit, typed: Typed, outcome?: VerificationOutcome) {
 <p class="lead">${target && !target.isOwn ? text.claim_lead : text.verify_lead}</p>
 ${target && html`<p><span class="chip">${verificationWords[target.entry.verification_level]}</span> ${target.entry.verification && html`<span class="hint">${target.entry.verification.domain} · ${target.entry.verification.method} · ${time(target.entry.verification.checked_at)}</span>`}</p>`}
 ${outcome && records(outcome)}
-<form method="post" action="${path}">${hidden({ token: visit.token() })}<div class="fields">
+<form method="post" action="${path}">${onceFields(visit)}<div class="fields">
 ${field({ name: 'agent', label: text.package_name, value: agent, required: true }, typed)}
 ${field({ name: 'domain', label: text.domain, hint: text.domain_hint, value: outcome?.domain ?? '' }, typed)}
 </div><p><button class="button main">${outcome ? text.check_now : text.show_record}</button></p></form>`

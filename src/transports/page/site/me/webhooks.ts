@@ -2,7 +2,7 @@ import { ChangeKind } from '../../../../../schemas/change.ts'
 import type { Delivery, NewWebhook, Webhook } from '../../../../../schemas/webhook.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
-import { box, button, field, hidden, sureButton, type Typed, time } from '../fields.ts'
+import { box, button, field, onceFields, sureButton, type Typed, time } from '../fields.ts'
 import { secretOnce } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
@@ -49,7 +49,7 @@ async function show(visit: Visit, typed: Typed, made?: NewWebhook) {
 ${made && secretOnce(text.webhook_once, made.secret)}
 ${webhooks.length > 0 && html`<ul class="rows">${webhooks.map((webhook) => row(visit, webhook))}</ul>`}
 <h2 class="title">${text.new_webhook}</h2>
-<form method="post" action="${path}">${hidden({ token: visit.token() })}<div class="fields">
+<form method="post" action="${path}">${onceFields(visit)}<div class="fields">
 ${field({ name: 'url', label: text.webhook_url, type: 'url', required: true }, typed)}
 <fieldset><legend>${text.kinds}</legend>${ChangeKind.options.map((kind) => box('kinds', kind, kind.replaceAll('_', ' '), chosen.includes(kind)))}</fieldset>
 ${box('mine', 'true', text.mine, typed.values.has('mine'))}
@@ -65,7 +65,7 @@ function row(visit: Visit, webhook: Webhook): Html {
   const state = !enabled ? text.off : failing_since === null ? text.on : text.failing
   return html`<li class="tall"><div><strong class="mono">${url}</strong> <span class="chip">${state}</span><p class="hint">${text.delivered} ${delivered_revision}</p>
 <details><summary>${text.deliveries(deliveries.length)}</summary><ul class="rows">${deliveries.map((delivery) => deliveryRow(delivery))}</ul>
-<form method="post" action="${path}">${hidden({ token: visit.token(), do: 'repeat', webhook: id })}<div class="fields">${field({ name: 'since', label: text.since, hint: text.since_hint, type: 'number', value: String(delivered_revision) }, { values: new URLSearchParams() })}</div><p><button class="button small">${text.repeat}</button></p></form></details></div>
+<form method="post" action="${path}">${onceFields(visit, { do: 'repeat', webhook: id })}<div class="fields">${field({ name: 'since', label: text.since, hint: text.since_hint, type: 'number', value: String(delivered_revision) }, { values: new URLSearchParams() })}</div><p><button class="button small">${text.repeat}</button></p></form></details></div>
 <div class="chips">${act(enabled ? 'disable' : 'enable', enabled ? text.disable : text.enable)}${sureButton(visit, { action: path, label: text.delete, sure: text.remove_now, of: url, fields })}</div></li>`
 }
 
