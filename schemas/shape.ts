@@ -164,7 +164,7 @@ function fieldErrors(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown):
       detail: 'There is no such field.',
     }))
   }
-  const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
+  const mayBeMissing = ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code)
   const current = at(value, issue.path)
   const missing = mayBeMissing && current === undefined
   const detail = missing
