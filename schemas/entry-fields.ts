@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { Capability, Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
+import { Capability, calledName, Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { Package, PublishedPackage } from './package.ts'
 import { listOrOne } from './shape.ts'
@@ -49,6 +49,18 @@ const Capabilities = z
   .max(200)
   .refine((all) => textLength(all) <= maxCapabilityCharacters, {
     error: `At most ${maxCapabilityCharacters} characters of names and descriptions in all.`,
+  })
+  .superRefine((all, context) => {
+    const places = new Map<string, number>()
+    for (const [index, { id, name }] of all.entries()) {
+      const called = calledName({ id, name })
+      const first = places.get(called)
+      if (first === undefined) places.set(called, index)
+      else {
+        const message = `Capability ${first} of the list has this name already, so that this one could not be called. Rename one of them, or give it an id of its own.`
+        context.addIssue({ code: 'custom', path: [index, id === undefined ? 'name' : 'id'], message })
+      }
+    }
   })
 
 function textLength(capabilities: readonly Capability[]): number {
