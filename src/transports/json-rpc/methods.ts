@@ -1,12 +1,11 @@
 import { JSONRPCErrorException, JSONRPCServer } from 'json-rpc-2.0'
 import type { Agent } from '../../../schemas/action.ts'
-import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
-import type { Call, Router } from '../../router/call.ts'
+import type { Call, Reply, Router } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 
 interface MethodsOptions {
@@ -19,8 +18,8 @@ interface MethodsOptions {
 
 /** A call of a method. */
 export interface MethodCall extends Call {
-  /** Called with the mark of a result from a third party: the result itself has no place for it. */
-  readonly marked?: (mark: ContentMark) => void
+  /** Called with each reply: the result itself is only its output. */
+  readonly replied?: (reply: Reply) => void
 }
 
 /**
@@ -49,12 +48,12 @@ export function createMethods({
   ): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      const { marked, emit, ...rest } = call
+      const { replied, emit, ...rest } = call
       const effective = emit && subscribes(envelope) ? { ...rest, emit } : rest
       return await dispatch(envelope, effective).then(
-        ({ output, mark }) => {
-          if (mark) marked?.(mark)
-          return output
+        (reply) => {
+          replied?.(reply)
+          return reply.output
         },
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
