@@ -45,7 +45,7 @@ export function addressOf(packageName: string): string {
 export const agentAliases: readonly string[] = ['package_name', 'to']
 
 /** What callers call it that have not read the input, where the input has no such field. */
-export const agentGuesses: readonly string[] = ['id', 'name']
+export const agentGuesses: readonly string[] = ['id', 'name', 'identifier']
 
 export const testTag = 'test'
 

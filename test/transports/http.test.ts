@@ -381,11 +381,18 @@ const envelopeTo = (action: string, params: object) => ({
 
 test.each(
   ['get_agent', 'get_card', 'list_versions', 'resolve_package', 'get_liveness_history'].flatMap((action) =>
-    ['agent', 'package_name', 'id', 'name', 'to'].map((field) => [action, field] as const),
+    ['agent', 'package_name', 'id', 'name', 'identifier', 'to'].map((field) => [action, field] as const),
   ),
 )('%s takes the name of the agent as %s', async (action, field) => {
   const { method, path, body } = envelopeTo(action, { [field]: 'svc.utility.wiki' })
   expect(await home.request(method, path, { body })).toMatchObject({ status: 200 })
+})
+
+test('rpc.cancel over HTTP is answered with where it works', async () => {
+  const body = { jsonrpc: '2.0', id: 1, method: 'rpc.cancel', params: { id: 1 } }
+  const { json } = await home.request('POST', '/rpc', { body })
+  const hint = expect.stringContaining('close the connection')
+  expect([json.error.code, json.error.data.hint]).toEqual([-32601, hint])
 })
 
 test.each([
@@ -394,7 +401,7 @@ test.each([
     '/package_name: agent and package_name mean',
   ],
   [{ agent: 'svc.utility.wiki', name: 'wiki' }, '/name: There is no such field.'],
-  [{ identifier: 'svc.utility.wiki' }, '/agent: This field is required.'],
+  [{ reference: 'svc.utility.wiki' }, '/agent: This field is required.'],
 ])('an agent that is named %j is refused', async (params, detail) => {
   const { method, path, body } = envelopeTo('get_agent', params)
   const { status, json } = await home.request(method, path, { body })

@@ -7,6 +7,7 @@ import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 import type { Call, Reply, Router } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
+import { cancelMethod } from './in-flight.ts'
 
 interface MethodsOptions {
   readonly dispatch: Router['dispatch']
@@ -100,6 +101,11 @@ function exception(failure: Failure, requestId: string): JSONRPCErrorException {
 
 /** The failure for an unknown method, with the nearest names. */
 export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
+  if (method === cancelMethod) {
+    return new Failure('unknown_action', `${cancelMethod} cancels requests of its own WebSocket.`, {
+      hint: 'Over HTTP, close the connection of the request.',
+    })
+  }
   const names = agents.flatMap((agent) =>
     agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )
