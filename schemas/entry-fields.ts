@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { Capability, Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
+import { Capability, calledName, Endpoint, Protocol, State, VerificationLevel } from './entry-parts.ts'
 import { notBlank, PackageName, Slug, Tag } from './names.ts'
 import { Package, PublishedPackage } from './package.ts'
+import { listOrOne } from './shape.ts'
 import { mixesScripts, visible } from './text.ts'
 
 /**
@@ -48,6 +49,18 @@ const Capabilities = z
   .max(200)
   .refine((all) => textLength(all) <= maxCapabilityCharacters, {
     error: `At most ${maxCapabilityCharacters} characters of names and descriptions in all.`,
+  })
+  .superRefine((all, context) => {
+    const places = new Map<string, number>()
+    for (const [index, { id, name }] of all.entries()) {
+      const called = calledName({ id, name })
+      const first = places.get(called)
+      if (first === undefined) places.set(called, index)
+      else {
+        const message = `Capability ${first} of the list has this name already, so that this one could not be called. Rename one of them, or give it an id of its own.`
+        context.addIssue({ code: 'custom', path: [index, id === undefined ? 'name' : 'id'], message })
+      }
+    }
   })
 
 function textLength(capabilities: readonly Capability[]): number {
@@ -99,7 +112,7 @@ export const entryFields = {
     initial: [],
     filter: {
       compare: 'every',
-      schema: z.array(Tag).max(20).describe('Every one of these tags.'),
+      schema: listOrOne(Tag, 20).describe('Every one of these tags.'),
       facet: 'tags',
       option: ['--tag <tag...>', 'every one of these tags'],
     },
@@ -158,12 +171,9 @@ export const entryFields = {
   callable: {
     filter: {
       compare: 'any',
-      schema: z
-        .array(Callable)
-        .max(20)
-        .describe(
-          'Agents of one of these kinds: hosted and open ones answer at once, stated ones were not asked yet, a package runs here once it is approved.',
-        ),
+      schema: listOrOne(Callable, 20).describe(
+        'Agents of one of these kinds: hosted and open ones answer at once, stated ones were not asked yet, a package runs here once it is approved.',
+      ),
       facet: 'callable',
       option: ['--callable <kind...>', 'one of these kinds, such as open or needs_key'],
     },
@@ -171,16 +181,15 @@ export const entryFields = {
   labels: {
     filter: {
       compare: 'any',
-      schema: z.array(Tag).max(20).describe('One of these tags.'),
+      schema: listOrOne(Tag, 20).describe('One of these tags.'),
     },
   },
   protocol: {
     filter: {
       compare: 'any',
-      schema: z
-        .array(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' }))
-        .max(20)
-        .describe('Agents that are called by one of these protocols; `none`: agents that state nothing.'),
+      schema: listOrOne(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' }), 20).describe(
+        'Agents that are called by one of these protocols; `none`: agents that state nothing.',
+      ),
       facet: 'protocols',
       option: ['--protocol <protocol...>', 'one of these protocols: a2a, mcp or envelope'],
     },
@@ -188,12 +197,9 @@ export const entryFields = {
   publisher: {
     filter: {
       compare: 'any',
-      schema: z
-        .array(z.string().toLowerCase().min(1).max(253))
-        .max(20)
-        .describe(
-          'Agents of one of these domains: proved, or in the identifier at the origin of a mirrored agent; `none`: all others.',
-        ),
+      schema: listOrOne(z.string().toLowerCase().min(1).max(253), 20).describe(
+        'Agents of one of these domains: proved, or in the identifier at the origin of a mirrored agent; `none`: all others.',
+      ),
       facet: 'publishers',
     },
   },
@@ -201,10 +207,9 @@ export const entryFields = {
     filter: {
       compare: 'any',
       name: 'package_type',
-      schema: z
-        .array(z.string().toLowerCase().min(1).max(40))
-        .max(20)
-        .describe('Agents with a package of one of these registries, such as npm or pypi.'),
+      schema: listOrOne(z.string().toLowerCase().min(1).max(40), 20).describe(
+        'Agents with a package of one of these registries, such as npm or pypi.',
+      ),
       facet: 'package_types',
       option: ['--package <registry...>', 'a package of one of these registries, such as npm'],
     },
@@ -213,7 +218,7 @@ export const entryFields = {
     filter: {
       compare: 'any',
       name: 'verification',
-      schema: z.array(VerificationLevel).max(20).describe('Agents of one of these verification levels.'),
+      schema: listOrOne(VerificationLevel, 20).describe('Agents of one of these verification levels.'),
       facet: 'verifications',
       option: ['--verification <level...>', 'one of these levels, such as domain_verified'],
     },

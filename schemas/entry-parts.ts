@@ -62,6 +62,26 @@ export const Capability = z
   .meta({ id: 'Capability' })
 export type Capability = z.infer<typeof Capability>
 
+/** The name that selects a capability among those of its agent. */
+export function calledName({
+  id,
+  name,
+}: {
+  readonly id?: string | undefined
+  readonly name: string
+}): string {
+  return id ?? name
+}
+
+/** The capabilities that can be called: of several with one name, the first. */
+export function distinct(capabilities: readonly Capability[]): Capability[] {
+  const names = new Set<string>()
+  return capabilities.filter((capability) => {
+    const name = calledName(capability)
+    return !names.has(name) && names.add(name)
+  })
+}
+
 const options = [
   'title',
   'input_schema',

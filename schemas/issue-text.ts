@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { counted } from './counted.ts'
-import { isRecord, type JsonSchema } from './json.ts'
+import { isRecord, type JsonSchema, listForm } from './json.ts'
 
 /** Messages that zod makes itself; a schema with a message of its own says better what is wrong. */
 const standardMessage = /^(Invalid|Too (big|small)|Unrecognized)/
@@ -24,7 +24,8 @@ function ofType(expected: string, schema: JsonSchema, value: unknown): string {
   const expectedType = nameOf(expected, schema)
   if (expectedType === undefined) return 'This value has the wrong type.'
   const received = kindOf(value, isScalar(expected))
-  if (expected === 'array' && typeof value === 'string') return `Give a list${exampleIn(schema)}, not a text.`
+  if (expected === 'array' && received !== undefined)
+    return `Give a list${exampleIn(schema)}, not ${received}.`
   // 1.5 is a number too: only what is expected helps.
   const isNumber = received === 'a number' && ['number', 'nan', 'int'].includes(expected)
   return received === undefined || isNumber
@@ -121,6 +122,6 @@ export function fieldSchema(schema: JsonSchema, path: readonly PropertyKey[]): J
   return path.reduce<JsonSchema>((current, key) => {
     const { properties, items } = current
     const inner = typeof key === 'number' ? items : isRecord(properties) ? properties[String(key)] : undefined
-    return isRecord(inner) ? inner : {}
+    return isRecord(inner) ? listForm(inner) : {}
   }, schema)
 }

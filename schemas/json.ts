@@ -21,6 +21,13 @@ export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): Json
   return isRecord(current) ? current : {}
 }
 
+/** The schema of the list, for a field that takes a list or one of its values. */
+export function listForm(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema
+  const [list] = Array.isArray(anyOf) ? anyOf : []
+  return isRecord(list) && list.type === 'array' ? { ...rest, ...list } : schema
+}
+
 /** JSON with the keys of every object in one order, so that equal values have equal texts. */
 export function orderedText(value: unknown): string {
   return JSON.stringify(value, inOrder)

@@ -44,6 +44,9 @@ export function addressOf(packageName: string): string {
 /** Names under which inputs take the field `agent` as well. */
 export const agentAliases: readonly string[] = ['package_name', 'to']
 
+/** What callers call it that have not read the input, where the input has no such field. */
+export const agentGuesses: readonly string[] = ['id', 'name', 'identifier']
+
 export const testTag = 'test'
 
 /** The name of an agent in methods and tools: the last part of its package name. */

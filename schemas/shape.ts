@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Failure, type FieldError } from './failure.ts'
 import { fieldSchema, issueText } from './issue-text.ts'
 import { isRecord, type JsonSchema, schemaAt } from './json.ts'
+import { agentAliases, agentGuesses } from './names.ts'
 import { nearest } from './nearest.ts'
 
 /** A type that can be checked at run time and shown as JSON Schema. */
@@ -11,6 +12,26 @@ export interface Shape<T> {
   readonly named?: JsonSchema
   /** The value, typed, with defaults filled in. Throws Failure `invalid_request` with JSON pointers. */
   parse(value: unknown): T
+}
+
+/** The lists that take one value as well. */
+const listsOrOne = new WeakSet<object>()
+
+/** A list that callers may also give as its one value: a query takes both forms, so that a body does too. */
+export function listOrOne<Item extends z.ZodType<unknown, string>>(item: Item, max: number) {
+  const list = z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).max(max))
+  // Descriptions make copies, which share the definition.
+  listsOrOne.add(list._zod.def)
+  return list
+}
+
+/** States the one value beside the list. */
+function withOne({ zodSchema, jsonSchema }: Converted): void {
+  const isMarked = listsOrOne.has(zodSchema._zod.def)
+  if (!isMarked || !isRecord(jsonSchema.items)) return
+  const { type, items, maxItems, ...rest } = jsonSchema
+  for (const key of ['type', 'items', 'maxItems'] as const) delete jsonSchema[key]
+  Object.assign(jsonSchema, { ...rest, anyOf: [{ type, items, maxItems }, items] })
 }
 
 /** A shape for input: fields with a default are optional in its JSON Schema. */
@@ -24,6 +45,7 @@ export function output<T>(type: z.ZodType<T>): Shape<T> {
 }
 
 function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
+  const named = io === 'input' ? agentNames(type) : undefined
   return {
     get json() {
       return toJsonSchema(type, io)
@@ -32,11 +54,16 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
       const { $schema: _, ...schema } = z.toJSONSchema(type, {
         io,
         unrepresentable: 'any',
-        override: io === 'input' ? withoutDefault : shortened,
+        override: (converted) => {
+          if (io === 'input') withoutDefault(converted)
+          else shortened(converted)
+          withOne(converted)
+        },
       })
       return schema
     },
-    parse(value) {
+    parse(stated) {
+      const value = named ? withAgent(stated, named) : stated
       const result = type.safeParse(value)
       if (result.success) return result.data
       throw invalid(result.error.issues, this.json, value)
@@ -44,17 +71,24 @@ function shape<T>(type: z.ZodType<T>, io: 'input' | 'output'): Shape<T> {
   }
 }
 
-/**
- * A shape that takes one field under other names as well. Throws Failure `invalid_request` for a field that is stated
- * twice.
- */
-export function withAliases<T>(shape: Shape<T>, field: string, aliases: readonly string[]): Shape<T> {
-  return {
-    get json() {
-      return shape.json
-    },
-    parse: (value) => shape.parse(renamed(value, field, aliases)),
-  }
+interface AgentNames {
+  readonly aliases: readonly string[]
+  readonly guesses: readonly string[]
+}
+
+/** The other names under which an input takes its field `agent`: those that are no fields of its own. */
+function agentNames(type: z.ZodType): AgentNames | undefined {
+  if (!(type instanceof z.ZodObject) || !('agent' in type.shape)) return undefined
+  const isFree = (name: string) => !(name in type.shape)
+  return { aliases: agentAliases.filter(isFree), guesses: agentGuesses.filter(isFree) }
+}
+
+/** The input with its agent under the name `agent`. A guess counts only if there is no other name. */
+function withAgent(value: unknown, { aliases, guesses }: AgentNames): unknown {
+  const input = renamed(value, 'agent', aliases)
+  if (!isRecord(input) || input.agent !== undefined) return input
+  const guess = guesses.find((name) => input[name] !== undefined)
+  return guess === undefined ? input : renamed(input, 'agent', [guess])
 }
 
 /** The value with a field under its own name. Throws Failure `invalid_request` for a field that is stated twice. */
@@ -111,7 +145,12 @@ const converted = {
 function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const cached = converted[io].get(type)
   if (cached) return cached
-  const { $schema: _, ...json } = z.toJSONSchema(type, { io, unrepresentable: 'any', metadata: withoutIds })
+  const { $schema: _, ...json } = z.toJSONSchema(type, {
+    io,
+    unrepresentable: 'any',
+    metadata: withoutIds,
+    override: withOne,
+  })
   converted[io].set(type, json)
   return json
 }
@@ -164,13 +203,20 @@ function fieldErrors(issue: z.core.$ZodIssue, json: JsonSchema, value: unknown):
       detail: 'There is no such field.',
     }))
   }
-  const mayBeMissing = issue.code === 'invalid_type' || issue.code === 'invalid_value'
-  const current = at(value, issue.path)
+  const mayBeMissing = ['invalid_type', 'invalid_value', 'invalid_union'].includes(issue.code)
+  const path = statedPath(value, issue.path)
+  const current = at(value, path)
   const missing = mayBeMissing && current === undefined
   const detail = missing
     ? 'This field is required.'
     : issueText(issue, fieldSchema(json, issue.path), current)
-  return [{ pointer: pointer(issue.path), detail }]
+  return [{ pointer: pointer(path), detail }]
+}
+
+/** The path to a text that was given in the place of a list of one. */
+function statedPath(value: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
+  const outer = path.slice(0, -1)
+  return path.at(-1) === 0 && typeof at(value, outer) === 'string' ? outer : path
 }
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {

@@ -94,6 +94,8 @@ export interface StoredTask {
   readonly owner: string | null
   /** The key that limits count by: its owner, or a network address. */
   readonly counted_by: string
+  /** Package name of the agent that the task was given to; null for a task from before it was stored. */
+  readonly agent: string | null
   readonly context_id: string
   readonly state: TaskState
   /** The name of a state that this gateway does not know, as the agent sent it; its task counts as working. */
@@ -151,6 +153,7 @@ export interface TaskBounds {
 
 export interface TaskFilter {
   readonly owner: string
+  readonly agent?: string | undefined
   readonly context_id?: string | undefined
   readonly state?: TaskState | undefined
   /** Only tasks that entered their state later than this. */

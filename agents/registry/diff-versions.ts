@@ -11,7 +11,11 @@ const version = z
   .max(200)
   .describe('A version as published, a semver range, `latest`, or `r` and the revision that published it.')
 
-const Input = z.strictObject({ agent: agentReference, from: version, to: version })
+const Input = z.strictObject({
+  agent: agentReference,
+  from: version,
+  to: version.optional().describe('As `from`; the current version when absent.'),
+})
 
 export function diffVersions(registry: RegistryPort): Action<z.output<typeof Input>, VersionDiff> {
   return defineAction({

@@ -90,8 +90,8 @@ export interface RegistryPort {
     caller: Caller,
     changes: boolean,
   ): Promise<VersionPage>
-  /** The fields of the card that differ between two versions. Throws as `resolve` does. */
-  diffVersions(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff>
+  /** The fields of the card that differ between two versions, or a version and the current one. Throws as `resolve` does. */
+  diffVersions(agent: string, from: string, to: string | undefined, caller: Caller): Promise<VersionDiff>
   /** The calls of an agent on each of the last days, for its owner and admins. */
   callHistory(agent: string, days: number, caller: Principal): Promise<CallHistory>
   /** The liveness of an agent on each of the last days. */

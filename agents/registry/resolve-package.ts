@@ -3,9 +3,8 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { BriefEntry, Detail } from '../../schemas/brief.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { agentAliases } from '../../schemas/names.ts'
 import { agentReference } from '../../schemas/publication.ts'
-import { input, output, withAliases } from '../../schemas/shape.ts'
+import { input, output } from '../../schemas/shape.ts'
 import { briefEntry } from './brief-entry.ts'
 import type { RegistryPort } from './port.ts'
 
@@ -64,7 +63,7 @@ export function resolvePackage(registry: RegistryPort): Action<z.output<typeof I
     name: 'resolve_package',
     title: 'Resolve a package',
     description: 'Gets the agent card for a given package ID.',
-    input: withAliases(input(Input), 'agent', agentAliases),
+    input: input(Input),
     output: output(Output),
     access: 'public',
     effect: 'read',

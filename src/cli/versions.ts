@@ -27,11 +27,17 @@ export async function versions(agent: string, options: { limit: string }, json: 
 }
 
 /** Shows the fields of the card that differ between two versions; `r12` names a version by its revision. */
-export async function diff(agent: string, from: string, to: string, json: boolean): Promise<void> {
-  const found = await askRegistry<VersionDiff>('diff_versions', { agent, from, to })
-  if (json) return print({ agent, from: found.from, to, differences: found.differences })
+export async function diff(
+  agent: string,
+  from: string,
+  stated: string | undefined,
+  json: boolean,
+): Promise<void> {
+  const found = await askRegistry<VersionDiff>('diff_versions', { agent, from, to: stated })
+  if (json) return print({ agent, from: found.from, to: found.to, differences: found.differences })
   if (found.from !== from) say(`Several versions are ${from}: compared from the first, ${found.from}.`)
-  if (found.differences.length === 0) return say(`${found.from} and ${to} have the same card.`)
+  const other = stated ?? `the current version (${found.to})`
+  if (found.differences.length === 0) return say(`${found.from} and ${other} have the same card.`)
   await page(found.differences.flatMap(linesOf).join('\n'))
 }
 

@@ -84,7 +84,9 @@ test('a publisher with only a token takes an agent through its whole life by the
   const diff = await ada('diff', name, '1.0.0')
   expect(diff.stdout).toContain('/description\n- Forecasts, version 1.0.0.\n+ Forecasts, version 1.1.0.\n')
   expect(diff.stdout).not.toContain('/tags')
-  expect((await ada('diff', name, '1.1.0')).stderr).toContain('1.1.0 and latest have the same card.')
+  expect((await ada('diff', name, '1.1.0')).stderr).toContain(
+    '1.1.0 and the current version (1.1.0) have the same card.',
+  )
 
   const deprecated = await ada('deprecate', name, '--message', 'Look out of the window.')
   expect(deprecated.stdout).toBe(`${name} is deprecated\n`)

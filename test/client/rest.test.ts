@@ -101,6 +101,15 @@ describe('the REST client', () => {
     expect(await collect(client.transfersAll())).toEqual([])
   })
 
+  test('types a page of a search by the detail that it asks for', async () => {
+    const full = await client.search({ q: 'encyclopedia' })
+    expect(full.agents[0]?.id).toEqual(expect.any(String))
+    const brief = await client.search({ q: 'encyclopedia', detail: 'brief' })
+    // @ts-expect-error A brief hit has no id.
+    expect(brief.agents[0]?.id).toBeUndefined()
+    expect(brief.agents[0]?.package_name).toBe('svc.utility.wiki')
+  })
+
   test('ends an iteration and a call by their signal', async () => {
     const reason = new Error('enough')
     const signal = AbortSignal.abort(reason)

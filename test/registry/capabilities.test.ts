@@ -394,6 +394,12 @@ describe('a hostile list of tools', () => {
   const many = (count: number, description = '') =>
     Array.from({ length: count }, (_, at) => ({ ...tides, name: `tool-${at}`, description }))
 
+  test('of two tools with one name is listed with the first, and the owner is told', async () => {
+    const { entry } = await read(() => [...many(2, 'first'), ...many(1, 'second')])
+    expect(entry.capabilities.map(({ description }: Tool) => description)).toEqual(['first', 'first'])
+    expect(codes(entry)).toEqual(['duplicate_tool'])
+  })
+
   test('of 10,000 tools is cut, and the owner is told', async () => {
     const { entry } = await read(() => many(10_000))
     expect(entry.capabilities).toHaveLength(200)

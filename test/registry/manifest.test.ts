@@ -117,6 +117,13 @@ describe('a card', () => {
       '/skills/1/id',
     ],
     [
+      'with a capability twice',
+      { name: 'a', description: 'b', capabilities: [{ name: 'c' }, { name: 'c' }] },
+      'warning',
+      'duplicate_capability',
+      '/capabilities/1',
+    ],
+    [
       'with skills that are none',
       { name: 'a', description: 'b', skills: ['s'] },
       'warning',

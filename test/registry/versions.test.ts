@@ -79,6 +79,10 @@ describe('the history of an agent', () => {
         { field: '/description', before: expect.any(String), after: 'Better.' },
       ]),
     })
+    expect(await registry.diffVersions(name, '1.1.0', undefined, null)).toMatchObject({
+      to: '1.2.0',
+      differences: expect.arrayContaining([{ field: '/version', before: '1.1.0', after: '1.2.0' }]),
+    })
     expect(await codeOf(registry.diffVersions(name, '1.0.0', '9.0.0', null))).toBe('not_found')
     await registry.unpublish({ agent: name }, ada)
     expect(await codeOf(registry.diffVersions(name, '1.0.0', '1.1.0', eve))).toBe('not_found')
@@ -168,6 +172,10 @@ describe('a version that its owner states', () => {
     expect(versions.slice(0, 2).map(({ revision }) => revision)).toEqual([third.revision, second.revision])
     const { card } = await registry.resolve(name, { revision: second.revision }, null)
     expect(card).toMatchObject({ description: 'Second.' })
+    expect(await registry.diffVersions(name, `r${second.revision}`, undefined, null)).toMatchObject({
+      to: `r${third.revision}`,
+      differences: [{ field: '/description', before: 'Second.', after: 'Third.' }],
+    })
   })
 })
 

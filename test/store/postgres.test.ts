@@ -156,7 +156,10 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
     await postgres.query(url, 'drop index entry_owner, audit_actor, change_entry')
-    await postgres.query(url, `delete from kysely_migration where name >= '0019'`)
+    await postgres.query(
+      url,
+      `alter table task drop column agent; delete from kysely_migration where name >= '0019'`,
+    )
   }
 
   test('migration 0019 counts what the entries of owners use', async () => {
@@ -188,7 +191,11 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     const url = await postgres.createDatabase(migrated)
     await movesToLocalPerson(
       () => openPlain(url),
-      () => postgres.query(url, `drop table call_day; delete from kysely_migration where name >= '0028'`),
+      () =>
+        postgres.query(
+          url,
+          `drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0028'`,
+        ),
     )
   })
 

@@ -120,7 +120,7 @@ describe('SQLite', () => {
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
       database.exec('drop index entry_owner; drop index audit_actor')
-      database.exec(`delete from kysely_migration where name >= '0019'`)
+      database.exec(`alter table task drop column agent; delete from kysely_migration where name >= '0019'`)
     }
     const again = await used(await home.another())
     expect(again).toEqual(before.map((usage) => ({ ...usage, versions_per_day: 0 })))
@@ -148,7 +148,7 @@ describe('SQLite', () => {
         `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop table call_day; drop index change_entry`,
       )
       database.exec('alter table credential drop column sign_in')
-      database.exec(`delete from kysely_migration where name >= '0022'`)
+      database.exec(`alter table task drop column agent; delete from kysely_migration where name >= '0022'`)
     }
     expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)
   })
@@ -305,14 +305,14 @@ describe('SQLite', () => {
     await (await open())[Symbol.asyncDispose]()
     const database = new DatabaseSync(path)
     database.exec(
-      `drop index change_entry; drop table call_day; delete from kysely_migration where name >= '0027'`,
+      `drop index change_entry; drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0027'`,
     )
     database.close()
     expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
     expect(upgrades).toEqual([
-      ['0027-change-by-entry', '0028-local-person', '0029-call-days', '0030-audit-action'],
+      ['0027-change-by-entry', '0028-local-person', '0029-call-days', '0030-audit-action', '0031-task-agent'],
     ])
   })
 
@@ -323,7 +323,9 @@ describe('SQLite', () => {
       () => openSqliteStore(path),
       async () => {
         const database = new DatabaseSync(path)
-        database.exec(`drop table call_day; delete from kysely_migration where name >= '0028'`)
+        database.exec(
+          `drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0028'`,
+        )
         database.close()
       },
     )

@@ -13,6 +13,7 @@ function sampleTask(overrides: Partial<StoredTask> = {}): StoredTask {
     id: String(made).padStart(32, '0'),
     owner,
     counted_by: overrides.owner ?? owner,
+    agent: 'com.example.a',
     context_id: 'c',
     state: 'TASK_STATE_COMPLETED',
     updated_at: at(0),
@@ -49,6 +50,13 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await home.store.read.revision()).toBe(0)
       expect(await home.store.changes(0, 10)).toEqual([])
       expect(await tasks.get('0')).toBeUndefined()
+    })
+
+    test('are listed by the agent that they were given to', async () => {
+      const task = await add(sampleTask({ agent: 'com.example.one' }))
+      await add(sampleTask({ agent: null }))
+      const { tasks: found, total } = await tasks.list({ owner, agent: 'com.example.one', limit: 10 })
+      expect([found, total]).toEqual([[task], 1])
     })
 
     test('keep the addresses of their notifications apart from what their workers write', async () => {

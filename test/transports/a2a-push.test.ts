@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { StoredTask, TaskStore } from '../../schemas/task.ts'
+import { PushNotifications } from '../../src/transports/a2a/tasks/push.ts'
 import { serve } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -187,4 +189,27 @@ describe('the configurations of a task', () => {
     expect((await call('tasks/pushNotificationConfig/list', { id })).result).toEqual([made.result])
     expect((await call('tasks/pushNotificationConfig/delete', params)).result).toBeNull()
   })
+})
+
+test('a notification that no try delivers is told to the operator, without the path or the secrets of its address', async () => {
+  const posted: string[] = []
+  const fault = Promise.withResolvers<unknown>()
+  const config = { id: 'c', url: 'https://hooks.example/secret-path', owner: 'o', sealed: null }
+  const store = { push: async () => [config] } as unknown as TaskStore
+  const port = {
+    check: () => {},
+    seal: () => '',
+    open: () => '{}',
+    post: async ({ url }: { url: string }) => {
+      posted.push(url)
+      return 'failed' as const
+    },
+    wait: async () => {},
+  }
+  await using push = new PushNotifications({ store, port, onError: fault.resolve })
+  push.notify({ id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask)
+  expect(String(await fault.promise)).toBe(
+    'Error: A notification of the task t was not taken by https://hooks.example in 6 tries and is dropped.',
+  )
+  expect(posted).toHaveLength(6)
 })

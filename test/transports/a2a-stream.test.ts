@@ -75,6 +75,7 @@ describe('a channel to several listeners', () => {
   const task: StoredTask = {
     id: 't',
     owner: null,
+    agent: null,
     counted_by: 'local',
     context_id: 'c',
     state: 'TASK_STATE_WORKING',

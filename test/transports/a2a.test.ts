@@ -3,6 +3,7 @@ import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { startGateway } from '../support/gateway.ts'
 import { type A2aRequest, atOnce, call, cases, search, send } from './a2a-cases.ts'
+import { publication } from './cases.ts'
 
 const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
@@ -158,6 +159,53 @@ describe.each(Object.keys(bindings) as Binding[])('A2A 1.0 over %s', (binding) =
     expect(reader).toEqual(expect.arrayContaining(['search_agents', 'get_agent', 'list_keys']))
     expect(reader).not.toContain('publish')
     expect(await skills(await home.token('publisher'))).toContain('publish')
+  })
+})
+
+describe('an agent that a tenant names', () => {
+  const names = async (path: string, token: string) => {
+    const { json } = await home.request('GET', `/a2a/v1/${path}`, { token, headers: a2aVersion })
+    return json.tasks.map(({ id }: { id: string }) => id)
+  }
+
+  test('has a list of its own tasks, in the path, in the params and in the URL', async () => {
+    const token = await home.token('lister')
+    const begin = async (tenant: string, data: object) => {
+      const body = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data }] }, configuration }
+      const { json } = await home.request('POST', `/a2a/v1/${tenant}message:send`, { token, body, headers })
+      return json.task.id
+    }
+    const configuration = { returnImmediately: true }
+    const headers = { ...a2aVersion, 'Content-Type': 'application/a2a+json' }
+    const ofRegistry = await begin('', { action: 'get_card', params: {} })
+    const ofWiki = await begin('custom.svc.utility.wiki/', { action: 'search_page', params: { query: 'x' } })
+    expect((await names('tasks', token)).toSorted()).toEqual([ofRegistry, ofWiki].toSorted())
+    expect(await names('svc.utility.wiki/tasks', token)).toEqual([ofWiki])
+    expect(await names('svc.registry/tasks', token)).toEqual([ofRegistry])
+    expect(await names('svc.utility.reader/tasks', token)).toEqual([])
+    for (const [path, params] of [
+      ['/a2a/v1', { tenant: 'svc.utility.wiki' }],
+      ['/a2a/v1?tenant=svc.utility.wiki', {}],
+    ] as const) {
+      const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params }
+      const { json } = await home.request('POST', path, { token, body, headers: a2aVersion })
+      expect([json.result.totalSize, json.result.tasks[0].id]).toEqual([1, ofWiki])
+    }
+  })
+
+  test('has no extended card if it is listed, as its card says, and is not there if nobody knows it', async () => {
+    const token = await home.token('reader-of-cards', { namespaces: ['com.extended'] })
+    const listed = publication('com.extended.agent')
+    const { json } = await home.request('POST', '/api/agents/publish', { token, body: listed })
+    await home.request('POST', `/api/agents/${json.id}/go-live`, { token })
+    const ask = async (path: string) =>
+      (await home.request('GET', `/a2a/v1/${path}`, { token, headers: a2aVersion })).json
+    const card = await ask('com.extended.agent/.well-known/agent-card.json')
+    expect(card.capabilities.extendedAgentCard).toBe(false)
+    const reasonOf = async (tenant: string) =>
+      (await ask(`${tenant}/extendedAgentCard`)).error.details[0].reason
+    expect(await reasonOf('com.extended.agent')).toBe('UNSUPPORTED_OPERATION')
+    expect(await reasonOf('com.extended.nobody')).toBe('NOT_FOUND')
   })
 })
 

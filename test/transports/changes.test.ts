@@ -149,6 +149,24 @@ describe('the change feed', () => {
     expect(await answerTo(2)).toMatchObject({ id: 2, result: {} })
   })
 
+  test.each([
+    [{}, '/id: This field is required.'],
+    [{ request_id: 1 }, '/id: This field is required.'],
+    [{ id: { of: 1 } }, '/id: Give the id of the request to cancel.'],
+    [{ id: 1, reason: 'bored' }, '/reason: There is no such field.'],
+  ])('a cancellation with the params %j is refused as invalid', async (params, message) => {
+    await using peer = await opened('/rpc', 'jsonrpc', {
+      jsonrpc: '2.0',
+      id: 5,
+      method: 'rpc.cancel',
+      params,
+    })
+    expect((await peer.first).value).toMatchObject({
+      id: 5,
+      error: { code: -32602, message, data: { code: 'invalid_request' } },
+    })
+  })
+
   test('is a page in a batch, without an id, and where parts cannot be sent', async () => {
     const params = { since: 0, limit: 1 }
     const call = { jsonrpc: '2.0', id: 1, method: 'registry.watch_changes', params }

@@ -108,6 +108,18 @@ describe('an answer', () => {
     expect(JSON.parse(String(gunzipSync(search.bytes))).agents.length).toBeGreaterThan(0)
   })
 
+  const searching = { query: 'wiki', limit: 20 }
+  test.each([
+    ['/rpc', { jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: searching }],
+    ['/rpc', [{ jsonrpc: '2.0', id: 1, method: 'registry.search_agents', params: searching }]],
+    ['/a2a/message', { to: 'svc.registry', action: 'search', params: searching }],
+  ])('of %s is compressed where it is large', async (path, body) => {
+    const plain = await ask(path, {}, 'POST', body)
+    const coded = await ask(path, { 'Accept-Encoding': 'br' }, 'POST', body)
+    expect([coded.status, coded.headers['content-encoding']]).toEqual([200, 'br'])
+    expect(JSON.parse(String(brotliDecompressSync(coded.bytes)))).toEqual(JSON.parse(String(plain.bytes)))
+  })
+
   test('below 1 KiB, of a failure or of a stream is sent as it is', async () => {
     const accepting = { 'Accept-Encoding': 'br, gzip' }
     const events = { ...accepting, Accept: 'text/event-stream' }
@@ -131,6 +143,15 @@ describe('an answer', () => {
     expect(status).toBe(201)
     expect(bytes.length).toBeGreaterThan(1024)
     expect(headers['content-encoding']).toBeUndefined()
+    const params = { namespaces, label }
+    for (const [path, body] of [
+      ['/rpc', { jsonrpc: '2.0', id: 1, method: 'registry.create_key', params }],
+      ['/a2a/message', { to: 'svc.registry', action: 'create_key', params }],
+    ] as const) {
+      const answer = await ask(path, accepting, 'POST', body)
+      expect(String(answer.bytes)).toContain('namespace-99')
+      expect(answer.headers['content-encoding']).toBeUndefined()
+    }
   })
 
   test('in any coding gives an ETag by which its agent may be changed', async () => {

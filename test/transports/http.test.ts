@@ -342,13 +342,84 @@ describe('errors', () => {
   })
 
   test.each([
-    ['callable', 'Give a list such as ["hosted"], not a text.'],
-    ['tags', 'Give a list such as ["text"], not a text.'],
-  ])('of a filter by one text, %s, show the list', async (name, detail) => {
-    const body = { query: 'weather', filters: { [name]: 'open' } }
+    ['callable', 'opn', 'Give one of hosted, open'],
+    ['tags', '', 'Give at least 1 character.'],
+    ['tags', 5, 'Give a list such as ["text"], not a number.'],
+  ])('of a filter by several values, %s, name the filter', async (name, value, detail) => {
+    const body = { query: 'weather', filters: { [name]: value } }
     const { status, json } = await home.request('POST', '/api/agents/search', { body })
-    expect([status, json.errors]).toEqual([400, [{ pointer: `/filters/${name}`, detail }]])
+    const errors = [{ pointer: `/filters/${name}`, detail: expect.stringContaining(detail) }]
+    expect([status, json.errors]).toEqual([400, errors])
   })
+})
+
+test.each([
+  ['tags', 'test'],
+  ['labels', 'test'],
+  ['callable', 'hosted'],
+])('a filter by several values, %s, takes one text in a body as in a query', async (name, value) => {
+  const found = async (method: string, path: string, body?: object) => {
+    const { json } = await home.request(method, path, body && { body })
+    return (json.result ?? json).agents
+      .map((agent: { package_name: string }) => agent.package_name)
+      .toSorted()
+  }
+  const inQuery = await found('GET', `/public/agents?q=search&limit=20&${name}=${value}`)
+  expect(inQuery).toContain('svc.utility.wiki')
+  const params = (filter: unknown) => ({ query: 'search', limit: 20, filters: { [name]: filter } })
+  const request = { jsonrpc: '2.0', id: 1, method: 'registry.search', params: params(value) }
+  expect(await found('POST', '/rpc', request)).toEqual(inQuery)
+  const envelope = { to: 'svc.registry', action: 'search', params: params([value]) }
+  expect(await found('POST', '/a2a/message', envelope)).toEqual(inQuery)
+})
+
+const envelopeTo = (action: string, params: object) => ({
+  method: 'POST',
+  path: '/a2a/message',
+  body: { to: 'svc.registry', action, params },
+})
+
+test.each(
+  ['get_agent', 'get_card', 'list_versions', 'resolve_package', 'get_liveness_history'].flatMap((action) =>
+    ['agent', 'package_name', 'id', 'name', 'identifier', 'to'].map((field) => [action, field] as const),
+  ),
+)('%s takes the name of the agent as %s', async (action, field) => {
+  const { method, path, body } = envelopeTo(action, { [field]: 'svc.utility.wiki' })
+  expect(await home.request(method, path, { body })).toMatchObject({ status: 200 })
+})
+
+test('rpc.cancel over HTTP is answered with where it works', async () => {
+  const body = { jsonrpc: '2.0', id: 1, method: 'rpc.cancel', params: { id: 1 } }
+  const { json } = await home.request('POST', '/rpc', { body })
+  const hint = expect.stringContaining('close the connection')
+  expect([json.error.code, json.error.data.hint]).toEqual([-32601, hint])
+})
+
+test.each([
+  [
+    { agent: 'svc.utility.wiki', package_name: 'svc.utility.wiki' },
+    '/package_name: agent and package_name mean',
+  ],
+  [{ agent: 'svc.utility.wiki', name: 'wiki' }, '/name: There is no such field.'],
+  [{ reference: 'svc.utility.wiki' }, '/agent: This field is required.'],
+])('an agent that is named %j is refused', async (params, detail) => {
+  const { method, path, body } = envelopeTo('get_agent', params)
+  const { status, json } = await home.request(method, path, { body })
+  expect([status, json.detail]).toEqual([400, expect.stringContaining(detail)])
+})
+
+test('a field of its own is no other name of an agent', async () => {
+  const token = await home.token('renamer', { namespaces: ['com.renamer'] })
+  const publication = { package_name: 'com.renamer.one', name: 'One', description: 'One.', capabilities }
+  await home.request('POST', '/api/agents/publish', { token, body: publication })
+  const { method, path, body } = envelopeTo('update', { agent: 'com.renamer.one', name: 'Two' })
+  expect(await home.request(method, path, { token, body })).toMatchObject({
+    status: 200,
+    json: { name: 'Two' },
+  })
+  const nameless = envelopeTo('update', { name: 'Three' })
+  const { json } = await home.request(method, path, { token, body: nameless.body })
+  expect(json.detail).toBe('/agent: This field is required.')
 })
 
 describe('browsers', () => {

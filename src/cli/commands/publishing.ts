@@ -89,7 +89,7 @@ function addVersions(program: Command, json: WantsJson): void {
     .command('diff')
     .argument(...agent)
     .argument('<from>', 'a version, or r12 for revision 12')
-    .argument('[to]', 'the version to compare with', 'latest')
+    .argument('[to]', 'the version to compare with; the current one when absent')
     .description('show the fields that differ between two versions of an agent')
-    .action(async (name: string, from: string, to: string) => (await load()).diff(name, from, to, json()))
+    .action(async (name: string, from: string, to?: string) => (await load()).diff(name, from, to, json()))
 }

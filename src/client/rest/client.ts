@@ -15,7 +15,7 @@ export interface ClientOptions extends RetryOptions {
   readonly fetch?: Fetch
 }
 
-/** `GET`, `POST`, `PUT` and `DELETE` take a path of the OpenAPI document; the other methods read all pages of a list. */
+/** `GET`, `POST`, `PUT` and `DELETE` take a path of the OpenAPI document; `search` and the other methods read lists. */
 export interface RestClient extends Pick<Client<paths>, 'GET' | 'POST' | 'PUT' | 'DELETE'>, Pages {}
 
 /**

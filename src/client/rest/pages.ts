@@ -1,7 +1,9 @@
 import type { Client } from 'openapi-fetch'
 import type {
+  AgentPage,
   AgentVersion,
   AuditEvent,
+  BriefAgentPage,
   Change,
   ChangePage,
   paths,
@@ -15,10 +17,17 @@ type Query<Path extends keyof paths> = paths[Path] extends {
   ? NonNullable<Parameters>
   : never
 
-type SearchQuery = Omit<Query<'/public/agents'>, 'detail' | 'facets'>
+type AnySearchQuery = Query<'/public/agents'>
+type SearchQuery = Omit<AnySearchQuery, 'detail' | 'facets'>
+type Detail = NonNullable<AnySearchQuery['detail']>
 
-/** Lists without their pages: each iterator asks for the next page when it needs it. */
+/** A page of a search, and lists without their pages: each iterator asks for the next page when it needs it. */
 export interface Pages {
+  /** One page of the agents that a search finds, in the form that `detail` asks for. */
+  search<Form extends Detail = 'full'>(
+    query?: Omit<AnySearchQuery, 'detail'> & { readonly detail?: Form },
+    signal?: AbortSignal,
+  ): Promise<Form extends 'brief' ? BriefAgentPage : AgentPage>
   /** The agents that a search finds. */
   searchAll(query?: SearchQuery, signal?: AbortSignal): AsyncGenerator<SearchHit>
   versionsAll(agent: string, signal?: AbortSignal): AsyncGenerator<AgentVersion>
@@ -39,6 +48,10 @@ interface Page<Item, Cursor> {
 
 export function pagesOf(client: Client<paths>): Pages {
   return {
+    async search(query = {}, signal) {
+      const { data } = await client.GET('/public/agents', { params: { query }, ...during(signal) })
+      return data as never
+    },
     searchAll: (query = {}, signal) =>
       itemsOf(query.cursor, async (cursor) => {
         const search = { ...query, ...(cursor !== undefined && { cursor }) }

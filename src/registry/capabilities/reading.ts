@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { calledEndpoint } from '../../../schemas/callable.ts'
 import { counted } from '../../../schemas/counted.ts'
-import type { Capability, Endpoint, ServerStatement } from '../../../schemas/entry-parts.ts'
+import {
+  type Capability,
+  distinct,
+  type Endpoint,
+  type ServerStatement,
+} from '../../../schemas/entry-parts.ts'
 import type { Failure } from '../../../schemas/failure.ts'
 import { hidesAny, hidesCharacters, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding, ReadingReport } from '../../../schemas/trust.ts'
@@ -105,16 +110,18 @@ export function usable({ capabilities, is_cut }: ServerStatement): {
   capabilities: Capability[]
   findings: Finding[]
 } {
-  const byName = new Map(capabilities.map((capability) => [capability.name, capability]))
-  const visible = [...byName.values()].filter((capability) => !hidesAny(capability))
+  const callable = distinct(capabilities)
+  const visible = callable.filter((capability) => !hidesAny(capability))
   const shallow = visible.map((capability) => (isDeep(capability) ? withoutSchemas(capability) : capability))
-  const hidden = byName.size - visible.length
+  const hidden = callable.length - visible.length
+  const repeated = capabilities.length - callable.length
   const deep = visible.filter((capability) => isDeep(capability)).length
   const isMore = is_cut || shallow.length > maxCapabilities
   return {
     capabilities: shallow.slice(0, maxCapabilities),
     findings: [
       ...(hidden > 0 ? [hiding(hidden)] : []),
+      ...(repeated > 0 ? [repeating(repeated)] : []),
       ...(isMore ? [tooMany] : []),
       ...(deep > 0 ? [tooDeep(deep)] : []),
     ],
@@ -201,6 +208,11 @@ const tooMany = warning(
   `Only the first ${maxCapabilities} tools are listed.`,
   'Offer fewer tools, or several servers.',
 )
+
+function repeating(count: number): Finding {
+  const message = `${counted(count, 'tool')} left out: an earlier tool has the same name.`
+  return warning('duplicate_tool', '/capabilities', message, 'Give each tool a name of its own.')
+}
 
 function hiding(count: number): Finding {
   const message = `${counted(count, 'tool')} with hidden characters left out.`

@@ -43,6 +43,7 @@ export function readFindings(document: unknown): CardReading {
     ...refused,
     ...missing(document, form),
     ...ofSkills(document),
+    ...ofCapabilities(document),
     ...ofUrls(document),
     ...ofSigning(document, form),
     ...(manifest ? ofTexts(manifest) : []),
@@ -150,6 +151,18 @@ function missing(document: Record<string, unknown>, form: CardForm): Finding[] {
       ),
     ),
   ]
+}
+
+/** The capabilities of the registry's own form. */
+function ofCapabilities({ capabilities }: Record<string, unknown>): Finding[] {
+  const names = (Array.isArray(capabilities) ? capabilities : []).map((capability) =>
+    isRecord(capability) ? (capability.id ?? capability.name) : undefined,
+  )
+  return names.flatMap((name, index) => {
+    if (name === undefined || names.indexOf(name) === index) return []
+    const message = 'Another capability has this name: only the first can be called.'
+    return [warning('duplicate_capability', `/capabilities/${index}`, message, 'Give each its own name.')]
+  })
 }
 
 function ofSkills({ skills, capabilities }: Record<string, unknown>): Finding[] {

@@ -22,7 +22,7 @@ interface Cards {
     caller: Principal | null,
     through: boolean,
   ): Promise<Card>
-  /** The standard card of a hosted agent, with every action that this caller may call. Throws Failure `not_found`. */
+  /** The standard card of a hosted agent, with every action that this caller may call. Throws Failure `not_found`, and `not_callable` for a listed agent. */
   extendedCard(agent: string, shape: StandardShape, caller: Principal): Promise<Card>
 }
 
@@ -70,8 +70,8 @@ export function createCards({ queries, site, agents, signer }: CardsOptions): Ca
       const stored = await queries.stored(agent, caller)
       const hosted = agents().find(({ package_name }) => package_name === stored.package_name)
       if (!hosted) {
-        throw new Failure('not_found', `${agent} is not hosted here.`, {
-          hint: 'Its own card lists what it can do.',
+        throw new Failure('not_callable', `${agent} has no extended card: it is not hosted here.`, {
+          hint: 'Its card lists what it can do.',
         })
       }
       const capabilities = hosted.actions.filter(({ access }) => permits(access, caller)).map(capabilityOf)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Capability, capabilityOptions, type Endpoint } from '../../../schemas/entry-parts.ts'
+import { type Capability, capabilityOptions, distinct, type Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { issueText } from '../../../schemas/issue-text.ts'
 import { isRecord } from '../../../schemas/json.ts'
@@ -149,9 +149,7 @@ function tagsOf(card: AnyCard): string[] {
 /** Capabilities of the registry's own form, then skills; each id once, or each name without an id. */
 function capabilitiesOf({ capabilities, skills = [] }: AnyCard): Capability[] {
   const listed = Array.isArray(capabilities) ? capabilities.filter(isRecord).flatMap(interfaceCapability) : []
-  const all = [...listed, ...skills.flatMap(skillCapability)]
-  const byKey = new Map(all.toReversed().map((capability) => [capability.id ?? capability.name, capability]))
-  return [...byKey.values()].toReversed().slice(0, maxCapabilities)
+  return distinct([...listed, ...skills.flatMap(skillCapability)]).slice(0, maxCapabilities)
 }
 
 function skillCapability({ id, name, description = '' }: z.infer<typeof Skill>): Capability | [] {

@@ -96,10 +96,13 @@ export class VersionHistory {
     return changed
   }
 
-  /** Where both name one version string, compares from its first version. Throws as `resolve` does. */
-  async diff(agent: string, from: string, to: string, caller: Caller): Promise<VersionDiff> {
+  /**
+   * Without `to`, compares with the current version. Where both name one version string, compares from its first
+   * version. Throws as `resolve` does.
+   */
+  async diff(agent: string, from: string, to: string | undefined, caller: Caller): Promise<VersionDiff> {
     const before = await this.resolve(agent, wantedOf(from), caller)
-    const after = await this.resolve(agent, wantedOf(to), caller)
+    const after = await this.resolve(agent, to === undefined ? {} : wantedOf(to), caller)
     const isOneString = from === before.version && from === after.version
     const first = isOneString
       ? await this.#firstOf(await this.#queries.stored(agent, caller), from)
@@ -107,9 +110,15 @@ export class VersionHistory {
     return {
       package_name: after.package_name,
       from: first ? `r${first.revision}` : from,
-      to,
+      to: to ?? after.version ?? (await this.#newest(agent, caller)),
       differences: differencesOf((first ? this.#views.detail(first.entry, caller) : before).card, after.card),
     }
+  }
+
+  /** The name of the version published last, by its revision. */
+  async #newest(agent: string, caller: Caller): Promise<string> {
+    const { id, versions_after } = await this.#queries.stored(agent, caller)
+    return `r${(await this.#versions.extent(id, versions_after)).newest}`
   }
 
   /** The entry in the first of several versions with one version string, if there are several. */

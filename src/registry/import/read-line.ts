@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { derivedName, slug } from '../../../schemas/derived-name.ts'
-import type { Capability } from '../../../schemas/entry-parts.ts'
+import { distinct } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { bareHost, isLocalName } from '../../net/fetch/address.ts'
@@ -53,10 +53,9 @@ export function readDocument(document: unknown): Facts {
 
 function fromServer(server: z.infer<typeof McpServer>): Facts {
   const registryType = { node: 'npm', python: 'pypi' }[server.runtime] ?? slug(server.runtime)
-  const capabilities: Capability[] = server.tools.slice(0, maxCapabilities).map(({ name, description }) => ({
-    name,
-    description: cut(description, maxDescription),
-  }))
+  const capabilities = distinct(
+    server.tools.map(({ name, description }) => ({ name, description: cut(description, maxDescription) })),
+  ).slice(0, maxCapabilities)
   return {
     package_name: derivedName(`${registryType}.${server.packageName.replace(/^@/, '')}`),
     name: server.name,

@@ -31,6 +31,7 @@ const loaders: Readonly<Record<string, () => Promise<Migration>>> = {
   '0028-local-person': async () => (await import('./0028-local-person.ts')).localPerson,
   '0029-call-days': async () => (await import('./0029-call-days.ts')).callDays,
   '0030-audit-action': async () => (await import('./0030-audit-action.ts')).auditAction,
+  '0031-task-agent': async () => (await import('./0031-task-agent.ts')).taskAgent,
 }
 
 /** In the order in which they run. */

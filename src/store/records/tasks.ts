@@ -109,8 +109,9 @@ async function readPush(db: Database, id: string): Promise<readonly StoredPush[]
   return row?.push ? JSON.parse(row.push) : []
 }
 
-function matches(db: Database, { owner, context_id, state, updated_after }: TaskFilter, now: string) {
+function matches(db: Database, { owner, agent, context_id, state, updated_after }: TaskFilter, now: string) {
   let query = db.selectFrom('task').where('owner', '=', owner).where('expires_at', '>', now)
+  if (agent !== undefined) query = query.where('agent', '=', agent)
   if (context_id !== undefined) query = query.where('context_id', '=', context_id)
   if (state !== undefined) query = query.where('state', '=', state)
   if (updated_after !== undefined) query = query.where('updated_at', '>', updated_after)

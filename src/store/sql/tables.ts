@@ -117,6 +117,8 @@ export interface TaskTable {
   /** [issuer, subject] as JSON. */
   owner: string | null
   counted_by: string
+  /** Package name. */
+  agent: string | null
   context_id: string
   state: TaskState
   /** 1 or 0. */

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
+import { packageNameOf } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
@@ -9,7 +10,7 @@ import { showTask } from './tasks/view.ts'
 const usualPage = 50
 
 /**
- * ListTasks (section 3.1.4): the caller's own tasks, as JSON text. Throws Failure `unauthenticated` without a
+ * ListTasks (section 3.1.4): the caller's own tasks, of one agent if the tenant names one, as JSON text. Throws Failure `unauthenticated` without a
  * token.
  */
 export async function listTasks(
@@ -24,10 +25,12 @@ export async function listTasks(
       hint: 'GetTask returns an anonymous task to every caller who knows its id.',
     })
   }
-  const { contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } = params
+  const { tenant, contextId, status, pageToken, historyLength, statusTimestampAfter, includeArtifacts } =
+    params
   const pageSize = params.pageSize ?? usualPage
   const { tasks, more, total } = await taskManager.list({
     owner: principalKey(caller),
+    agent: tenant ? packageNameOf(tenant) : undefined,
     context_id: contextId || undefined,
     state: status ?? undefined,
     updated_after: statusTimestampAfter ? new Date(statusTimestampAfter).toISOString() : undefined,

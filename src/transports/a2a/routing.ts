@@ -36,12 +36,14 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     read(params, task, references = []): Job {
       const message = task ? readContinuation(params, task, hosted) : readMessage(params, hosted)
       const routed: RoutedMessage = references.length > 0 ? { ...message, references } : message
+      const agent = packageNameOf(routed.envelope.to)
       // A listed agent that this gateway does not host may ask for input; then its answer is a task and not a
       // message.
-      if (!hosted.has(packageNameOf(routed.envelope.to))) {
-        return { run: (call, tell) => run(routed, call, tell) }
+      if (!hosted.has(agent)) {
+        return { agent, run: (call, tell) => run(routed, call, tell) }
       }
       return {
+        agent,
         async answer(call) {
           const { output, mark } = await dispatch(routed.envelope, call)
           return { parts: partsText(routed, output), ...metadataOf(mark) }
@@ -67,7 +69,11 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     },
     async extendedCard(tenant, version, call) {
       const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
-      const { output } = await dispatch({ to: registry, action: 'get_extended_card', params }, call)
+      const envelope: Envelope = { to: registry, action: 'get_extended_card', params }
+      const { output } = await dispatch(envelope, call).catch((thrown) => {
+        const { code, message } = Failure.from(thrown)
+        throw code === 'not_callable' ? refusal('UNSUPPORTED_OPERATION', message) : thrown
+      })
       return stringify(output)
     },
   }

@@ -91,6 +91,7 @@ async function begin(
   assertPlain(message)
   return await taskManager.begin({
     run: job.run,
+    agent: job.agent,
     call,
     message: storedMessage(message),
     context_id,

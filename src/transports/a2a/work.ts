@@ -49,6 +49,8 @@ export interface MessageContent {
 
 /** The work for one message. Without both members there is no such work; with both, the caller chooses. */
 export interface Job {
+  /** Package name of the agent that the message is for; lists of its tasks need it. */
+  readonly agent?: string
   /** Answers with a message. Throws Failure and A2aRefusal. */
   readonly answer?: (call: Call) => Promise<MessageContent>
   /**

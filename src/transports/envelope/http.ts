@@ -5,10 +5,11 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Mount } from '../http/app.ts'
 import { readJsonBody } from '../http/body.ts'
 import { checkedCaller, identify } from '../http/caller.ts'
+import { bodySender } from '../http/coded.ts'
 import { deprecationHeaders } from '../http/deprecation.ts'
 import { answerAsEvents, wantsEvents } from '../http/event-answer.ts'
 import { requestId } from '../http/request-id.ts'
-import { allowanceHeaders, type Headers, markHeaders, send, sendFailure } from '../http/respond.ts'
+import { allowanceHeaders, type Headers, markHeaders, sendFailure } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
@@ -38,7 +39,10 @@ export function envelopeMount(
         await answerAsEvents({ context, request, response, headers, ending }, envelope as Envelope, call)
         return
       }
-      const { output, allowance, mark, deprecated } = await context.dispatch(envelope as Envelope, call)
+      const { output, action, allowance, mark, deprecated } = await context.dispatch(
+        envelope as Envelope,
+        call,
+      )
       const headers = {
         ...echo,
         ...allowanceHeaders(allowance),
@@ -47,7 +51,8 @@ export function envelopeMount(
         'X-Request-Id': id,
         'Content-Type': 'application/json',
       }
-      send(request, response, 200, toPayload(output), headers)
+      const sendBody = bodySender(context, { principal, client }, action.secret)
+      await sendBody(request, response, 200, toPayload(output), headers)
     } catch (thrown) {
       sendFailure(context, request, response, failureOf(context, thrown), id, echo)
     }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import {
   acceptedCodings,
   type Coding,
@@ -7,6 +8,7 @@ import {
   type Effort,
   isWorthCoding,
 } from '../shared/coding.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { matches } from './etag.ts'
 import { type Headers, send } from './respond.ts'
 
@@ -36,6 +38,21 @@ export function sendCoded(
       ...(headers.ETag !== undefined && { ETag: codedTag(headers.ETag, coding) }),
     }),
   )
+}
+
+export type SendBody = (...sent: Parameters<typeof send>) => void | Promise<void>
+
+/**
+ * Sends the answers for one caller, compressed where that is worth it. A secret is never compressed together with what a
+ * stranger may have chosen (BREACH).
+ */
+export function bodySender(
+  { limits }: Pick<TransportContext, 'limits'>,
+  caller: LimitedCaller,
+  isSecret: boolean | undefined,
+): SendBody {
+  const charge = (bytes: number) => limits.charge(caller, bytes * costs.compressedByte)
+  return isSecret ? send : (...sent) => sendCoded(...sent, charge)
 }
 
 function codedBody(

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type JsonSchema, schemaAt } from '../../../schemas/json.ts'
+import { isRecord, type JsonSchema, listForm, schemaAt } from '../../../schemas/json.ts'
 import { nearest } from '../../../schemas/nearest.ts'
 
 /**
@@ -19,7 +19,7 @@ export function readQuery(
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) throw unknownParameter(name, Object.keys(fields))
     const path = field.split('.')
-    const value = coerce(name, values.getAll(name), schemaAt(schema, path))
+    const value = coerce(name, values.getAll(name), listForm(schemaAt(schema, path)))
     if (value !== undefined) assign(input, path, value)
   }
   return input

@@ -6,13 +6,12 @@ import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { allow } from '../../router/authorise.ts'
 import type { Reply } from '../../router/call.ts'
-import { costs } from '../../router/limiter.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { toPayload } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { hasBody } from './body.ts'
 import { identify } from './caller.ts'
-import { sendCoded, sendNotModified } from './coded.ts'
+import { bodySender, type SendBody, sendNotModified } from './coded.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { type Etags, storedTag } from './etag.ts'
 import { answerAsEvents, resumption, wantsEvents } from './event-answer.ts'
@@ -86,10 +85,7 @@ export function serve(
         if (route.versions && etag) headers['Last-Modified'] = lastModified(etag)
         if (sendNotModified(request, response, headers)) return
       }
-      const charge = (bytes: number) =>
-        context.limits.charge({ principal, client }, bytes * costs.compressedByte)
-      // A secret is never compressed together with what a stranger may have chosen (BREACH).
-      const sendBody: SendBody = action.secret ? send : (...sent) => sendCoded(...sent, charge)
+      const sendBody = bodySender(context, { principal, client }, action.secret)
       if (route.location !== undefined && isRecord(reply.output))
         headers.Location = publicPath(context, `${route.location}/${reply.output.id}`)
       await answer(route, reply.output, headers, request, response, sendBody)
@@ -139,8 +135,6 @@ function withQueryNames({ query = {} }: Route, failure: Failure): Failure {
     : message
   return restated(failure, { message: detail, errors })
 }
-
-type SendBody = (...sent: Parameters<typeof send>) => void | Promise<void>
 
 function answer(
   route: Route,

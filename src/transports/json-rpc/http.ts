@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ContentMark } from '../../../schemas/content-mark.ts'
+import type { Reply } from '../../router/call.ts'
 import type { Mount } from '../http/app.ts'
 import { readBody } from '../http/body.ts'
 import { identify } from '../http/caller.ts'
+import { bodySender } from '../http/coded.ts'
 import { requestId } from '../http/request-id.ts'
 import { markHeaders, send } from '../http/respond.ts'
 import { signalOf } from '../http/rest.ts'
@@ -31,16 +33,19 @@ export function jsonRpcMount(context: TransportContext, version: string, allowsO
         assertOrigin(request, allowsOrigin)
         const principal = await identify(context, request)
         const message = readMessage(await readBody(request, principal), messageLimits(principal))
-        const marks: ContentMark[] = []
+        const replies: Reply[] = []
+        const client = clientOf(context, request)
         const caller = {
-          marked: (mark: ContentMark) => void marks.push(mark),
-          client: clientOf(context, request),
+          replied: (reply: Reply) => void replies.push(reply),
+          client,
           signal: signalOf(response),
           identify: () => identify(context, request),
         }
         const body = await answer(message, caller)
-        if (body === undefined) send(request, response, 204, '', { 'X-Request-Id': id })
-        else send(request, response, 200, body, { ...headers, ...markHeaders(markOfAll(marks)) })
+        if (body === undefined) return send(request, response, 204, '', { 'X-Request-Id': id })
+        const isSecret = replies.some(({ action }) => action.secret)
+        const sendBody = bodySender(context, { principal, client }, isSecret)
+        await sendBody(request, response, 200, body, { ...headers, ...markHeaders(markOfAll(replies)) })
       } catch (thrown) {
         refuseRequest(context, request, response, thrown, id)
       }
@@ -49,6 +54,7 @@ export function jsonRpcMount(context: TransportContext, version: string, allowsO
 }
 
 /** Of the marks of one answer, one with flags if there is any. */
-function markOfAll(marks: readonly ContentMark[]): ContentMark | undefined {
+function markOfAll(replies: readonly Reply[]): ContentMark | undefined {
+  const marks = replies.flatMap(({ mark }) => mark ?? [])
   return marks.find(({ content_flags }) => content_flags) ?? marks[0]
 }

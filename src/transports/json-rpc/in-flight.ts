@@ -1,7 +1,15 @@
+import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { input } from '../../../schemas/shape.ts'
 
-/** The method that cancels a request of the same socket: `params {id}`. */
+/** The method that cancels a request of the same socket. */
 export const cancelMethod = 'rpc.cancel'
+
+const requestId = z.union([z.string(), z.number(), z.null()], {
+  error: 'Give the id of the request to cancel.',
+})
+/** Its params. */
+export const cancelParams = input(z.strictObject({ id: requestId }))
 
 /** The running requests of one socket. */
 interface Running {

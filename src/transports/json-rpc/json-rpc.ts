@@ -15,7 +15,7 @@ import {
   readRequest,
   updateFrame,
 } from './frames.ts'
-import { cancelMethod } from './in-flight.ts'
+import { cancelMethod, cancelParams } from './in-flight.ts'
 import { createMethods, type MethodCall, unknownMethod } from './methods.ts'
 import { openRpc } from './openrpc.ts'
 
@@ -57,11 +57,11 @@ export function createJsonRpc(
     const request = readRequest(frame)
     const { id } = request
     if (refusal && 'method' in request && id !== undefined) return errorFrame(refusal, requestId, id)
-    if ('method' in request && request.method === cancelMethod && caller.cancel) {
-      const cancelled = caller.cancel(request.params.id)
-      return id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', result: { cancelled }, id })
-    }
     try {
+      if ('method' in request && request.method === cancelMethod && caller.cancel) {
+        const cancelled = caller.cancel(cancelParams.parse(request.params).id)
+        return id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', result: { cancelled }, id })
+      }
       const call = await callOf(caller, requestId, id)
       if ('failure' in request) {
         await count(call)

@@ -1,13 +1,13 @@
 import { JSONRPCErrorException, JSONRPCServer } from 'json-rpc-2.0'
 import type { Agent } from '../../../schemas/action.ts'
-import type { ContentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { codes, Failure, problem } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { packageNameOf, shortName } from '../../../schemas/names.ts'
 import { nearest } from '../../../schemas/nearest.ts'
-import type { Call, Router } from '../../router/call.ts'
+import type { Call, Reply, Router } from '../../router/call.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
+import { cancelMethod } from './in-flight.ts'
 
 interface MethodsOptions {
   readonly dispatch: Router['dispatch']
@@ -19,8 +19,8 @@ interface MethodsOptions {
 
 /** A call of a method. */
 export interface MethodCall extends Call {
-  /** Called with the mark of a result from a third party: the result itself has no place for it. */
-  readonly marked?: (mark: ContentMark) => void
+  /** Called with each reply: the result itself is only its output. */
+  readonly replied?: (reply: Reply) => void
 }
 
 /**
@@ -49,12 +49,12 @@ export function createMethods({
   ): void {
     server.addMethod(method, async (params, call) => {
       const envelope = toEnvelope((params ?? {}) as JsonObject)
-      const { marked, emit, ...rest } = call
+      const { replied, emit, ...rest } = call
       const effective = emit && subscribes(envelope) ? { ...rest, emit } : rest
       return await dispatch(envelope, effective).then(
-        ({ output, mark }) => {
-          if (mark) marked?.(mark)
-          return output
+        (reply) => {
+          replied?.(reply)
+          return reply.output
         },
         (thrown) => {
           throw exception(Failure.from(thrown), call.id ?? '')
@@ -101,6 +101,11 @@ function exception(failure: Failure, requestId: string): JSONRPCErrorException {
 
 /** The failure for an unknown method, with the nearest names. */
 export function unknownMethod(method: string, agents: readonly Agent[]): Failure {
+  if (method === cancelMethod) {
+    return new Failure('unknown_action', `${cancelMethod} cancels requests of its own WebSocket.`, {
+      hint: 'Over HTTP, close the connection of the request.',
+    })
+  }
   const names = agents.flatMap((agent) =>
     agent.actions.map((action) => `${shortName(agent.package_name)}.${action.name}`),
   )

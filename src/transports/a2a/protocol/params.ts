@@ -69,6 +69,7 @@ const Unspecified = z.enum(['TASK_STATE_UNSPECIFIED', '']).transform(() => undef
 
 export const listParams = input(
   z.object({
+    tenant: name,
     contextId: contextName,
     status: z.union([TaskState, Unspecified]).nullish(),
     pageSize: integer(1, 100),

@@ -198,6 +198,10 @@ export class PushNotifications implements AsyncDisposable {
       if (!configs.some(({ id, sealed }) => id === config.id && sealed === config.sealed)) return
       if ((await port.post(notification)) !== 'failed') return
     }
+    const { origin } = new URL(config.url)
+    throw new Error(
+      `A notification of the task ${taskId} was not taken by ${origin} in ${maxAttempts} tries and is dropped.`,
+    )
   }
 }
 

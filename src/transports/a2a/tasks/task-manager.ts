@@ -42,6 +42,8 @@ export interface TaskManagerOptions {
 interface NewWork {
   readonly run: NonNullable<Job['run']>
   readonly call: Call
+  /** Package name of the agent that works. */
+  readonly agent?: string | undefined
   readonly message: Message
   readonly context_id: string
   /** The interrupted task that the message continues. */
@@ -139,7 +141,7 @@ export class TaskManager implements AsyncDisposable {
    * Goes on with the work of an abandoned task. Resolves to the task as it is then, which another process may have
    * resumed.
    */
-  async resume(task: StoredTask, { run, call, explain }: Omit<NewWork, 'message' | 'context_id'>) {
+  async resume(task: StoredTask, { run, call, explain }: Pick<NewWork, 'run' | 'call' | 'explain'>) {
     const working = { ...task, state: 'TASK_STATE_WORKING' as const }
     if (this.#isClosed) return working
     const { store, onError } = this.#options
@@ -280,7 +282,7 @@ export class TaskManager implements AsyncDisposable {
   }
 
   async #save(
-    { task: before, message, context_id: stated, call }: NewWork,
+    { task: before, agent, message, context_id: stated, call }: NewWork,
     { origin, task_metadata }: WorkUpdate,
   ): Promise<StoredTask> {
     const { store } = this.#options
@@ -293,6 +295,7 @@ export class TaskManager implements AsyncDisposable {
         id,
         owner,
         counted_by: owner ?? (client === 'local' ? client : client.address),
+        agent: agent ?? null,
         context_id,
         artifacts: [],
       }),

@@ -1,4 +1,4 @@
-import { isRecord, type Json, type JsonSchema } from '../../../../schemas/json.ts'
+import { isRecord, type Json, type JsonSchema, listForm } from '../../../../schemas/json.ts'
 import type { Components, Parameter } from './components.ts'
 import type { Row } from './row.ts'
 
@@ -36,7 +36,7 @@ function queryParameters({ route, action }: Row, fieldAt: FieldAt): Parameter[] 
   const { required } = action.input.json
   const needed = new Set(Array.isArray(required) ? required : [])
   return Object.entries(route.query ?? {}).map(([name, field]) => {
-    const schema = fieldAt(field.split('.'))
+    const schema = listForm(fieldAt(field.split('.')))
     const value = route.defaults?.[field]
     const isNeeded = needed.has(field) && value === undefined
     const mayBeEmpty = !isNeeded && (schema.type === 'string' || schema.type === 'array')

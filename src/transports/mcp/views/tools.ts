@@ -1,7 +1,7 @@
 import type { Action, Agent } from '../../../../schemas/action.ts'
 import type { Envelope } from '../../../../schemas/envelope.ts'
 import { Failure } from '../../../../schemas/failure.ts'
-import { isRecord, type JsonSchema } from '../../../../schemas/json.ts'
+import { isRecord, type JsonSchema, listForm } from '../../../../schemas/json.ts'
 import { agentAliases, listedActions, packageNameOf, toolName } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
@@ -234,9 +234,12 @@ const left = new Set([
   ...['minItems', 'maxItems', 'additionalProperties', 'examples'],
 ])
 
-/** An input schema as language models see it: types, names, descriptions, choices and defaults. */
+/**
+ * An input schema as language models see it: types, names, descriptions, choices and defaults; of a list that takes one
+ * value as well, the list.
+ */
 function modelSchema(schema: JsonSchema): JsonSchema {
-  const shown = Object.entries(schema).filter(([keyword]) => !left.has(keyword))
+  const shown = Object.entries(listForm(schema)).filter(([keyword]) => !left.has(keyword))
   return Object.fromEntries(shown.map(([keyword, value]) => [keyword, inner(keyword, value)]))
 }
 
