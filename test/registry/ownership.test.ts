@@ -24,6 +24,7 @@ const row = (anonymous: string, owner: string, other: string, holder: string, ad
 const no = 'not_found'
 const who = 'unauthenticated'
 const bare = 'not_installable'
+const lacking = 'not_callable'
 const hiddenFromAll = row(no, no, no, no, no)
 const nobodySigned = row(who, no, no, no, no)
 /** Outcomes of reads: public entries; entries visible to some callers; hidden entries. */
@@ -53,10 +54,15 @@ interface AuditAction {
 const matrix: readonly AuditAction[] = [
   { action: 'get_agent', expected: reads },
   { action: 'get_card', expected: reads },
-  // Refused for all callers, since none of the entries is hosted here.
+  // Only hosted agents have one, and none of the entries is hosted here.
   {
     action: 'get_extended_card',
-    expected: { STAGE: nobodySigned, ACTIVE: nobodySigned, suspended: nobodySigned, deleted: nobodySigned },
+    expected: {
+      STAGE: row(who, lacking, no, lacking, lacking),
+      ACTIVE: row(who, lacking, lacking, lacking, lacking),
+      suspended: row(who, lacking, no, lacking, lacking),
+      deleted: nobodySigned,
+    },
   },
   { action: 'resolve_package', expected: reads, by: 'package_name' },
   {
