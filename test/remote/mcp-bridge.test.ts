@@ -76,20 +76,20 @@ describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => 
     await talk.close()
   })
 
-  test.each([
-    '/mcp/agents/com.example.team%2Fgreeter',
-    '/mcp/agents/com.example.team/greeter',
-  ])('needs a token to be called at %s, and none to be listed', async (path) => {
-    const ask = (method: string, params: object) =>
-      gateway.request('POST', path, {
-        body: { jsonrpc: '2.0', id: 1, method, params },
-        headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-06-18' },
-      })
-    expect((await ask('tools/list', {})).status).toBe(200)
-    const refused = await ask('tools/call', { name: 'greet', arguments: {} })
-    expect(refused.status).toBe(401)
-    expect(refused.headers.get('www-authenticate')).toContain('a2a:call')
-  })
+  test.each(['/mcp/agents/com.example.team%2Fgreeter', '/mcp/agents/com.example.team/greeter'])(
+    'needs a token to be called at %s, and none to be listed',
+    async (path) => {
+      const ask = (method: string, params: object) =>
+        gateway.request('POST', path, {
+          body: { jsonrpc: '2.0', id: 1, method, params },
+          headers: { Accept: 'application/json, text/event-stream', 'MCP-Protocol-Version': '2025-06-18' },
+        })
+      expect((await ask('tools/list', {})).status).toBe(200)
+      const refused = await ask('tools/call', { name: 'greet', arguments: {} })
+      expect(refused.status).toBe(401)
+      expect(refused.headers.get('www-authenticate')).toContain('a2a:call')
+    },
+  )
 
   test('is listed in the API of the MCP registry at an address that answers', async () => {
     const path = '/v0.1/servers/com.example.team%2Fgreeter/versions/latest'

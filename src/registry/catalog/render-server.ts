@@ -48,7 +48,9 @@ export function createServerRenderer(
       {
         name: row.server_name,
         version: row.version,
-        ...(speaksFor && { bridge: `${site().base_url}/mcp/agents/${encodeURIComponent(entry.package_name)}` }),
+        ...(speaksFor && {
+          bridge: `${site().base_url}/mcp/agents/${encodeURIComponent(entry.package_name)}`,
+        }),
       },
     )
   }
