@@ -41,13 +41,13 @@ export const slow = [
   'test/registry/federation/federation.test.ts',
   'test/registry/install/{lines.properties,official}.test.ts',
   'test/registry/mirror/{hostile-sources,mcp-registry}.test.ts',
-  'test/remote/{faults,mcp-leaks,mcp-questions,packages}.test.ts',
+  'test/remote/{faults,hostile-agents,mcp-leaks,mcp-questions,packages,upstream-attacks}.test.ts',
   'test/runner/{start,unsandboxed}.test.ts',
   'test/search/embedders/static/shipped-table.test.ts',
   'test/search/embedders/transformers/*.test.ts',
   'test/search/real-entries.test.ts',
   'test/search/vectors/parts.test.ts',
-  'test/transports/{entry-size,mcp-models,playground,upstream}.test.ts',
+  'test/transports/{entry-size,mcp-models,oauth-attacks,playground,upstream}.test.ts',
   'test/transports/page/readme.test.ts',
 ]
 

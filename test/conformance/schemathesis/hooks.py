@@ -59,6 +59,12 @@ def before_call(context, case, kwargs):
         # A webhook's address is a place that may be called.
         if "/webhooks" in case.path and isinstance(fields.get("url"), str):
             fields["url"] = "https://example.com/hook"
+        # A receiver has an issuer whose tokens are taken here.
+        if case.path.endswith("/transfer"):
+            fields.pop("issuer", None)
+        # No two capabilities are called the same.
+        if isinstance(fields.get("capabilities"), list):
+            fields["capabilities"] = list({called(each): each for each in fields["capabilities"]}.values())
     # In a query a comma begins the next tag.
     if isinstance(case.query, dict) and isinstance(case.query.get("tags"), list):
         case.query["tags"] = [tag.replace(",", "") for tag in case.query["tags"]]
@@ -90,6 +96,10 @@ def fields_of(case):
     for fields in (case.query, body, body.get("input"), body.get("filters")):
         if isinstance(fields, dict):
             yield fields
+
+
+def called(capability):
+    return capability.get("id") or capability.get("name") if isinstance(capability, dict) else str(capability)
 
 
 def make_real(case):
