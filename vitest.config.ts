@@ -33,7 +33,7 @@ export const slow = [
   'agents/finance/sources.test.ts',
   'agents/reader/hostile.test.ts',
   'test/app/{broken-files,config,drain,file-modes,sharing,stdio}.test.ts',
-  'test/cli/{cli,connect,host-socket,invocation,mistakes,running-server,sign-in,start-failures,watch}.test.ts',
+  'test/cli/{cli,connect,host-socket,invocation,mistakes,output,running-server,sign-in,start-failures,watch}.test.ts',
   'test/eval/*.test.ts',
   'test/mediawiki/mediawiki.test.ts',
   'test/registry/{capabilities,entry-fields,full-disk,intents,liveness/faults,meaning,names}.test.ts',
