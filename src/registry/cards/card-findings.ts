@@ -155,11 +155,12 @@ function missing(document: Record<string, unknown>, form: CardForm): Finding[] {
 
 /** The capabilities of the registry's own form. */
 function ofCapabilities({ capabilities }: Record<string, unknown>): Finding[] {
-  const names = (Array.isArray(capabilities) ? capabilities : []).map((capability) =>
-    isRecord(capability) ? (capability.id ?? capability.name) : undefined,
-  )
-  return names.flatMap((name, index) => {
-    if (name === undefined || names.indexOf(name) === index) return []
+  const names = new Set<unknown>()
+  return (Array.isArray(capabilities) ? capabilities : []).flatMap((capability, index) => {
+    const name = isRecord(capability) ? (capability.id ?? capability.name) : undefined
+    const isFirst = !names.has(name)
+    names.add(name)
+    if (name === undefined || isFirst) return []
     const message = 'Another capability has this name: only the first can be called.'
     return [warning('duplicate_capability', `/capabilities/${index}`, message, 'Give each its own name.')]
   })

@@ -1,6 +1,6 @@
 import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { StandardShape } from '../../../schemas/card.ts'
-import type { Capability } from '../../../schemas/entry-parts.ts'
+import { type Capability, calledName } from '../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
 import { registryPackage, type Site } from '../../../schemas/site.ts'
@@ -57,7 +57,7 @@ export function renderStandardCard(
     defaultInputModes: passed.defaultInputModes ?? modes,
     defaultOutputModes: passed.defaultOutputModes ?? modes,
     skills: skillsOf(capabilities).map((capability) => ({
-      id: capability.id ?? capability.name,
+      id: calledName(capability),
       name: capability.name,
       description: capability.description,
       tags: tags.length > 0 ? tags.slice(0, maxTags) : ['agent'],

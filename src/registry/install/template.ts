@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Need } from '../../../schemas/install.ts'
 import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
@@ -29,7 +29,7 @@ export class Needs {
   /** `server`: its name in the configuration. `packageName`: the agent, whose values no other agent may get. */
   constructor(server: string, packageName: string) {
     this.#server = server
-    this.#agent = createHash('sha256').update(packageName).digest('hex').slice(0, 16)
+    this.#agent = hash('sha256', packageName, 'hex').slice(0, 16)
   }
 
   /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { EntryDetail } from '../../../schemas/card.ts'
-import { Capability } from '../../../schemas/entry-parts.ts'
+import { Capability, calledName } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
@@ -122,7 +122,7 @@ const maxNameLength = 128
 function listedTools({ package_name }: EntryDetail, capabilities: readonly Capability[]): Tool[] {
   const taken = new Set<string>()
   return capabilities.map((capability) => {
-    const name = freeName(capability.id ?? capability.name, taken)
+    const name = freeName(calledName(capability), taken)
     taken.add(name)
     return listedTool(name, package_name, capability)
   })
@@ -168,7 +168,7 @@ function listedTool(name: string, packageName: string, capability: Capability): 
       },
       _meta: { 'dragoman/scope': 'a2a:call' },
     },
-    toEnvelope: (params) => ({ to: packageName, action: capability.id ?? capability.name, params }),
+    toEnvelope: (params) => ({ to: packageName, action: calledName(capability), params }),
   }
 }
 

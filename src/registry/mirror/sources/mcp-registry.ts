@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../../../schemas/failure.ts'
 import { readItems, readServerItem, type SourceItem } from '../source-items.ts'
@@ -102,8 +102,8 @@ function nameOf(item: SourceItem): string {
 function createNovelty(): (text: string) => boolean {
   const bits = new Uint8Array(2 ** 21)
   return (text) => {
-    const hash = createHash('sha256').update(text).digest().readUInt32BE()
-    const [at, bit] = [(hash >>> 3) % bits.length, 1 << (hash & 7)]
+    const number = hash('sha256', text, 'buffer').readUInt32BE()
+    const [at, bit] = [(number >>> 3) % bits.length, 1 << (number & 7)]
     const isNew = ((bits[at] ?? 0) & bit) === 0
     bits[at] = (bits[at] ?? 0) | bit
     return isNew
