@@ -98,9 +98,9 @@ export interface Gateway extends AsyncDisposable {
 const heapGrowth = 40
 
 /**
- * Where objects of a place in the code have once lived long, V8 makes later ones in the old heap at once. What a call
- * makes there lives until the next full collection, with all that it refers to: a fifth of the CPU time of a call to a
- * listed agent.
+ * V8 allocates objects directly in the old heap if earlier ones from the same place in the code have lived long. There,
+ * the objects of a call live until the next full collection, with all that they refer to: that took a fifth of the CPU
+ * time of a call to a listed agent.
  */
 const noPretenuring = '--no-allocation-site-pretenuring'
 

@@ -35,7 +35,8 @@ interface ServerOptions {
 
 /**
  * Starts every transport of a gateway on its configured host and port. Disposing drains: requests are taken for a while
- * and answered with `Connection: close`; then no answer is cut off, for eleven seconds. A start that fails closes what it opened.
+ * and answered with `Connection: close`; then no answer is cut off, for eleven seconds. A start that fails closes what it
+ * opened.
  */
 export async function startServer(
   gateway: Gateway,

@@ -10,8 +10,8 @@ import { showTask } from './tasks/view.ts'
 const usualPage = 50
 
 /**
- * ListTasks (section 3.1.4): the caller's own tasks, of one agent if the tenant names one, as JSON text. Throws Failure `unauthenticated` without a
- * token.
+ * ListTasks (section 3.1.4): the caller's own tasks, of one agent if the tenant names one, as JSON text. Throws Failure
+ * `unauthenticated` without a token.
  */
 export async function listTasks(
   taskManager: TaskManager,

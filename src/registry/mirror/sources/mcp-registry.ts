@@ -96,8 +96,8 @@ function nameOf(item: SourceItem): string {
 }
 
 /**
- * Says of each text whether it is new. It may take a new one for an old one, of two million every tenth: pages of them
- * are told apart by that all the same, in 2 MiB.
+ * Says of each text whether it is new, by a table of bits of 2 MiB. After two million texts, one new text in ten counts
+ * as an old one; a page of new texts still has new ones.
  */
 function createNovelty(): (text: string) => boolean {
   const bits = new Uint8Array(2 ** 21)
