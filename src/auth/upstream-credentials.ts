@@ -12,6 +12,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { isPackageUrl } from '../../schemas/package.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { monotonic } from '../common/clock.ts'
+import { type Eventual, withValue } from '../common/eventual.ts'
 import { upTo } from '../common/lru.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Tokens } from './upstream-sign-in/grants.ts'
@@ -156,14 +157,15 @@ export class Credentials {
   }
 
   /** The values of the variables of a package that an owner stored. */
-  async variablesFor(entryId: string, url: string, owner: string): Promise<StoredVariables> {
-    const rows = await this.#find(owner, entryId)
-    const own = rows.filter(({ variable, origin }) => variable !== '' && origin === originOf(url))
-    if (own.length === 0) return noVariables
-    return {
-      key: hash('sha256', JSON.stringify(own.map(({ variable, sealed }) => [variable, sealed])), 'hex'),
-      values: new Map(own.map((row) => [row.variable, this.#open(row, url)])),
-    }
+  variablesFor(entryId: string, url: string, owner: string): Eventual<StoredVariables> {
+    return withValue(this.#find(owner, entryId), (rows) => {
+      const own = rows.filter(({ variable, origin }) => variable !== '' && origin === originOf(url))
+      if (own.length === 0) return noVariables
+      return {
+        key: hash('sha256', JSON.stringify(own.map(({ variable, sealed }) => [variable, sealed])), 'hex'),
+        values: new Map(own.map((row) => [row.variable, this.#open(row, url)])),
+      }
+    })
   }
 
   /** Removes every credential that an owner stored for an entry. */
@@ -172,12 +174,15 @@ export class Credentials {
     this.#forget({ owner, entry_id: entryId })
   }
 
-  async #find(owner: string, entryId: string): Promise<readonly StoredCredential[]> {
-    const key = cacheKey({ owner, entry_id: entryId })
-    const cached = this.#cache.get(key)
-    if (cached && cached.until > this.#cacheClock()) return cached.rows
+  #find(owner: string, entryId: string): Eventual<readonly StoredCredential[]> {
+    const cached = this.#cache.get(cacheKey({ owner, entry_id: entryId }))
+    return cached && cached.until > this.#cacheClock() ? cached.rows : this.#findNow(owner, entryId)
+  }
+
+  async #findNow(owner: string, entryId: string): Promise<readonly StoredCredential[]> {
     const rows = await this.#options.store.find(owner, entryId)
-    this.#cache.set(key, { until: this.#cacheClock() + maxStaleMilliseconds, rows })
+    const until = this.#cacheClock() + maxStaleMilliseconds
+    this.#cache.set(cacheKey({ owner, entry_id: entryId }), { until, rows })
     return rows
   }
 

@@ -185,17 +185,17 @@ export class AgentCalls {
   }
 
   /** Does the work, and asks the caller to sign in where the agent wants that. */
-  async #signedIn<Answer extends object>(
+  #signedIn<Answer extends object>(
     call: ActionCall | undefined,
     context: Context,
     { connected, remote }: PreparedCall,
     work: (remote: RemoteCall) => Promise<Answer | { readonly refused: Failure }>,
   ): Promise<Answer | { readonly refused: Failure }> {
     const { principal, content } = context
-    if (principal === null) return await work(remote)
+    if (principal === null) return work(remote)
     const { signIn, secret, clock } = this.#options
     const caller = { entry: this.entry, endpoint: connected.endpoint, principal }
-    return await withSignIn(signIn, caller, remote, work, async () => {
+    return withSignIn(signIn, caller, remote, work, async () => {
       if (!call) return undefined
       const waiting = { ...call, since: clock(), ...(content?.protocol === 'a2a' && { content }) }
       return sealWaiting(waiting, this.holderOf(context), await secret())

@@ -5,6 +5,7 @@ import type { Capability, Endpoint, ServerStatement } from '../../schemas/entry-
 import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { InputRequired } from '../../schemas/task.ts'
+import type { Eventual } from '../common/eventual.ts'
 
 /** The context of a call to a remote agent. */
 export interface RemoteCall {
@@ -53,7 +54,7 @@ export interface PermitCall {
 /**
  * Decides whether the package of an agent may run for a caller. Throws Failure `approval_required` and `not_callable`.
  */
-export type Permit = (call: PermitCall) => Promise<Launch>
+export type Permit = (call: PermitCall) => Eventual<Launch>
 
 /** How the package of an agent is started for one caller. */
 export interface Launch {

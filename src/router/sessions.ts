@@ -12,7 +12,7 @@ const maxIdLength = 100
 export function withSessions(router: Router, packageName: string): Router {
   return {
     ...router,
-    async dispatch(envelope, call) {
+    dispatch(envelope, call) {
       const { to, params }: Partial<Envelope> = envelope ?? {}
       const session = params?.session
       const named = typeof session === 'string' && session.length <= maxIdLength

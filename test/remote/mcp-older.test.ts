@@ -21,13 +21,15 @@ describe('a server of the 2025 era', () => {
 
   test('that asks its caller waits for the answer, and the call continues with it', async () => {
     let stream: ServerResponse | undefined
+    let id: unknown
     const replies: unknown[] = []
     await using server = await startHostileServer((request, response, body) => {
       if (body?.method === undefined && body?.result) {
         replies.push(body.result)
-        stream?.end(event({ jsonrpc: '2.0', id: 1, result: done }))
+        stream?.end(event({ jsonrpc: '2.0', id, result: done }))
       }
       return old(() => {
+        id = body?.id
         stream = response.writeHead(200, events)
         stream.write(
           event({ jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params: { message: 'Who?' } }),
@@ -45,11 +47,13 @@ describe('a server of the 2025 era', () => {
   })
 
   test('that closes its stream on purpose is question for the rest', async () => {
+    let id: unknown
     await using server = await startHostileServer(
-      old((request, response) => {
+      old((request, response, body) => {
+        id ??= body?.id
         response.writeHead(200, events)
         if (request.headers['last-event-id'] === 'e1')
-          response.end(event({ jsonrpc: '2.0', id: 1, result: done }))
+          response.end(event({ jsonrpc: '2.0', id, result: done }))
         else response.end('id: e1\nretry: 1\ndata: \n\n')
       }),
     )

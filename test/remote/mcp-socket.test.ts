@@ -7,7 +7,7 @@ import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { isPublic, names } from '../net/hosts.ts'
 import { rejection, resolver } from '../net/support.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
-import { discovered } from '../support/mcp-answers.ts'
+import { begun, discovered } from '../support/mcp-answers.ts'
 
 interface Sockets extends AsyncDisposable {
   readonly url: string
@@ -21,8 +21,21 @@ const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' 
 // biome-ignore lint/suspicious/noExplicitAny: messages are looked into freely
 type Take = (message: any, socket: WebSocket) => unknown
 
-/** A WebSocket server of 2026-07-28 that answers tool calls as configured. */
-async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Promise<Sockets> {
+type Era = 'initialize' | '2026-07-28'
+const eras: readonly Era[] = ['2026-07-28', 'initialize']
+
+interface SocketOptions {
+  readonly era?: Era
+  /** The status with which every handshake is refused. */
+  readonly refuse?: number
+  readonly host?: string
+}
+
+/** A WebSocket server that answers tool calls as configured. */
+async function startSockets(
+  take: Take,
+  { era = '2026-07-28', refuse, host = '127.0.0.1' }: SocketOptions = {},
+): Promise<Sockets> {
   const upgrades: IncomingMessage[] = []
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'mcp' })
@@ -33,9 +46,11 @@ async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Pr
       socket.on('message', (data) => {
         const message = JSON.parse(String(data))
         const { id, method } = message
-        if (method === 'server/discover')
-          socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: discovered }))
-        else take(message, socket)
+        const send = (outcome: object) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }))
+        if (method === 'server/discover' && era === '2026-07-28') send({ result: discovered })
+        else if (method === 'server/discover') send({ error: { code: -32601, message: 'Unknown.' } })
+        else if (method === 'initialize') send({ result: begun })
+        else if (method !== 'notifications/initialized') take(message, socket)
       })
     })
   })
@@ -57,9 +72,9 @@ async function startSockets(take: Take, refuse?: number, host = '127.0.0.1'): Pr
 
 const polite: Take = ({ id }, socket) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
 
-describe('a WebSocket', () => {
+describe.each(eras)('a WebSocket to a server of the era %s', (era) => {
   test('is kept per caller, with the headers of the call that opened it', async () => {
-    await using server = await startSockets(polite)
+    await using server = await startSockets(polite, { era })
     await using remote = agentAt(server.url)
     for (const caller of ['ada', 'bob', 'ada', 'bob']) {
       expect(await remote.ask('x', {}, { caller, headers: { authorization: caller } })).toEqual({
@@ -71,7 +86,7 @@ describe('a WebSocket', () => {
   })
 
   test('is not used with other credentials than it was opened with', async () => {
-    await using server = await startSockets(polite)
+    await using server = await startSockets(polite, { era })
     await using remote = agentAt(server.url, { per_call_headers: ['x-assertion'] })
     for (const [authorization, assertion] of ['a1', 'a2', 'b3', 'b4', 'a5']) {
       await remote.ask('x', {}, { headers: { authorization, 'x-assertion': assertion } as never })
@@ -80,7 +95,7 @@ describe('a WebSocket', () => {
   })
 
   test('is closed when it is idle, and opened again', async () => {
-    await using server = await startSockets(polite)
+    await using server = await startSockets(polite, { era })
     await using remote = agentAt(server.url, { socket_idle_ms: 20 })
     await remote.ask('x')
     await eventually(server.open).toBe(0)
@@ -90,10 +105,13 @@ describe('a WebSocket', () => {
 
   test('that breaks fails its calls; the next call opens a new one', async () => {
     let isBroken = true
-    await using server = await startSockets((message, socket) => {
-      if (isBroken) socket.terminate()
-      else polite(message, socket)
-    })
+    await using server = await startSockets(
+      (message, socket) => {
+        if (isBroken) socket.terminate()
+        else polite(message, socket)
+      },
+      { era },
+    )
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
     isBroken = false
@@ -102,10 +120,13 @@ describe('a WebSocket', () => {
 
   test('sends a cancellation when a call is cancelled, and stays open', async () => {
     const updates: unknown[] = []
-    await using server = await startSockets((message, socket) => {
-      updates.push(message.method)
-      if (message.method === 'tools/call' && message.params.name !== 'hang') polite(message, socket)
-    })
+    await using server = await startSockets(
+      (message, socket) => {
+        updates.push(message.method)
+        if (message.method === 'tools/call' && message.params.name !== 'hang') polite(message, socket)
+      },
+      { era },
+    )
     await using remote = agentAt(server.url)
     const controller = new AbortController()
     const call = rejection(remote.ask('hang', {}, { signal: controller.signal }))
@@ -121,14 +142,15 @@ describe('a WebSocket', () => {
     ['junk', 'junk'],
     ['what is no message', '{}'],
     ['a wrong id', JSON.stringify({ jsonrpc: '2.0', id: 999, result })],
+    ['a wrong id beyond those of the gateway', JSON.stringify({ jsonrpc: '2.0', id: 2 ** 31, result })],
   ])('that receives %s fails the call', async (_, text) => {
-    await using server = await startSockets((__, socket) => socket.send(text))
+    await using server = await startSockets((__, socket) => socket.send(text), { era })
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_invalid' })
   })
 
   test('that receives more than 4 MiB fails the call', async () => {
-    await using server = await startSockets((_, socket) => socket.send('x'.repeat(11 << 20)))
+    await using server = await startSockets((_, socket) => socket.send('x'.repeat(11 << 20)), { era })
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
   })
@@ -138,13 +160,13 @@ describe('a WebSocket', () => {
     [503, { code: 'upstream_failed', details: { upstream: { status: 503 }, retry_after_s: 9 } }],
     [404, { code: 'upstream_invalid', details: { upstream: { status: 404 } } }],
   ])('refused with %i is reported', async (status, failure) => {
-    await using server = await startSockets(polite, status)
+    await using server = await startSockets(polite, { era, refuse: status })
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject(failure)
   })
 
   test('to a closed port is reported', async () => {
-    const server = await startSockets(polite)
+    const server = await startSockets(polite, { era })
     await server[Symbol.asyncDispose]()
     await using remote = agentAt(server.url)
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
@@ -167,6 +189,46 @@ describe('a WebSocket', () => {
   })
 })
 
+describe('a server of the era of initialize', () => {
+  test.each([
+    ['an error without a code', { error: { message: 'No.' } }, 'upstream_invalid'],
+    ['an error without a text', { error: { code: -32602 } }, 'upstream_invalid'],
+    ['a result that is no object', { result: 'done' }, 'upstream_invalid'],
+    ['neither', {}, 'upstream_invalid'],
+    ['an error', { error: { code: -32602, message: 'No.' } }, 'invalid_request'],
+  ])('that answers with %s fails the call', async (_, outcome, code) => {
+    await using server = await startSockets(
+      ({ id }, socket) => socket.send(JSON.stringify({ jsonrpc: '2.0', id, ...outcome })),
+      { era: 'initialize' },
+    )
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('x'))).toMatchObject({ code })
+  })
+
+  test('that answers twice, or after a cancellation, harms no other call', async () => {
+    const ids: unknown[] = []
+    await using server = await startSockets(
+      ({ id, method, params }, socket) => {
+        if (method !== 'tools/call') return
+        ids.push(id)
+        if (params.name === 'hang') return
+        for (const answered of [...ids, id])
+          socket.send(JSON.stringify({ jsonrpc: '2.0', id: answered, result }))
+      },
+      { era: 'initialize' },
+    )
+    await using remote = agentAt(server.url)
+    const controller = new AbortController()
+    const cancelled = rejection(remote.ask('hang', {}, { signal: controller.signal }))
+    await eventually(() => ids).toHaveLength(1)
+    controller.abort()
+    await cancelled
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+    expect(server.upgrades).toHaveLength(1)
+  })
+})
+
 describe('the guard of WebSockets', () => {
   const guarded = (port: number) => ({
     lookup: resolver({ ...names, 'rebound.test': [['127.0.0.2'], ['127.0.0.1']] }),
@@ -176,7 +238,7 @@ describe('the guard of WebSockets', () => {
   })
 
   test('admits public addresses, by name and by address', async () => {
-    await using server = await startSockets(polite, undefined, '127.0.0.2')
+    await using server = await startSockets(polite, { host: '127.0.0.2' })
     for (const host of ['127.0.0.2', 'public.test', 'rebound.test']) {
       await using remote = agentAt(`ws://${host}:${server.port}/mcp`, { net: guarded(server.port) })
       expect(await remote.ask('x')).toEqual({ text: 'done' })
@@ -211,7 +273,7 @@ describe('the guard of WebSockets', () => {
   })
 
   test('needs a certificate that is valid for the name', async () => {
-    await using server = await startSockets(polite, undefined, '127.0.0.2')
+    await using server = await startSockets(polite, { host: '127.0.0.2' })
     await using safe = createSafeFetch({ user_agent: 'test', ...guarded(server.port) })
     const error = await new Promise((done) =>
       safe.dial(`wss://public.test:${server.port}/`)({} as never, done as never),

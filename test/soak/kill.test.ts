@@ -22,7 +22,7 @@ import { serve } from '../support/serve.ts'
 const rounds = Number(process.env.SOAK_ROUNDS ?? 10)
 const roundsOfImport = Number(process.env.SOAK_ROUNDS ?? 20)
 /** A third of them where only a few rounds are wanted. */
-const importSize = process.env.SOAK_ROUNDS === undefined ? 10_000 : 3_000
+const importSize = process.env.SOAK_ROUNDS === undefined ? 10_000 : 2_000
 const list = resolve(import.meta.dirname, '../../../shared/data/mcp-servers.jsonl')
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 

@@ -13,6 +13,7 @@ import type { NamedInput } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { Actor } from '../../../schemas/trust.ts'
 import { type Clock, monotonic } from '../../common/clock.ts'
+import type { Eventual } from '../../common/eventual.ts'
 import { upTo } from '../../common/lru.ts'
 import type { ResolvedPackage } from '../../runner/runner.ts'
 import type { Store } from '../../store/store.ts'
@@ -79,10 +80,9 @@ export class Approvals {
     this.#cacheClock = monotonic(clock)
   }
 
-  async find(scope: string, entryId: string): Promise<ActiveApproval | undefined> {
-    const key = cacheKey(scope, entryId)
-    const cached = this.#cache.get(key)
-    return cached && cached.until > this.#cacheClock() ? cached.approval : await this.findNow(scope, entryId)
+  find(scope: string, entryId: string): Eventual<ActiveApproval | undefined> {
+    const cached = this.#cache.get(cacheKey(scope, entryId))
+    return cached && cached.until > this.#cacheClock() ? cached.approval : this.findNow(scope, entryId)
   }
 
   /** As the database has it, whichever process changed it. */

@@ -6,6 +6,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { quotedName } from '../../../schemas/text.ts'
+import { type Eventual, withValue } from '../../common/eventual.ts'
 import { upTo } from '../../common/lru.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { PackageProcess, Runner, RunRequest } from '../../runner/runner.ts'
@@ -30,7 +31,7 @@ export interface LaunchesOptions {
   readonly approvals: Approvals
   readonly store: Pick<Store, 'write'>
   readonly runner: Pick<Runner, 'sandbox' | 'install' | 'start' | 'forgetHome'>
-  readonly variablesFor: (entryId: string, url: string, owner: string) => Promise<StoredVariables>
+  readonly variablesFor: (entryId: string, url: string, owner: string) => Eventual<StoredVariables>
   /** Writes the tools of a version of a package into the entry. */
   readonly noteRun: (entryId: string, statement: ServerStatement, version: string) => Promise<void>
   readonly clock: () => number
@@ -64,31 +65,33 @@ export class Launches {
   }
 
   /** Throws Failure `not_callable` if the caller has to store a value first. */
-  async of(entry: EntryDetail, approval: ActiveApproval, caller: Principal | null): Promise<PackageLaunch> {
+  of(entry: EntryDetail, approval: ActiveApproval, caller: Principal | null): Eventual<PackageLaunch> {
     const { variablesFor } = this.#options
     const url = packageUrl(approval.pinned)
     const owner = caller && principalKey(caller)
-    const shared = await variablesFor(entry.id, url, approval.scope)
-    const own = owner === null ? undefined : await variablesFor(entry.id, url, owner)
-    // Secrets stay sealed while nothing starts.
-    const hasSecrets = shared.values.size > 0 || (own?.values.size ?? 0) > 0
-    if (hasSecrets) return this.#make(entry, approval, caller, { shared, own })
-    const key = `${approval.id} ${owner}`
-    const made = this.#made.get(key)
-    if (made?.entry === entry && made.approval === approval) return made.launch
-    const launch = this.#make(entry, approval, caller, { shared, own })
-    this.#made.set(key, { entry, approval, launch })
-    return launch
+    return withValue(variablesFor(entry.id, url, approval.scope), (shared) =>
+      withValue(owner === null ? undefined : variablesFor(entry.id, url, owner), (own) => {
+        // Secrets stay sealed while nothing starts.
+        const hasSecrets = shared.values.size > 0 || (own?.values.size ?? 0) > 0
+        if (hasSecrets) return this.#make(entry, approval, caller, owner, { shared, own })
+        const key = `${approval.id} ${owner}`
+        const made = this.#made.get(key)
+        if (made?.entry === entry && made.approval === approval) return made.launch
+        const launch = this.#make(entry, approval, caller, owner, { shared, own })
+        this.#made.set(key, { entry, approval, launch })
+        return launch
+      }),
+    )
   }
 
   #make(
     entry: EntryDetail,
     approval: ActiveApproval,
     caller: Principal | null,
+    owner: string | null,
     { shared, own }: { readonly shared: StoredVariables; readonly own: StoredVariables | undefined },
   ): PackageLaunch {
     const { noteRun, onError } = this.#options
-    const owner = caller && principalKey(caller)
     const names = new Set(approval.pinned.values.filter(({ secret }) => secret).map(({ name }) => name))
     const used = [...(own?.values ?? [])].filter(([name]) => names.has(name))
     const isOwn = used.length > 0 && owner !== approval.scope

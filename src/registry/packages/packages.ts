@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { quotedName } from '../../../schemas/text.ts'
 import { assignments, asWord } from '../../common/ascii.ts'
+import { type Eventual, withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { type AcquireKeyed, createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
@@ -62,7 +63,7 @@ export interface Packages {
    * How the package of an entry starts for a caller, who is asked if a person's own host can ask. What the person has
    * approved is installed even if the call ends before. Throws Failure `approval_required`.
    */
-  permit(entry: EntryDetail, caller: Principal | null, call: StartCall): Promise<PackageLaunch>
+  permit(entry: EntryDetail, caller: Principal | null, call: StartCall): Eventual<PackageLaunch>
 }
 
 export function createPackages(options: PackagesOptions): Packages {
@@ -82,13 +83,12 @@ export function createPackages(options: PackagesOptions): Packages {
   const install = createKeyedSemaphore(1)
 
   /** The approval that serves a caller: their own, or that of the operator. */
-  async function approvalFor(
-    entry: EntryDetail,
-    caller: Principal | null,
-  ): Promise<ActiveApproval | undefined> {
-    const own = isPerson(caller) ? await approvals.find(principalKey(caller), entry.id) : undefined
-    if (own && approvals.difference(own, entry) === null) return own
-    return (await approvals.find(operatorScope, entry.id)) ?? own
+  function approvalFor(entry: EntryDetail, caller: Principal | null): Eventual<ActiveApproval | undefined> {
+    const found = isPerson(caller) ? approvals.find(principalKey(caller), entry.id) : undefined
+    return withValue(found, (own) => {
+      if (own && approvals.difference(own, entry) === null) return own
+      return withValue(approvals.find(operatorScope, entry.id), (shared) => shared ?? own)
+    })
   }
 
   /** True for a caller behind their own host, which can ask them. */
@@ -97,11 +97,12 @@ export function createPackages(options: PackagesOptions): Packages {
   }
 
   /** How the package starts, or why it may not. */
-  async function launchFor(entry: EntryDetail, caller: Principal | null): Promise<PackageLaunch | string> {
-    const found = await approvalFor(entry, caller)
-    const difference = found && approvals.difference(found, entry)
-    if (found && difference === null) return await launches.of(entry, found, caller)
-    return difference ?? 'Nobody has approved it.'
+  function launchFor(entry: EntryDetail, caller: Principal | null): Eventual<PackageLaunch | string> {
+    return withValue(approvalFor(entry, caller), (found) => {
+      const difference = found && approvals.difference(found, entry)
+      if (found && difference === null) return launches.of(entry, found, caller)
+      return difference ?? 'Nobody has approved it.'
+    })
   }
 
   /** What the person of this host approves. Throws Failure `approval_required` if they do not. */
@@ -217,13 +218,14 @@ export function createPackages(options: PackagesOptions): Packages {
       const homes = [...own.map(({ id }) => id), ...shared.map((approval) => homeOf(approval, owner))]
       await Promise.all(homes.map((home) => runner.forgetHome(home)))
     },
-    async permit(entry, caller, call) {
-      const launch = await launchFor(entry, caller)
-      if (typeof launch !== 'string') return launch
-      const { ask } = call
-      if (ask && isPerson(caller)) return await startAsked(entry, caller, ask, call)
-      launches.refused(entry, caller, launch)
-      throw required(entry, launch, requiredNames(entry))
+    permit(entry, caller, call) {
+      return withValue(launchFor(entry, caller), (launch) => {
+        if (typeof launch !== 'string') return launch
+        const { ask } = call
+        if (ask && isPerson(caller)) return startAsked(entry, caller, ask, call)
+        launches.refused(entry, caller, launch)
+        throw required(entry, launch, requiredNames(entry))
+      })
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Capability, ServerStatement } from '../../../schemas/entry-parts.t
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
+import { type Eventual, withValue } from '../../common/eventual.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
 import {
@@ -167,16 +168,21 @@ export class McpAgent implements RemoteAgent {
   /** Sends one request; a tool that wants params in headers too is looked up where the server misses them. */
   async #pass(
     sdk: Sdk,
-    { client, spoken }: McpConnection,
+    { client, spoken, request }: McpConnection,
     exchange: McpExchange,
     { method, params: sent }: McpCall,
     { caller, onprogress }: { caller: string; onprogress: (progress: Progress) => void },
   ): Promise<JsonObject> {
+    if (spoken.kind !== 'modern') {
+      const reply = await request(method, sent, onprogress)
+      if ('result' in reply) return reply.result
+      throw sdk.ProtocolError.fromError(reply.error.code, reply.error.message, reply.error.data)
+    }
+    if (withoutAnswer.has(method)) return {}
     const { tools } = this.#options
     const { log_level } = exchange
-    const logs = spoken.kind === 'modern' && log_level !== undefined
-    const params: JsonObject = logs ? { ...sent, _meta: { ...metaIn(sent), [logLevelKey]: log_level } } : sent
-    if (spoken.kind === 'modern' && withoutAnswer.has(method)) return {}
+    const params: JsonObject =
+      log_level === undefined ? sent : { ...sent, _meta: { ...metaIn(sent), [logLevelKey]: log_level } }
     const options = { signal: exchange.signal, timeout: maxTimeout_ms, onprogress, allowInputRequired: true }
     const send = async (toolDefinition: Tool | undefined): Promise<JsonObject> => {
       if (!toolDefinition) return await client.request({ method, params }, verbatim, options)
@@ -272,10 +278,10 @@ function metaIn({ _meta }: JsonObject): JsonObject {
 }
 
 /** The facts of a call, with how the server is started if it is a package that may run for the caller. */
-async function factsOf(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts> {
+function factsOf(call: RemoteCall, ask?: AskCaller): Eventual<ExchangeFacts> {
   const { signal, headers, content, notifyClient, onActivity, permit } = call
   const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
-  return {
+  return withValue(permit && permitted(permit, call, ask), (launch) => ({
     signal,
     headers,
     capabilities: offeredCapabilities(capabilities),
@@ -283,8 +289,8 @@ async function factsOf(call: RemoteCall, ask?: AskCaller): Promise<ExchangeFacts
     ...(log_level !== undefined && { log_level }),
     onActivity,
     ...(notifyClient && { notifyClient }),
-    ...(permit && { launch: await permitted(permit, call, ask) }),
-  }
+    ...(launch && { launch }),
+  }))
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */

@@ -25,6 +25,8 @@ export type Spoken =
 export interface McpConnection extends AsyncDisposable {
   readonly client: Client
   readonly spoken: Spoken
+  /** Sends one request, if the server speaks no revision of 2026-07-28. */
+  readonly request: WatchedTransport['request']
   /** Headers of the last call: the request that ends the session carries them. */
   headers: McpExchange['headers']
   /** True if the error means that the server does not know the session, so that the request had no effect. */
@@ -168,9 +170,11 @@ export class Connector {
       await transport.close()
       onClosed()
     }
+    const watched = new WatchedTransport(transport, current, spoken?.kind === 'sse')
     const connection = {
       client,
       spoken: spoken ?? { kind: 'legacy' as const },
+      request: watched.request.bind(watched),
       headers: exchange.headers,
       isExpired: (error: unknown) => transport.sessionId !== undefined && isUnknownSession(error, sdk),
       [Symbol.asyncDispose]: close,
@@ -178,7 +182,7 @@ export class Connector {
     try {
       const prior = priorOf(spoken)
       const { signal } = exchange
-      await client.connect(new WatchedTransport(transport, current, spoken?.kind === 'sse'), {
+      await client.connect(watched, {
         signal,
         timeout: maxTimeout_ms,
         ...(prior && { prior }),

@@ -67,11 +67,16 @@ export type ExchangeFacts = Pick<
 >
 
 /** Runs `work` as the exchange of a call. */
-export async function runExchange<Value>(
+export function runExchange<Value>(
   current: Current,
   { signal, ...facts }: ExchangeFacts,
   work: (exchange: McpExchange) => Promise<Value>,
 ): Promise<Value> {
+  // A process has no streams, which the end of its call would have to end.
+  if (facts.launch) {
+    const exchange: McpExchange = { ...facts, signal }
+    return current.run(exchange, work, exchange)
+  }
   const over = new AbortController()
   const exchange: McpExchange = { ...facts, signal: over.signal }
   return current.run(exchange, async () => {
@@ -79,15 +84,11 @@ export async function runExchange<Value>(
     const abort = () => current.run(exchange, () => over.abort(signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
-    let isDone = false
     try {
-      const value = await work(exchange)
-      isDone = true
-      return value
+      return await work(exchange)
     } finally {
       signal.removeEventListener('abort', abort)
-      // A process has no streams, so its answer leaves nothing open.
-      if (!isDone || !facts.launch) over.abort(callOver)
+      over.abort(callOver)
     }
   })
 }

@@ -90,7 +90,6 @@ class OpenCall {
       }),
     }
     this.#reply = send(lasting, (question) => this.#ask(question))
-    this.#reply.catch(() => {})
   }
 
   /** The result of the call or, if the server asks first, its questions. */

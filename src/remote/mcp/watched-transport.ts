@@ -2,12 +2,15 @@ import type {
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
+  JSONRPCResponse,
+  Progress,
   Transport,
 } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
 import { questionMethods } from '../../common/mcp/questions.ts'
+import type { McpReply } from '../remote-agent.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
 /** What a subscription tells of. */
@@ -24,6 +27,22 @@ type SendOptions = Parameters<Transport['send']>[1]
 /** Further notifications are dropped, as a client that does not read gets none. */
 const maxNotifying = 64
 
+/** The SDK's client counts its requests from 0. */
+const firstOwnId = 2 ** 30
+
+/** A request that waits for its answer. */
+interface Waiting {
+  readonly exchange: McpExchange
+  /** Absent for a request of the SDK's client, which gets its answer by `onmessage`. */
+  readonly own?: OwnRequest
+}
+
+interface OwnRequest {
+  resolve(reply: McpReply): void
+  reject(failure: Failure): void
+  onprogress(progress: Progress): void
+}
+
 /**
  * A transport on which every request gets an answer or an error: the SDK leaves a request waiting if its stream ends,
  * breaks, or carries answers to other requests. Each message belongs to a call, whose end ends the streams of its
@@ -37,8 +56,9 @@ export class WatchedTransport implements Transport {
   readonly #inner: Transport
   readonly #current: Current
   readonly #isFragile: boolean
-  readonly #pending = new Map<Id, McpExchange>()
+  readonly #pending = new Map<Id, Waiting>()
   #highestId = -1
+  #nextOwnId = firstOwnId
   /** Notifications that the client has not taken yet. */
   #notifying = 0
 
@@ -62,20 +82,23 @@ export class WatchedTransport implements Transport {
     inner.onmessage = (message) => this.#receive(message)
     inner.onerror = (error) => {
       if (error instanceof Failure) this.#failAll(error)
-      else if (isMalformed(error)) this.#failAll(invalid('The agent sent something that is not a message.'))
+      else if (isMalformed(error)) this.#failAll(notMessage())
       this.onerror?.(error)
       // The SDK's event source would reopen its stream and wait there for answers to requests on the old
       // stream.
       if (this.#isFragile) void inner.close()
     }
-    inner.onclose = () => this.onclose?.()
+    inner.onclose = () => {
+      this.#failOwn(new Failure('upstream_failed', 'The connection closed before the answer.'))
+      this.onclose?.()
+    }
     const starting = inner.start()
     const signal = this.#current.getStore()?.signal
     await (signal ? abortable(starting, signal) : starting)
   }
 
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
-    if ('method' in message && 'id' in message) return this.#request(message, message.id, options)
+    if ('method' in message && 'id' in message) return this.#request(message, message.id, { options })
     const { headers = {}, signal } = this.#current.getStore() ?? {}
     if (signal && !signal.aborted) return this.#inner.send(message, options)
     await runAfterCall(this.#current, headers, () => this.#inner.send(message, options))
@@ -85,10 +108,29 @@ export class WatchedTransport implements Transport {
     return this.#inner.close()
   }
 
+  /**
+   * Sends a request of `initialize`-era MCP for the running exchange; resolves to the answer as the server wrote it. The
+   * SDK's client takes three times as long: it reads each answer several times.
+   */
+  request(method: string, params: JsonObject, onprogress: (progress: Progress) => void): Promise<McpReply> {
+    const id = this.#nextOwnId++
+    const _meta = { ...(isRecord(params._meta) && params._meta), progressToken: id }
+    const message: JSONRPCRequest = { jsonrpc: '2.0', id, method, params: { ...params, _meta } }
+    return new Promise((resolve, reject) => {
+      this.#request(message, id, { own: { resolve, reject, onprogress } }).catch(reject)
+    })
+  }
+
   /** A detail becomes a Failure only if the request still waits: each call ends with such an attempt. */
   #fail(id: Id, reason: Failure | string): void {
-    if (!this.#pending.delete(id)) return
+    const waiting = this.#pending.get(id)
+    if (!waiting) return
+    this.#pending.delete(id)
     const failure = typeof reason === 'string' ? invalid(reason) : reason
+    if (waiting.own) {
+      waiting.own.reject(failure)
+      return
+    }
     // No server can forge `data` that is a Failure: data from the server is JSON.
     const error = { code: -32603, message: failure.message, data: failure }
     this.onmessage?.({ jsonrpc: '2.0', id, error })
@@ -98,6 +140,16 @@ export class WatchedTransport implements Transport {
     for (const id of [...this.#pending.keys()]) this.#fail(id, failure)
   }
 
+  #cancel(requestId: Id, reason: unknown): void {
+    const params = { requestId, reason: String(reason) }
+    this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {})
+  }
+
+  /** The SDK's client itself fails its requests when the connection closes. */
+  #failOwn(failure: Failure): void {
+    for (const [id, { own }] of [...this.#pending]) if (own) this.#fail(id, failure)
+  }
+
   #receive(message: JSONRPCMessage): void {
     if ('method' in message) {
       if ('id' in message) this.#question(message)
@@ -105,20 +157,28 @@ export class WatchedTransport implements Transport {
       return
     }
     const { id } = message
-    if (id !== undefined && this.#pending.delete(id)) {
+    const waiting = id === undefined ? undefined : this.#pending.get(id)
+    if (id !== undefined && waiting) {
+      this.#pending.delete(id)
+      if (waiting.own) settle(waiting.own, message)
       // The SDK delivers progress a microtask later than answers, and an answer ends the progress.
-      queueMicrotask(() => this.onmessage?.(message))
+      else queueMicrotask(() => this.onmessage?.(message))
       return
     }
-    const isLate = typeof id === 'number' && id <= this.#highestId
-    if (!isLate) this.#failAll(invalid('The agent answered a request that was not sent.'))
+    if (!this.#isLate(id)) this.#failAll(invalid('The agent answered a request that was not sent.'))
+  }
+
+  /** True for the id of a request that was sent, and has been answered or has failed. */
+  #isLate(id: Id | undefined): boolean {
+    if (typeof id !== 'number') return false
+    return id < firstOwnId ? id <= this.#highestId : id < this.#nextOwnId
   }
 
   /** The call that a message of the server belongs to: that of its stream, else the only one that waits. */
   #callOfServer(): McpExchange | undefined {
     const own = this.#current.getStore()
     if (own?.is_listening) return own
-    const waiting = new Set(this.#pending.values())
+    const waiting = new Set([...this.#pending.values()].map(({ exchange }) => exchange))
     if (own && waiting.has(own)) return own
     const [only] = waiting
     return waiting.size === 1 ? only : undefined
@@ -144,6 +204,14 @@ export class WatchedTransport implements Transport {
 
   #notification(message: JSONRPCNotification): void {
     const { method, params = {} } = message
+    if (method === 'notifications/progress') {
+      const asked = this.#pending.get(params.progressToken as Id)
+      if (asked?.own) {
+        asked.exchange.onActivity?.()
+        asked.own.onprogress(params as unknown as Progress)
+        return
+      }
+    }
     const exchange = this.#callOfServer()
     exchange?.onActivity?.()
     const passes = exchange?.is_listening ? changes.has(method) : method === 'notifications/message'
@@ -161,14 +229,23 @@ export class WatchedTransport implements Transport {
     this.onmessage?.(message)
   }
 
-  async #request(message: JSONRPCMessage, id: Id, options: SendOptions): Promise<void> {
+  async #request(
+    message: JSONRPCMessage,
+    id: Id,
+    { own, options }: { readonly own?: OwnRequest; readonly options?: SendOptions },
+  ): Promise<void> {
     const exchange = this.#current.getStore()
     if (!exchange) throw new Failure('internal', 'A request belongs to no call.')
-    this.#pending.set(id, exchange)
+    // The SDK's client looks at the signal itself.
+    if (own) exchange.signal.throwIfAborted()
+    this.#pending.set(id, { exchange, ...(own && { own }) })
     // The SDK's first request, which detects the protocol version, has no signal.
-    const onAbort = () => this.#fail(id, 'The call is over.')
+    const onAbort = () => {
+      if (own && this.#pending.has(id)) this.#cancel(id, exchange.signal.reason)
+      this.#fail(id, 'The call is over.')
+    }
     exchange.signal.addEventListener('abort', onAbort, { once: true })
-    if (typeof id === 'number') this.#highestId = Math.max(this.#highestId, id)
+    if (typeof id === 'number' && id < firstOwnId) this.#highestId = Math.max(this.#highestId, id)
     const requestSignal =
       isRecord(options) && options.requestSignal instanceof AbortSignal ? options.requestSignal : undefined
     try {
@@ -188,8 +265,33 @@ export class WatchedTransport implements Transport {
   }
 }
 
+function settle({ resolve, reject }: OwnRequest, message: JSONRPCResponse): void {
+  const reply = replyIn(message)
+  if (reply) resolve(reply)
+  else reject(notMessage())
+}
+
+/** The answer that a message is; undefined for one that is malformed. */
+function replyIn(message: JSONRPCResponse): McpReply | undefined {
+  const { result, error }: { readonly result?: unknown; readonly error?: unknown } = message
+  if (isRecord(result)) return { result: withoutType(result as JsonObject) }
+  if (!isRecord(error) || typeof error.message !== 'string' || !Number.isInteger(error.code)) return undefined
+  return { error: { code: Number(error.code), message: error.message, data: error.data } }
+}
+
+/** Only results of 2026-07-28 have a type. */
+function withoutType(result: JsonObject): JsonObject {
+  if (!('resultType' in result)) return result
+  const { resultType: _, ...others } = result
+  return others
+}
+
 function isMalformed({ name }: Error): boolean {
   return name === 'SyntaxError' || name.endsWith('ZodError')
+}
+
+function notMessage(): Failure {
+  return invalid('The agent sent something that is not a message.')
 }
 
 function invalid(detail: string): Failure {

@@ -8,7 +8,7 @@ import { serve } from '../../support/serve.ts'
 import { applyChanges, madeDocuments, publishedDocuments } from './documents.ts'
 import { haveOfficialServer, startOfficialServer } from './official-server.ts'
 
-const made = Number(process.env.SOAK_MIRRORED ?? (process.env.SOAK_ROUNDS === undefined ? 10_000 : 3_000))
+const made = Number(process.env.SOAK_MIRRORED ?? (process.env.SOAK_ROUNDS === undefined ? 10_000 : 1_500))
 const kills = 3
 
 describe.skipIf(!haveOfficialServer)('a mirror of the official registry', () => {

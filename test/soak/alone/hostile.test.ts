@@ -82,13 +82,16 @@ test('hostile pages are answered or refused in three seconds, without an effect 
   const fastest = new Map<string, number>()
   /** The p99 of an undisturbed request: large on a machine that has little time to give. */
   let slowness = Number.POSITIVE_INFINITY
-  for (let round = 0; round < rounds; round++) {
+  // On a shared machine single figures vary; the best round shows the speed of the gateway.
+  const isFast = () =>
+    Math.min(...ratios) < 2 && [...fastest.values()].every((ms) => ms < 3_000 + 20 * slowness)
+  for (let round = 0; round < rounds && !isFast(); round++) {
     const answers: { path: string; code: string; ms: number }[] = []
     const quiet: number[] = []
     const loud: number[] = []
     // In turn, so that whatever else the machine does is in both.
     for (const path of pages.keys()) {
-      quiet.push(...(await during(() => pause(500)))[1])
+      quiet.push(...(await during(() => pause(250)))[1])
       const [answer, times] = await during(() => read(path))
       answers.push({ path, ...answer })
       loud.push(...times)
@@ -107,7 +110,6 @@ test('hostile pages are answered or refused in three seconds, without an effect 
     }
     for (const { path, ms } of answers) fastest.set(path, Math.min(ms, fastest.get(path) ?? ms))
   }
-  // On a shared machine single figures vary; the best round shows the speed of the gateway.
   for (const [path, ms] of fastest) expect(ms, path).toBeLessThan(3_000 + 20 * slowness)
   expect(Math.min(...ratios)).toBeLessThan(2)
   expect((await read('/warm')).code).toBe('content')
