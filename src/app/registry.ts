@@ -72,7 +72,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
   const reader = new CapabilityReader({ store, clock, readServer, fetch, protectedNames })
   const capabilities = stack.use(
     createCapabilityRefresh({
-      read: (package_name) => store.read.entry({ package_name }),
+      read: async (package_name) => await store.read.entry({ package_name }),
       reader,
       clock,
       wait: runtime.wait,

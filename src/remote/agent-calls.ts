@@ -12,6 +12,7 @@ import type { InputRequired } from '../../schemas/task.ts'
 import { quotedName } from '../../schemas/text.ts'
 import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
+import { type Eventual, withValue } from '../common/eventual.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
@@ -219,7 +220,7 @@ export class AgentCalls {
   }
 
   /** The remote agent and the context of a call to it. Throws Failure `loop_detected` and `not_callable`. */
-  async #prepare(context: Context): Promise<PreparedCall> {
+  #prepare(context: Context): Eventual<PreparedCall> {
     const { package_name } = this.entry
     const { principal, via, signal } = context
     if (via.includes(package_name)) {
@@ -230,8 +231,8 @@ export class AgentCalls {
     const connected = this.connected()
     const { endpoint, is_package } = connected
     const { headers, permit } = this.#options
-    const credentials = is_package ? {} : await headers({ entry: this.entry, url: endpoint.url, principal })
-    const remote: RemoteCall = {
+    const credentials = is_package ? {} : headers({ entry: this.entry, url: endpoint.url, principal })
+    const remoteWith = (credentials: RemoteCall['headers']): RemoteCall => ({
       signal,
       headers: { ...credentials, via: viaOf([...via, package_name]) },
       ...(is_package && { permit: permit(this.entry, context) }),
@@ -243,8 +244,8 @@ export class AgentCalls {
         checkPlain(package_name, update)
         return context.emit(update, content)
       },
-    }
-    return { connected, remote }
+    })
+    return withValue(credentials, (own) => ({ connected, remote: remoteWith(own) }))
   }
 
   /** An agent's refusal of an unknown action, with the names that exist. */

@@ -16,6 +16,7 @@ import type { SignInStore } from '../../schemas/sign-in.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { Actor, AuditEvent, RegistryEvent } from '../../schemas/trust.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
+import type { Eventual } from '../common/eventual.ts'
 import type { DumpRestore } from './dump-restore.ts'
 import type { StoredEntry } from './stored-entry.ts'
 
@@ -99,12 +100,12 @@ export interface Claim {
 export type Reference = { readonly id: string } | { readonly package_name: string }
 
 /** A pass over all entries does not keep what it reads: it would displace what callers ask for. */
-type Pass = 'pass'
+export type Pass = 'pass'
 
 /** Reads throw UnreadableEntry for a row that holds no valid entry. */
 export interface Reader {
   /** The entry, deleted ones included (their names stay taken). */
-  entry(reference: Reference, pass?: Pass): Promise<StoredEntry | undefined>
+  entry(reference: Reference, pass?: Pass): Eventual<StoredEntry | undefined>
   /** The entries that exist, in the order of the ids. */
   entries(ids: readonly string[], pass?: Pass): Promise<readonly StoredEntry[]>
   /** The last committed revision; 0 for an empty store. */

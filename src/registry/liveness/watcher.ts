@@ -16,7 +16,8 @@ export function createWatcher({ read, changes, settings, liveness }: Watched, pr
     const last = page.at(-1)
     if (!last) return undefined
     const ids = new Set(page.filter(({ kind }) => kind !== 'liveness').map((change) => change.entry_id))
-    const found = await Promise.all([...ids].map((id) => read.entry({ id }, 'pass').catch(() => undefined)))
+    const readOne = async (id: string) => await read.entry({ id }, 'pass')
+    const found = await Promise.all([...ids].map((id) => readOne(id).catch(() => undefined)))
     const watches = found.flatMap((entry) => entry ?? []).map((entry) => watchOf(entry, probesMirrored))
     if (watches.length > 0) await liveness.watch(watches)
     await settings.set(note, String(last.revision))

@@ -15,22 +15,18 @@ export function createResolve(
 ): (to: string, call: { readonly principal: Principal | null }) => Agent | Promise<Agent> {
   const agents = new Map(hosted.map((agent) => [agent.package_name, agent]))
 
-  async function listed(to: string, caller: Principal | null): Promise<EntryDetail> {
-    try {
-      return await get(to, null)
-    } catch (thrown) {
-      if (caller === null || Failure.from(thrown).code !== 'not_found') throw thrown
-      const own = await get(to, caller).catch(() => undefined)
-      if (!own) throw thrown
-      assertNotSuspended(own)
-      throw new Failure('wrong_state', `${own.package_name} cannot be called while it is not ACTIVE.`, {
-        hint: 'Take it live first.',
-      })
-    }
+  async function notFound(to: string, caller: Principal | null, thrown: unknown): Promise<never> {
+    if (caller === null || Failure.from(thrown).code !== 'not_found') throw thrown
+    const own = await get(to, caller).catch(() => undefined)
+    if (!own) throw thrown
+    assertNotSuspended(own)
+    throw new Failure('wrong_state', `${own.package_name} cannot be called while it is not ACTIVE.`, {
+      hint: 'Take it live first.',
+    })
   }
 
   async function described(to: string, principal: Principal | null): Promise<Agent> {
-    const entry = await listed(to, principal)
+    const entry = await get(to, null).catch((thrown) => notFound(to, principal, thrown))
     const agent = agents.get(entry.package_name) ?? agentOf(entry)
     return entry.deprecated ? { ...agent, deprecated: entry.deprecated } : agent
   }

@@ -10,6 +10,7 @@ import type {
   SearchQuery,
   Suggestions,
 } from '../../../schemas/search.ts'
+import { type Eventual, withValue } from '../../common/eventual.ts'
 import type { SearchIndex } from '../../search/search-index.ts'
 import type { Reader } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -123,9 +124,8 @@ export class SearchService {
   }
 
   /** The entry as stored. Throws as `get` does. */
-  stored(agent: string, caller: Caller): Promise<StoredEntry> {
-    if (!caller) return this.#entry(agent, caller)
-    return this.#reader.latest().then(() => this.#entry(agent, caller))
+  stored(agent: string, caller: Caller): Eventual<StoredEntry> {
+    return withValue(caller ? this.#reader.latest() : undefined, () => this.#entry(agent, caller))
   }
 
   /** Like `get`, after a write of this process: does not check for later writes of other processes. */
@@ -242,9 +242,13 @@ export class SearchService {
     }
   }
 
-  async #entry(agent: string, caller: Caller): Promise<StoredEntry> {
-    const entry = await this.#reader.entry(toReference(agent))
-    if (entry && isVisible(entry, caller)) return entry
+  #entry(agent: string, caller: Caller): Eventual<StoredEntry> {
+    return withValue(this.#reader.entry(toReference(agent)), (entry) =>
+      entry && isVisible(entry, caller) ? entry : this.#notFound(agent),
+    )
+  }
+
+  async #notFound(agent: string): Promise<never> {
     // Without the index, the answer is still that there is no such agent.
     const close = await this.#closeNames(agent).catch(() => [])
     const hint = 'search_agents finds agents by what they do.'

@@ -29,10 +29,10 @@ export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
 
   /** Sends the request, or resumes the open call that `requestState` names. Throws Failure `not_found`. */
-  async run(params: JsonObject, call: RemoteCall, send: Send): Promise<McpReply> {
+  run(params: JsonObject, call: RemoteCall, send: Send): Promise<McpReply> {
     const { requestState, inputResponses } = params
     if (typeof requestState !== 'string' || !requestState.startsWith(prefix)) {
-      return await new OpenCall(this, call, send).next()
+      return new OpenCall(this, call, send).next()
     }
     const open = this.#calls.get(requestState)
     if (open?.caller !== call.caller) {
@@ -42,7 +42,7 @@ export class OpenCalls {
     }
     open.attach(call)
     open.answer(isRecord(inputResponses) ? (inputResponses as JsonObject) : {})
-    return await open.next()
+    return open.next()
   }
 
   /** Throws Failure `rate_limited` when too many calls wait. */

@@ -1,10 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Actor } from '../../../schemas/trust.ts'
 import { chunksOf } from '../../common/chunks.ts'
+import { withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
-import type { Reader, Reference } from '../store.ts'
+import type { Pass, Reader, Reference } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 import { auditOf, auditOfAll } from './audit.ts'
 import { type EntryCache, type EntryRow, type Loaded, toLoaded } from './entry-cache.ts'
@@ -35,6 +36,14 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     return row && toLoaded(row)
   }
 
+  async function readOne(reference: Reference, pass: Pass | undefined): Promise<StoredEntry | undefined> {
+    const loaded = await read(
+      () => loadOne(reference),
+      (found) => found && !pass && cache.keep(found),
+    )
+    return loaded?.entry
+  }
+
   async function load(missing: readonly string[]): Promise<Loaded[]> {
     const found: Loaded[] = []
     for (const chunk of chunksOf(missing, maxRowsPerStatement)) {
@@ -45,17 +54,8 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
   }
 
   return {
-    async entry(reference, pass) {
-      const settling = validity.settle()
-      if (settling !== undefined) await settling
-      const cached = cache.find(reference)
-      if (cached) return cached
-      const loaded = await read(
-        () => loadOne(reference),
-        (found) => found && !pass && cache.keep(found),
-      )
-      return loaded?.entry
-    },
+    entry: (reference, pass) =>
+      withValue(validity.settle(), () => cache.find(reference) ?? readOne(reference, pass)),
     async entries(ids, pass) {
       await validity.settle()
       const entries = new Map(ids.map((id) => [id, cache.find({ id })]))
