@@ -1,12 +1,14 @@
 import { defineConfig } from 'vitest/config'
 import { needingOthers, ownTests, slow } from './vitest.config.ts'
 
+/** Most files wait for processes that they started. */
+const maxWorkers = 4
+
 export default defineConfig({
   test: {
     testTimeout: 600_000,
     hookTimeout: 60_000,
-    // Most files wait for processes that they started.
-    maxWorkers: 3,
+    maxWorkers,
     projects: [
       {
         extends: true,
@@ -18,7 +20,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...ownTests, name: 'slow', include: slow, sequence: { groupOrder: 1 } },
+        test: { ...ownTests, maxWorkers, name: 'slow', include: slow, sequence: { groupOrder: 0 } },
       },
       // The files that `npm test` runs with a quarter of their rounds.
       {
@@ -48,7 +50,7 @@ export default defineConfig({
           name: 'alone',
           include: ['test/soak/alone/**/*.test.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],
