@@ -205,10 +205,10 @@ export class WatchedTransport implements Transport {
   #notification(message: JSONRPCNotification): void {
     const { method, params = {} } = message
     if (method === 'notifications/progress') {
-      const asked = this.#pending.get(params.progressToken as Id)
-      if (asked?.own) {
-        asked.exchange.onActivity?.()
-        asked.own.onprogress(params as unknown as Progress)
+      const awaited = this.#pending.get(params.progressToken as Id)
+      if (awaited?.own) {
+        awaited.exchange.onActivity?.()
+        awaited.own.onprogress(params as unknown as Progress)
         return
       }
     }
