@@ -97,7 +97,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
       index,
       listed: watchListed(index),
       vectors,
-      tailing: tailingElsewhere,
+      tailing: { ...tailingElsewhere, onLost },
       saveSnapshot: async () => {},
       engine,
     }
@@ -142,7 +142,10 @@ function openVectors(
     try {
       if (engine && config.DRAGOMAN_VECTORS === 'auto') {
         const vectors = engine.createVectors(fileName(embedder.model), embedder.dimensions, onError)
-        return createVectorIndex(store, embedder, vectors, onError, undefined, tailingVectorsElsewhere)
+        return createVectorIndex(store, embedder, vectors, onError, undefined, {
+          ...tailingVectorsElsewhere,
+          onLost: noteLoss(runtime),
+        })
       }
       const onDisk = await isOnDisk(runtime, store, embedder.model)
       return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)

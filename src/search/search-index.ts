@@ -119,6 +119,8 @@ export interface SearchIndex extends AsyncDisposable {
   lists(id: string): boolean | undefined
   /** Brings the index to `revision`: each change adds, replaces or removes its entry, in order. */
   apply(changes: readonly EntryChange[], revision: number): Promise<void>
+  /** Empties an index that cannot be brought back to an earlier revision; absent if it can. */
+  discard?(): Promise<void>
   /** Ids of the listed entries whose name or package name has the text, the best first. */
   complete(text: string, limit: number): Promise<string[]>
   /** Throws the signal's reason when it has aborted, Failure `invalid_request` for a position of another sort. */

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test, vi } from 'vitest'
-import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
+import { type Derived, IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
+import type { EntryChange } from '../../src/search/search-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -13,6 +14,8 @@ const put = (store: Store, ...entries: ReturnType<typeof sampleEntry>[]) =>
   store.write(async (writer) => {
     for (const entry of entries) await writer.put(entry)
   })
+
+const waitsElsewhere = { onEntryFault: 'wait', waits: 'without fault' } as const
 
 /** A store with switchable failures, over a fresh file with these entries, and an index that follows it. */
 async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry>[]) {
@@ -248,7 +251,10 @@ describe('a store that loses its last commits, as a failover to a late replica d
     const onError = (fault: unknown) => void losses.push(String(fault))
     return {
       losses,
-      follow: () => stack.use(new IndexTailer(seen, index, onError, { onLost: () => losses.push('lost') })),
+      follow: (into: Derived = index) => {
+        const options = { onLost: () => losses.push('lost'), ...(into.discard && waitsElsewhere) }
+        return stack.use(new IndexTailer(seen, into, onError, options))
+      },
       write: (...entries: ReturnType<typeof sampleEntry>[]) => put(store, ...entries),
       /** The replica has what was committed so far. */
       replicate() {
@@ -297,6 +303,51 @@ describe('a store that loses its last commits, as a failover to a late replica d
     await follower.caughtUp(3)
     expect([await home.found('wombat'), await home.found('yak')]).toEqual([1, 1])
     expect(home.losses).toHaveLength(2)
+  })
+
+  test('empties an index that cannot go back, which is failing until it is filled again', async () => {
+    await using home = await loseTwo()
+    let ids = new Set<string>()
+    let wasFailing = false
+    let follower: IndexTailer | undefined
+    const elsewhere = {
+      applied_revision: 0,
+      async apply(changes: readonly EntryChange[], revision: number) {
+        wasFailing = follower?.is_failing ?? false
+        for (const { id } of changes) ids.add(id)
+        elsewhere.applied_revision = revision
+      },
+      async discard() {
+        ids = new Set()
+        elsewhere.applied_revision = 0
+      },
+    }
+    follower = home.follow(elsewhere)
+    await follower.filled
+    expect(ids.size).toBe(3)
+    await home.failOver()
+    void follower.caughtUp(5)
+    await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
+    await vi.waitFor(() => expect(follower.is_failing).toBe(false))
+    expect(wasFailing).toBe(true)
+    expect([elsewhere.applied_revision, ids]).toEqual([2, new Set([unchanged.id, changed.id])])
+    expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])
+  })
+
+  test('is not assumed where others have brought an index further than this process has seen', async () => {
+    await using home = await loseTwo()
+    const shared = {
+      applied_revision: 0,
+      async apply() {
+        shared.applied_revision = 4
+      },
+      discard: async () => expect.fail('Nothing is lost.'),
+    }
+    const follower = home.follow(shared)
+    await follower.filled
+    await home.write(sampleEntry())
+    await follower.caughtUp(4)
+    expect(home.losses).toEqual([])
   })
 
   test('is found out although others have written more since than was lost', async () => {

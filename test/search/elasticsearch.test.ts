@@ -1,14 +1,19 @@
 import { cp } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
+import { storeAt } from '../../src/registry/indexing/snapshot.ts'
 import { createElasticIndex } from '../../src/search/elasticsearch/elastic-index.ts'
 import { createElasticVectors } from '../../src/search/elasticsearch/elastic-vectors.ts'
 import { documentTexts, documentVectors } from '../../src/search/index/document-texts.ts'
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchIndex, Sort } from '../../src/search/search-index.ts'
+import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import {
@@ -17,6 +22,7 @@ import {
   startElasticsearch,
   type TestElasticsearch,
 } from '../support/elasticsearch.ts'
+import { sampleEntry } from '../support/entries.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { postgresFolder, startPostgres } from '../support/postgres.ts'
@@ -410,6 +416,57 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         expect(json.agents[0]).toMatchObject({ package_name: 'com.example.before' })
         expect(json.agents[0].match.similarity).toEqual(expect.any(Number))
       }, soon)
+    })
+
+    it('fill an index again after their store has lost changes, and find nothing that was lost', async () => {
+      await using folder = await temporaryFolder()
+      await using stack = new AsyncDisposableStack()
+      const path = (name: string) => join(folder.path, name)
+      const write = (store: Store, name: string) =>
+        store.write(async (writer) => void (await writer.put(sampleEntry({ name, state: 'ACTIVE' }))))
+      let store: Store = stack.use(await openSqliteStore(path('primary')))
+      const seen: Store = {
+        ...store,
+        changes: (...range) => store.changes(...range),
+        get read() {
+          return store.read
+        },
+        [Symbol.asyncDispose]: async () => {},
+      }
+      const shared = { ...engine(), originAt: (revision: number) => storeAt(seen, '', revision) }
+      await write(store, 'Yak')
+      new DatabaseSync(path('primary')).exec(`vacuum into '${path('replica')}'`)
+      for (const name of ['Zebra', 'Quagga']) await write(store, name)
+      const nodes = Array.from({ length: 2 }, () => {
+        const losses: string[] = []
+        const index = stack.use(
+          createElasticIndex({ ...shared, onError: (fault) => losses.push(String(fault)) }),
+        )
+        const follower = stack.use(
+          new IndexTailer(seen, index, (fault) => losses.push(String(fault)), {
+            onEntryFault: 'wait',
+            waits: 'without fault',
+            onLost: () => losses.push('lost'),
+          }),
+        )
+        return { index, follower, losses }
+      })
+      for (const { follower } of nodes) await follower.filled
+      const found = async (text: string) =>
+        await Promise.all(nodes.map(async ({ index }) => (await ask(index, { text, filter: {} })).total))
+      expect(await found('zebra')).toEqual([1, 1])
+      store = stack.use(await openSqliteStore(path('replica')))
+      await write(store, 'Wombat')
+      for (const { follower } of nodes) void follower.caughtUp(9)
+      await vi.waitFor(async () => {
+        expect(nodes.map(({ follower }) => [follower.applied_revision, follower.is_failing])).toEqual([
+          [2, false],
+          [2, false],
+        ])
+      }, soon)
+      for (const name of ['wombat', 'yak']) expect(await found(name)).toEqual([1, 1])
+      for (const name of ['zebra', 'quagga']) expect(await found(name)).toEqual([0, 0])
+      for (const { losses } of nodes) expect(losses).toContain('lost')
     })
 
     describe('rebuild their index by one command', () => {

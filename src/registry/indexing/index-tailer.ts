@@ -17,7 +17,7 @@ import { agentKeysOf, sourceOf } from '../entry/same-agent.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 
 /** An index derived from the store, entry by entry. */
-export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply'>
+export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply' | 'discard'>
 
 export interface IndexTailerOptions {
   /**
@@ -177,13 +177,13 @@ export class IndexTailer implements AsyncDisposable {
     const { signal } = this.#stop
     while (!signal.aborted) {
       const applied = this.#index.applied_revision
-      const revision = await this.#store.read.revision()
+      const revision = await this.#revision(applied)
       if (revision === applied) return
       const last = this.#lastRemembered()
       const page =
         revision < applied ? [] : await this.#store.changes(last ? applied - 1 : applied, pageSize + 1)
       if (last && (revision < applied || differs(page[0], last))) {
-        await this.#rewind()
+        await this.#lose()
         continue
       }
       const changes = page.filter((change) => change.revision > applied).slice(0, pageSize)
@@ -193,6 +193,7 @@ export class IndexTailer implements AsyncDisposable {
       const ids = [...new Set(relevant.map((change) => change.entry_id))]
       await this.#apply(await this.#read(ids), newest.revision)
       this.#remembered = [...this.#remembered, ...changes].slice(-rememberedChanges)
+      await this.#remember()
       // An index that others bring up to date too may hold more than was applied here.
       const reached = this.#index.applied_revision
       for (const waiter of this.#waiting) if (waiter.revision <= reached) waiter.resolve()
@@ -201,26 +202,33 @@ export class IndexTailer implements AsyncDisposable {
     }
   }
 
-  /** The change to which the index was brought; undefined if others bring it up to date too. */
-  #lastRemembered(): StoreChange | undefined {
-    const last = this.#remembered.at(-1)
-    const isOwn = this.#options.waits !== 'without fault' && last?.revision === this.#index.applied_revision
-    return isOwn ? last : undefined
+  /** The last revision. An index that others bring up to date too may be ahead of a revision that is cached here. */
+  async #revision(applied: number): Promise<number> {
+    const revision = await this.#store.read.revision()
+    return revision < applied ? await this.#store.read.latest() : revision
   }
 
-  /** Reads the last changes of an index that was restored from a snapshot of this store. */
+  /** The change to which the index was brought; undefined if it is not known. */
+  #lastRemembered(): StoreChange | undefined {
+    const last = this.#remembered.at(-1)
+    return last?.revision === this.#index.applied_revision ? last : undefined
+  }
+
+  /** Reads the last changes of an index that was restored from a snapshot of this store, or that others brought further. */
   async #remember(): Promise<void> {
     const applied = this.#index.applied_revision
-    if (applied === 0 || this.#remembered.length > 0) return
+    if (applied === 0 || (this.#remembered.at(-1)?.revision ?? 0) >= applied) return
     const rows = await this.#store.changes(Math.max(0, applied - rememberedChanges), rememberedChanges)
     this.#remembered = rows.filter(({ revision }) => revision <= applied)
   }
 
   /**
    * Goes back to the last change that the store still has, and applies the entries of those that it has lost as they are
-   * now. If it has none of those that are remembered, every change is applied again.
+   * now. If it has none of those that are remembered, every change is applied again, and so it is for an index that
+   * cannot go back, which counts as failing until it is filled.
    */
-  async #rewind(): Promise<void> {
+  async #lose(): Promise<void> {
+    const applied = this.#index.applied_revision
     const first = this.#remembered[0]?.revision ?? 1
     const rows = await this.#store.changes(first - 1, rememberedChanges)
     const stored = new Map(rows.map((row) => [row.revision, row]))
@@ -229,10 +237,16 @@ export class IndexTailer implements AsyncDisposable {
     const revision = this.#remembered.at(-1)?.revision ?? 0
     this.#onError(
       new Error(
-        `The store has lost the changes from revision ${revision + 1} to ${this.#index.applied_revision}, which were acknowledged: a failover, or an older backup.`,
+        `The store has lost the changes from revision ${revision + 1} to ${applied}, which were acknowledged: a failover, or an older backup.`,
       ),
     )
     this.#options.onLost?.()
+    if (this.#index.discard) {
+      this.#isFailing = true
+      await this.#index.discard()
+      this.#remembered = []
+      return
+    }
     const ids = [...new Set(lost.map((change) => change.entry_id))]
     const found = await this.#read(ids)
     const existing = new Set(found.map(({ id }) => id))

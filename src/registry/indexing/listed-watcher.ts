@@ -9,7 +9,7 @@ export interface Listed {
   onChange(listener: () => void): () => void
 }
 
-export function watchListed(index: Pick<SearchIndex, 'applied_revision' | 'apply' | 'lists'>): Listed {
+export function watchListed(index: Derived & Pick<SearchIndex, 'lists'>): Listed {
   const listeners = new Set<() => void>()
   return {
     index: {
@@ -22,6 +22,7 @@ export function watchListed(index: Pick<SearchIndex, 'applied_revision' | 'apply
         if (changes.every(({ id }, at) => index.lists(id) === before[at])) return
         for (const listener of listeners) listener()
       },
+      ...(index.discard && { discard: () => index.discard?.() ?? Promise.resolve() }),
     },
     onChange(listener) {
       listeners.add(listener)

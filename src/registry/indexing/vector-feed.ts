@@ -63,6 +63,7 @@ export function createVectorFeed(
       })
       await vectors.apply(next, revision)
     },
+    ...(vectors.discard && { discard: () => vectors.discard?.() ?? Promise.resolve() }),
     [Symbol.asyncDispose]: () => keep[Symbol.asyncDispose](),
   }
 }

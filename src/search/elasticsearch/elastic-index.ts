@@ -102,6 +102,12 @@ class ElasticIndex implements SearchIndex {
     }
   }
 
+  async discard(): Promise<void> {
+    await this.#index.discard()
+    this.#listed.clear()
+    this.#statistics.clear()
+  }
+
   async complete(text: string, limit: number): Promise<string[]> {
     const folded = fold(text.slice(0, maxCharacters))
     if (folded === '') return []

@@ -87,6 +87,11 @@ class ElasticVectors implements VectorStore {
     }
   }
 
+  async discard(): Promise<void> {
+    await this.#index.discard()
+    this.#cache.clear()
+  }
+
   async nearest(
     vector: Float32Array,
     filter: AttributeFilter,

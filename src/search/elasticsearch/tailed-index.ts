@@ -62,7 +62,7 @@ interface Found extends State {
 /**
  * An index of the engine that several nodes bring up to date: each applies every change with its revision as version,
  * and the engine keeps the latest. The index states its revision, which no node lowers. A missing index is made and
- * filled again, and so is one of another registry.
+ * filled again, and so is one of another registry, or of one that has lost changes: the engine refuses earlier versions.
  *
  * `NAME` is an alias of the index that serves, `NAME.1`, `NAME.2`, …. Each has an alias of its own, by which changes are
  * written: bulk requests require an alias, so that the engine makes no index of its own form in the place of a missing
@@ -78,6 +78,8 @@ export class TailedIndex {
   #beside: string | undefined
   /** True while the index is known to be of this registry. */
   #isChecked = false
+  /** The index that has the changes up to `applied_revision`. */
+  #applied: string | undefined
   readonly #closing = new AbortController()
 
   constructor(options: TailedIndexOptions) {
@@ -123,7 +125,16 @@ export class TailedIndex {
     if (found.revision < revision) await this.#write(index, changes, revision)
     await this.#refresh(index)
     this.applied_revision = Math.max(found.revision, revision)
+    this.#applied = index
     this.#isChecked = true
+  }
+
+  /** Replaces the index that has the changes up to `applied_revision` by an empty one, unless another node has done so. */
+  async discard(): Promise<void> {
+    if (this.#applied !== undefined) await this.#replace(this.#applied)
+    this.#applied = undefined
+    this.applied_revision = 0
+    this.#isChecked = false
   }
 
   /** Makes the index that was filled beside the one that serves take its place, and deletes all others. */
@@ -198,16 +209,31 @@ export class TailedIndex {
     return answer
   }
 
-  /** The index, which is made if it is missing or of another registry. */
-  async #checked(): Promise<Found> {
-    const { originAt, onError } = this.#options
+  /** The index, which is made if it is missing or of another registry; undefined if it is lost meanwhile. */
+  async #checked(): Promise<Found | undefined> {
+    const { originAt, onError, isBeside } = this.#options
     const found = await this.#found()
     if (found && (found.revision === 0 || found.origin === (await originAt(found.revision)))) return found
     if (found) {
       onError(new Error(`The index ${this.name} is not of this registry as it is now; it is made again.`))
-      await this.#remove(found.index)
+      await this.#replace(found.index)
+      return await this.#found()
     }
-    return { index: await this.#create(), revision: 0, origin: '' }
+    return { index: await this.#create(!isBeside), revision: 0, origin: '' }
+  }
+
+  /**
+   * Makes an empty index and puts it in the place of this one, in one step: of several nodes that do so at once the first
+   * wins, and none deletes the index of another. What the others have made is deleted as a leftover.
+   */
+  async #replace(index: string): Promise<void> {
+    const { isBeside } = this.#options
+    const next = await this.#create(false)
+    const actions = [
+      { remove_index: { index } },
+      ...(isBeside ? [] : [{ add: { index: next, alias: this.name } }]),
+    ]
+    await this.#engine('POST', '_aliases', { actions }, { timeout_ms: writeTimeout_ms })
   }
 
   /** Undefined without an index. */
@@ -227,12 +253,13 @@ export class TailedIndex {
       .sort((left, right) => numberOf(left.index) - numberOf(right.index))
   }
 
-  async #create(): Promise<string> {
+  /** Makes an empty index, which serves at once or not yet. */
+  async #create(isServing: boolean): Promise<string> {
     const { location, properties, unread, isBeside } = this.#options
     const last = (await this.#indexes()).at(-1)
     const index = `${this.name}.${last ? numberOf(last.index) + 1 : 1}`
     const body = {
-      aliases: { [writesTo(index)]: {}, ...(!isBeside && { [this.name]: {} }) },
+      aliases: { [writesTo(index)]: {}, ...(isServing && { [this.name]: {} }) },
       settings: {
         index: {
           ...partsOf(location),

@@ -39,6 +39,8 @@ export interface VectorStore extends AsyncDisposable {
    * VectorStoreError, and RangeError for vectors of other dimensions or with numbers that are not finite.
    */
   apply(changes: readonly VectorChange[], revision: number): Promise<void>
+  /** Empties a store that cannot be brought back to an earlier revision; absent if it can. */
+  discard?(): Promise<void>
   /**
    * The `limit` entries most similar to the vector among those that meet the filter, best first, equals by id. Throws
    * the signal's reason when it has aborted, otherwise as `apply`; RangeError also for a filter with other attributes.
