@@ -35,7 +35,7 @@ const subscriptions = new Map<
   string,
   { readonly write: (result: object) => void; readonly end: () => void }
 >()
-const asked: string[] = []
+const questions: string[] = []
 
 function openStream(response: ServerResponse, framed: (answer: object) => string) {
   response.setHeader('Content-Type', 'text/event-stream').flushHeaders()
@@ -68,8 +68,8 @@ beforeAll(async () => {
         if (beginsWhole) stream.write({ task: tasks.get(params.id) as AgentTask })
         return
       }
-      if (method === 'GetTask') asked.push(params.id)
-      if (method === 'GetTask' && params.id === 'told on' && !asked.slice(0, -1).includes('told on')) {
+      if (method === 'GetTask') questions.push(params.id)
+      if (method === 'GetTask' && params.id === 'told on' && !questions.slice(0, -1).includes('told on')) {
         // What the task contains already comes by the stream too.
         addTo('told on', 'two')
       }
@@ -208,7 +208,7 @@ describe('a task that goes on at an agent that streams', () => {
     await expect.poll(() => output(pair.home), patient).toEqual(['one'])
     await pair.home.gateway.taskManager[Symbol.asyncDispose]()
     const task = tasks.get(name) as AgentTask
-    const heard = pair.subscribe(id).then(collect)
+    const told = pair.subscribe(id).then(collect)
     await expect.poll(() => subscriptions.has(name), patient).toBe(true)
     const stream = subscriptions.get(name) as NonNullable<ReturnType<typeof subscriptions.get>>
     const ids = { taskId: name, contextId: 'c' }
@@ -217,7 +217,7 @@ describe('a task that goes on at an agent that streams', () => {
       task.status = { state: 'TASK_STATE_COMPLETED' }
       stream.write({ statusUpdate: { ...ids, status: task.status } })
     }
-    return { heard, stream, add, finish, output, [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose]() }
+    return { told, stream, add, finish, output, [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose]() }
   }
 
   test('is heard by the stream of the agent, nothing twice, and not asked for again and again', async () => {
@@ -225,9 +225,9 @@ describe('a task that goes on at an agent that streams', () => {
     streamed.add('two')
     streamed.add('three')
     streamed.finish()
-    expect(textsOf(await streamed.heard)).toEqual(['one', 'two', 'three'])
+    expect(textsOf(await streamed.told)).toEqual(['one', 'two', 'three'])
     expect(await streamed.output()).toEqual(['one', 'two', 'three'])
-    expect(asked.filter((name) => name === 'told whole')).toHaveLength(1)
+    expect(questions.filter((name) => name === 'told whole')).toHaveLength(1)
   })
 
   test('is read anew at each event of a stream that does not begin with the task', async () => {
@@ -235,7 +235,7 @@ describe('a task that goes on at an agent that streams', () => {
     await expect.poll(() => streamed.output(), patient).toEqual(['one', 'two'])
     streamed.add('three')
     streamed.finish()
-    expect(textsOf(await streamed.heard).at(-1)).toBe('three')
+    expect(textsOf(await streamed.told).at(-1)).toBe('three')
     expect(await streamed.output()).toEqual(['one', 'two', 'three'])
   })
 
@@ -243,7 +243,7 @@ describe('a task that goes on at an agent that streams', () => {
     await using streamed = await openStreamed('cut off')
     streamed.stream.end()
     complete('cut off')
-    expect(textsOf(await streamed.heard).at(-1)).toBe('Found it')
+    expect(textsOf(await streamed.told).at(-1)).toBe('Found it')
     expect(await streamed.output()).toEqual(['Found it'])
   })
 })
