@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve, type TestServer } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
-import { collect, eventsOf } from '../support/a2a-server.ts'
+import { collect, type Event, eventsOf } from '../support/a2a-server.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { listByCard } from '../support/listed.ts'
@@ -23,6 +24,26 @@ interface AgentTask {
 let agent: TestServer
 const tasks = new Map<string, AgentTask>()
 const cancelled: string[] = []
+/** The names of tasks to whose events the agent lets others subscribe: it begins with the task, or it does not. */
+const subscribable = new Map([
+  ['told whole', true],
+  ['told on', false],
+  ['cut off', true],
+])
+/** What writes to the stream of a subscription, by the name of its task. */
+const subscriptions = new Map<
+  string,
+  { readonly write: (result: object) => void; readonly end: () => void }
+>()
+const questions: string[] = []
+
+function openStream(response: ServerResponse, framed: (answer: object) => string) {
+  response.setHeader('Content-Type', 'text/event-stream').flushHeaders()
+  return {
+    write: (result: object) => void response.write(`data: ${framed({ result })}\n\n`),
+    end: () => void response.end(),
+  }
+}
 
 /** An agent whose tasks work until the test ends them. */
 beforeAll(async () => {
@@ -40,13 +61,27 @@ beforeAll(async () => {
         const error = { code: -32002, message: 'The ticket is printed.' }
         return void response.setHeader('Content-Type', 'application/json').end(framed({ error }))
       }
+      const beginsWhole = subscribable.get(params.id)
+      if (method === 'SubscribeToTask' && beginsWhole !== undefined) {
+        const stream = openStream(response, framed)
+        subscriptions.set(params.id, stream)
+        if (beginsWhole) stream.write({ task: tasks.get(params.id) as AgentTask })
+        return
+      }
+      if (method === 'GetTask') questions.push(params.id)
+      if (method === 'GetTask' && params.id === 'told on' && !questions.slice(0, -1).includes('told on')) {
+        // What the task contains already comes by the stream too.
+        addTo('told on', 'two')
+      }
       if (method !== 'SendStreamingMessage') {
         const task = tasks.get(params.id)
         response.setHeader('Content-Type', 'application/json')
         const error = { code: -32001, message: 'This task is forgotten.' }
         return void response.end(framed(task ? { result: task } : { error }))
       }
-      const task = { id: params.message.parts[0].text, contextId: 'c', status: working, artifacts: [] }
+      const name = params.message.parts[0].text
+      const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
+      const task = { id: name, contextId: 'c', status: working, artifacts }
       tasks.set(task.id, task)
       response.setHeader('Content-Type', 'text/event-stream')
       response.write(`data: ${framed({ result: { task } })}\n\n`)
@@ -142,6 +177,74 @@ describe('a task whose gateway died', () => {
     await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_FAILED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
     expect(result.status.message.parts[0].text).toBe('The agent says: This task is forgotten.')
+  })
+})
+
+const artifactOf = (text: string) => ({ artifactId: 'report', parts: [{ text }] })
+const textsOf = (events: Event[]) =>
+  events.flatMap(({ task, artifactUpdate }) =>
+    [...(task?.artifacts ?? []), ...(artifactUpdate ? [artifactUpdate.artifact] : [])].flatMap(({ parts }) =>
+      parts.map(({ text }: { text: string }) => text),
+    ),
+  )
+
+function addTo(name: string, text: string): void {
+  const task = tasks.get(name) as AgentTask
+  const [before] = task.artifacts as ReturnType<typeof artifactOf>[]
+  task.artifacts = [{ artifactId: 'report', parts: [...(before?.parts ?? []), { text }] }]
+  const artifactUpdate = { taskId: name, contextId: 'c', artifact: artifactOf(text), append: true }
+  subscriptions.get(name)?.write({ artifactUpdate })
+}
+
+describe('a task that goes on at an agent that streams', () => {
+  /** A task whose first gateway stopped, and the events that its caller hears from the second one. */
+  async function openStreamed(name: string) {
+    const pair = await openPair(usual)
+    const id = await pair.begin(name)
+    const output = async (gateway = pair.two) => {
+      const { result } = await pair.call(gateway, 'GetTask', { id })
+      return textsOf([{ task: result }])
+    }
+    await expect.poll(() => output(pair.home), patient).toEqual(['one'])
+    await pair.home.gateway.taskManager[Symbol.asyncDispose]()
+    const task = tasks.get(name) as AgentTask
+    const told = pair.subscribe(id).then(collect)
+    await expect.poll(() => subscriptions.has(name), patient).toBe(true)
+    const stream = subscriptions.get(name) as NonNullable<ReturnType<typeof subscriptions.get>>
+    const ids = { taskId: name, contextId: 'c' }
+    const add = (text: string) => addTo(name, text)
+    const finish = () => {
+      task.status = { state: 'TASK_STATE_COMPLETED' }
+      stream.write({ statusUpdate: { ...ids, status: task.status } })
+    }
+    return { told, stream, add, finish, output, [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose]() }
+  }
+
+  test('is heard by the stream of the agent, nothing twice, and not asked for again and again', async () => {
+    await using streamed = await openStreamed('told whole')
+    streamed.add('two')
+    streamed.add('three')
+    streamed.finish()
+    expect(textsOf(await streamed.told)).toEqual(['one', 'two', 'three'])
+    expect(await streamed.output()).toEqual(['one', 'two', 'three'])
+    expect(questions.filter((name) => name === 'told whole')).toHaveLength(1)
+  })
+
+  test('is read anew at each event of a stream that does not begin with the task', async () => {
+    await using streamed = await openStreamed('told on')
+    await expect.poll(() => streamed.output(), patient).toEqual(['one', 'two'])
+    streamed.add('three')
+    streamed.finish()
+    expect(textsOf(await streamed.told).at(-1)).toBe('three')
+    expect(await streamed.output()).toEqual(['one', 'two', 'three'])
+  })
+
+  test('is asked for when the stream ends too early', async () => {
+    await using streamed = await openStreamed('cut off')
+    streamed.stream.end()
+    complete('cut off')
+    expect(textsOf(await streamed.told).at(-1)).toBe('Found it')
+    expect(await streamed.output()).toEqual(['Found it'])
   })
 })
 

@@ -36,6 +36,8 @@ export interface A2aClient {
    * stream.
    */
   send(message: OutgoingMessage, options: RequestOptions): AsyncIterable<object>
+  /** The events of a task from now on; many agents send the task as it is first. Absent if the agent does not stream. */
+  subscribe?(id: string, options: RequestOptions): AsyncIterable<object>
   task(id: string, options: RequestOptions): Promise<unknown>
   cancel(id: string, options: RequestOptions): Promise<void>
 }
@@ -85,12 +87,13 @@ export function sendRequest(
   }
 }
 
-type Operation = 'SendMessage' | 'SendStreamingMessage' | 'GetTask' | 'CancelTask'
+type Operation = 'SendMessage' | 'SendStreamingMessage' | 'SubscribeToTask' | 'GetTask' | 'CancelTask'
 
 /** The verb and the path of an operation over HTTP+JSON (A2A 1.0, section 11.3). */
 const paths: Readonly<Record<Operation, (id: string) => readonly ['GET' | 'POST', string]>> = {
   SendMessage: () => ['POST', '/message:send'],
   SendStreamingMessage: () => ['POST', '/message:stream'],
+  SubscribeToTask: (id) => ['POST', `/tasks/${encodeURIComponent(id)}:subscribe`],
   GetTask: (id) => ['GET', `/tasks/${encodeURIComponent(id)}?historyLength=0`],
   CancelTask: (id) => ['POST', `/tasks/${encodeURIComponent(id)}:cancel`],
 }
@@ -113,7 +116,7 @@ export function createClient(
   }
 
   async function request(operation: Operation, params: JsonObject, { headers, signal }: RequestOptions) {
-    const isStream = operation === 'SendStreamingMessage'
+    const isStream = operation === 'SendStreamingMessage' || operation === 'SubscribeToTask'
     const common = {
       ...headers,
       'a2a-version': '1.0',
@@ -148,6 +151,16 @@ export function createClient(
     return resultOf(await answer.text())
   }
 
+  async function* stream(operation: Operation, params: JsonObject, options: RequestOptions) {
+    const answer = await request(operation, params, options)
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!isStream || !answer.ok || !answer.body) {
+      yield resultOf(await answer.text())
+      return
+    }
+    for await (const data of readEventData(answer.body)) yield resultOf(data)
+  }
+
   return {
     async *send(outgoing, options) {
       const params = sendRequest(outgoing, { streaming }, createId)
@@ -155,14 +168,9 @@ export function createClient(
         yield await single('SendMessage', params, options)
         return
       }
-      const answer = await request('SendStreamingMessage', params, options)
-      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
-      if (!isStream || !answer.ok || !answer.body) {
-        yield resultOf(await answer.text())
-        return
-      }
-      for await (const data of readEventData(answer.body)) yield resultOf(data)
+      yield* stream('SendStreamingMessage', params, options)
     },
+    ...(streaming && { subscribe: (id, options) => stream('SubscribeToTask', { id }, options) }),
     task: (id, options) => single('GetTask', isRpc ? { id, historyLength: 0 } : { id }, options),
     async cancel(id, options) {
       await single('CancelTask', { id }, options)

@@ -31,12 +31,41 @@ export async function follow(
   wait: Wait,
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
+  return await untilAnswer(client, (within) => client.send(message, within), options, caller, tracker, wait)
+}
+
+/**
+ * Waits for the answer of a task that the agent works on already: by a stream of its events if the agent streams;
+ * otherwise, or if the agent refuses the stream or ends it, by polling. Aborting the call cancels the task.
+ */
+export async function followTask(
+  client: A2aClient,
+  id: string,
+  options: RequestOptions,
+  caller: Caller,
+  wait: Wait,
+): Promise<RemoteAnswer> {
+  const tracker = new TaskTracker(false)
+  // The id is known before the agent says a word.
+  tracker.take({ task: { id, status: {} } })
+  return await untilAnswer(client, (within) => eventsOf(client, id, within), options, caller, tracker, wait)
+}
+
+/** The answer in the events, or else the one that polling brings. */
+async function untilAnswer(
+  client: A2aClient,
+  events: (within: RequestOptions) => AsyncIterable<object>,
+  options: RequestOptions,
+  caller: Caller,
+  tracker: TaskTracker,
+  wait: Wait,
+): Promise<RemoteAnswer> {
   const stream: StreamState = { events: 0, isTaken: true }
   using streaming = linkSignals(options.signal)
   const within = { ...options, signal: streaming.signal }
   try {
     const answer = await Promise.race([
-      readStream(client, message, within, caller, tracker, stream),
+      readStream(events(within), within, caller, tracker, stream),
       askWhileSilent(client, within, caller, tracker, stream, wait),
     ])
     if (answer) return answer
@@ -52,19 +81,31 @@ export async function follow(
   }
 }
 
-/** Waits for the answer of a task that the agent works on already. Aborting the call cancels the task. */
-export async function followTask(
-  client: A2aClient,
-  id: string,
-  options: RequestOptions,
-  caller: Caller,
-  wait: Wait,
-): Promise<RemoteAnswer> {
+/**
+ * The task as it is, and the events of its stream. The stream is opened before the task is read, so that nothing is
+ * lost in between. Where the stream does not begin with the task, as of some agents of A2A 0.3, it is unclear what
+ * of it the task contains already: then each event stands for the task, read anew. Ends if the stream does, or if the
+ * agent refuses or breaks it.
+ */
+async function* eventsOf(client: A2aClient, id: string, options: RequestOptions): AsyncGenerator<object> {
+  const stream = client.subscribe?.(id, options)[Symbol.asyncIterator]()
+  if (!stream) return
+  const first = stream.next()
+  first.catch(() => {})
+  const read = async () => ({ task: readTask(await client.task(id, options)).whole })
   try {
-    return await poll(client, { id, whole: {} }, options, caller, wait)
-  } catch (thrown) {
-    cancelAborted(client, id, options)
-    throw thrown
+    const begin = await read().catch((thrown) => {
+      if (!isNetworkError(thrown)) throw thrown
+    })
+    if (!begin) return
+    yield begin
+    const opening = await first.catch(() => undefined)
+    const isWhole = opening?.done === false && 'task' in opening.value
+    for (let next = opening; next?.done === false; next = await stream.next().catch(() => undefined)) {
+      yield isWhole ? next.value : await read()
+    }
+  } finally {
+    void stream.return?.().catch(() => {})
   }
 }
 
@@ -77,15 +118,14 @@ interface StreamState {
 
 /** The answer in the stream; undefined if the stream ended, or broke after the agent had named its task. */
 async function readStream(
-  client: A2aClient,
-  message: OutgoingMessage,
+  events: AsyncIterable<object>,
   options: RequestOptions,
   { emit, onActivity, onTask }: Caller,
   tracker: TaskTracker,
   stream: StreamState,
 ): Promise<RemoteAnswer | undefined> {
   try {
-    for await (const value of client.send(message, options)) {
+    for await (const value of events) {
       onActivity()
       const event = value as JsonObject
       const answer = tracker.take(event)

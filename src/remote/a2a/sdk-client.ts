@@ -21,13 +21,20 @@ export async function createSdkClient(
   })
   const client: Client = await factory.createFromAgentCard(cardOf(agentInterface, sdk.AgentCard))
   const optionsOf = ({ signal, headers }: RequestOptions) => ({ signal, serviceParameters: { ...headers } })
+  async function* asJson(events: AsyncIterable<unknown>): AsyncGenerator<object> {
+    for await (const event of events) yield sdk.StreamResponse.toJSON(event as StreamResponse) as object
+  }
   return {
-    async *send(outgoing, options) {
+    send(outgoing, options) {
       const request = sdk.SendMessageRequest.fromJSON(sendRequest(outgoing, agentInterface, createId))
-      for await (const event of client.sendMessageStream(request, optionsOf(options))) {
-        yield sdk.StreamResponse.toJSON(event as StreamResponse) as object
-      }
+      return asJson(client.sendMessageStream(request, optionsOf(options)))
     },
+    ...(agentInterface.streaming && {
+      subscribe(id, options) {
+        const request = sdk.SubscribeToTaskRequest.fromJSON({ id })
+        return asJson(client.resubscribeTask(request, optionsOf(options)))
+      },
+    }),
     async task(id, options) {
       const request = sdk.GetTaskRequest.fromJSON({ id, historyLength: 0 })
       return sdk.Task.toJSON(await client.getTask(request, optionsOf(options)))

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Content } from '../../../schemas/content.ts'
 import { contentMark } from '../../../schemas/content-mark.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { type Artifact, isBusy, type Part, TaskState } from '../../../schemas/task.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { type Artifact, isBusy, type Part, type StoredTask, TaskState } from '../../../schemas/task.ts'
 import { partsIn } from '../shared/content.ts'
 import type { TaskOrigin, Tell } from './work.ts'
 
@@ -13,14 +13,18 @@ import type { TaskOrigin, Tell } from './work.ts'
 export class Relay {
   readonly #agent: string
   readonly #tell: Tell
+  readonly #resumed: StoredTask | undefined
   /** The parts of the artifacts so far, to find what is new in a whole task. */
   readonly #forwarded = new Map<string, Part[]>()
   /** The last status as JSON: a poll may find it unchanged. */
   #lastStatus = ''
 
-  constructor(agent: string, tell: Tell) {
+  /** `resumed`: a task whose listeners know what it holds; the agent tells it all again. */
+  constructor(agent: string, tell: Tell, resumed?: StoredTask) {
     this.#agent = agent
     this.#tell = tell
+    this.#resumed = resumed
+    for (const { artifactId, parts } of resumed?.artifacts ?? []) this.#forwarded.set(artifactId, [...parts])
   }
 
   /** Passes an event on while the agent works; its answer comes with the reply. */
@@ -32,7 +36,7 @@ export class Relay {
     if (!isRecord(task)) return
     await this.#artifacts(task as JsonObject)
     const { status } = task
-    const isNew = JSON.stringify(status) !== this.#lastStatus
+    const isNew = JSON.stringify(status) !== this.#lastStatus && !this.#isKnown(status)
     if (isNew && isBusy(stateIn(task as JsonObject))) await this.#status(task as JsonObject)
   }
 
@@ -44,6 +48,14 @@ export class Relay {
     await this.#artifacts(task as JsonObject)
     await this.#status(task as JsonObject)
     return undefined
+  }
+
+  /** True for the status that a resumed task had already. */
+  #isKnown(status: Json | undefined): boolean {
+    if (!this.#resumed || this.#lastStatus !== '' || !isRecord(status)) return false
+    const { message } = status
+    const messageId = isRecord(message) ? message.messageId : undefined
+    return messageId === this.#resumed.message?.messageId && isBusy(stateIn({ status } as JsonObject))
   }
 
   async #status(holder: JsonObject): Promise<void> {

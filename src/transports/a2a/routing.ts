@@ -51,11 +51,12 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
         run: (call, tell) => run(routed, call, tell),
       }
     },
-    resume({ id, context_id: contextId, upstream }) {
+    resume(task) {
+      const { id, context_id: contextId, upstream } = task
       const { agent: to, task_id = '' } = upstream ?? { agent: '' }
       const envelope: Envelope = { to, action: listedActions.following, params: { task_id } }
       const message = { messageId: id, role: 'ROLE_USER' as const, parts: [], contextId }
-      return (call, tell) => run({ envelope, in_words: false, content: { message } }, call, tell)
+      return (call, tell) => run({ envelope, in_words: false, content: { message } }, call, tell, task)
     },
     async cancel({ upstream }, call) {
       if (!upstream) return
@@ -79,7 +80,12 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
   }
 
   /** A message that is refused before its action runs creates no task. */
-  async function run(routed: RoutedMessage, call: A2aCall, take: Tell): Promise<JsonObject | undefined> {
+  async function run(
+    routed: RoutedMessage,
+    call: A2aCall,
+    take: Tell,
+    resumed?: StoredTask,
+  ): Promise<JsonObject | undefined> {
     const { envelope } = routed
     let refused: { readonly thrown: unknown } | undefined
     const tell: Tell = async (update) => {
@@ -88,7 +94,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
         throw thrown
       })
     }
-    const relay = new Relay(envelope.to, tell)
+    const relay = new Relay(envelope.to, tell, resumed)
     // The events of an agent of A2A say when there is a task, and whether there is one.
     const accepted = async ({ protocol }: Agent) => {
       if (protocol !== 'a2a') await tell({ state: 'TASK_STATE_WORKING' })

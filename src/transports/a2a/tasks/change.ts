@@ -83,20 +83,26 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
   return artifacts.with(index, { ...existing, ...artifact, parts })
 }
 
-/** Adds up the artifacts of a task. The function throws Failure `too_large` if they exceed the limits. */
-export function createMeter(): (change: WorkUpdate) => void {
-  const sizes = new Map<string, { readonly parts: number; readonly characters: number }>()
-  let parts = 0
-  let characters = 0
+interface Size {
+  readonly parts: number
+  readonly characters: number
+}
+
+/**
+ * Adds up the artifacts of a task, with those that it has already. The function throws Failure `too_large` if they
+ * exceed the limits.
+ */
+export function createMeter(present: readonly Artifact[]): (change: WorkUpdate) => void {
+  const sizes = new Map<string, Size>(present.map((artifact) => [artifact.artifactId, sizeOf(artifact)]))
+  let parts = [...sizes.values()].reduce((sum, size) => sum + size.parts, 0)
+  let characters = [...sizes.values()].reduce((sum, size) => sum + size.characters, 0)
   return (change) => {
     if (!('artifact' in change)) return
     const { artifact, append } = change
     const before = sizes.get(artifact.artifactId) ?? { parts: 0, characters: 0 }
     const base = append ? before : { parts: 0, characters: 0 }
-    const now = {
-      parts: base.parts + Math.max(1, artifact.parts.length),
-      characters: base.characters + JSON.stringify(append ? artifact.parts : artifact).length,
-    }
+    const added = sizeOf(artifact, append)
+    const now = { parts: base.parts + added.parts, characters: base.characters + added.characters }
     sizes.set(artifact.artifactId, now)
     parts += now.parts - before.parts
     characters += now.characters - before.characters
@@ -108,6 +114,13 @@ export function createMeter(): (change: WorkUpdate) => void {
         hint: 'Request less at once: use a smaller limit, or a cursor.',
       },
     )
+  }
+}
+
+function sizeOf(artifact: Artifact, append = false): Size {
+  return {
+    parts: Math.max(1, artifact.parts.length),
+    characters: JSON.stringify(append ? artifact.parts : artifact).length,
   }
 }
 

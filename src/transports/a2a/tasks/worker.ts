@@ -34,7 +34,7 @@ interface WorkerOptions {
  */
 export class TaskWorker {
   readonly #options: WorkerOptions
-  readonly #measure = createMeter()
+  readonly #measure: ReturnType<typeof createMeter>
   readonly #ended = Promise.withResolvers<StoredTask>()
   readonly #heartbeat: NodeJS.Timeout
   #isOver = false
@@ -43,6 +43,7 @@ export class TaskWorker {
 
   constructor(options: WorkerOptions) {
     this.#options = options
+    this.#measure = createMeter(options.channel.task.artifacts)
     const beat = () => void this.#inTurn(() => this.#beat()).catch(options.onError)
     this.#heartbeat = setInterval(beat, options.times.heartbeat).unref()
   }
