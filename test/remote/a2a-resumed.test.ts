@@ -208,7 +208,7 @@ describe('a task that goes on at an agent that streams', () => {
     await expect.poll(() => output(pair.home), patient).toEqual(['one'])
     await pair.home.gateway.taskManager[Symbol.asyncDispose]()
     const task = tasks.get(name) as AgentTask
-    const told = pair.subscribe(id).then(collect)
+    const answers = pair.subscribe(id).then(collect)
     await expect.poll(() => subscriptions.has(name), patient).toBe(true)
     const stream = subscriptions.get(name) as NonNullable<ReturnType<typeof subscriptions.get>>
     const ids = { taskId: name, contextId: 'c' }
@@ -217,7 +217,7 @@ describe('a task that goes on at an agent that streams', () => {
       task.status = { state: 'TASK_STATE_COMPLETED' }
       stream.write({ statusUpdate: { ...ids, status: task.status } })
     }
-    return { told, stream, add, finish, output, [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose]() }
+    return { answers, stream, add, finish, output, [Symbol.asyncDispose]: () => pair[Symbol.asyncDispose]() }
   }
 
   test('is heard by the stream of the agent, nothing twice, and not asked for again and again', async () => {
@@ -225,7 +225,7 @@ describe('a task that goes on at an agent that streams', () => {
     streamed.add('two')
     streamed.add('three')
     streamed.finish()
-    expect(textsOf(await streamed.told)).toEqual(['one', 'two', 'three'])
+    expect(textsOf(await streamed.answers)).toEqual(['one', 'two', 'three'])
     expect(await streamed.output()).toEqual(['one', 'two', 'three'])
     expect(questions.filter((name) => name === 'told whole')).toHaveLength(1)
   })
@@ -235,7 +235,7 @@ describe('a task that goes on at an agent that streams', () => {
     await expect.poll(() => streamed.output(), patient).toEqual(['one', 'two'])
     streamed.add('three')
     streamed.finish()
-    expect(textsOf(await streamed.told).at(-1)).toBe('three')
+    expect(textsOf(await streamed.answers).at(-1)).toBe('three')
     expect(await streamed.output()).toEqual(['one', 'two', 'three'])
   })
 
@@ -243,7 +243,7 @@ describe('a task that goes on at an agent that streams', () => {
     await using streamed = await openStreamed('cut off')
     streamed.stream.end()
     complete('cut off')
-    expect(textsOf(await streamed.told).at(-1)).toBe('Found it')
+    expect(textsOf(await streamed.answers).at(-1)).toBe('Found it')
     expect(await streamed.output()).toEqual(['Found it'])
   })
 })
