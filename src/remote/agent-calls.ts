@@ -232,20 +232,22 @@ export class AgentCalls {
     const { endpoint, is_package } = connected
     const { headers, permit } = this.#options
     const credentials = is_package ? {} : headers({ entry: this.entry, url: endpoint.url, principal })
-    const remoteWith = (credentials: RemoteCall['headers']): RemoteCall => ({
-      signal,
-      headers: { ...credentials, via: viaOf([...via, package_name]) },
-      ...(is_package && { permit: permit(this.entry, context) }),
-      caller: callerOf(context),
-      ...(context.content && { content: context.content }),
-      ...(context.notifyClient && { notifyClient: context.notifyClient }),
-      onActivity() {},
-      emit(update, content) {
-        checkPlain(package_name, update)
-        return context.emit(update, content)
-      },
+    return withValue(credentials, (own) => {
+      const remote: RemoteCall = {
+        signal,
+        headers: { ...own, via: viaOf([...via, package_name]) },
+        ...(is_package && { permit: permit(this.entry, context) }),
+        caller: callerOf(context),
+        ...(context.content && { content: context.content }),
+        ...(context.notifyClient && { notifyClient: context.notifyClient }),
+        onActivity() {},
+        emit(update, content) {
+          checkPlain(package_name, update)
+          return context.emit(update, content)
+        },
+      }
+      return { connected, remote }
     })
-    return withValue(credentials, (own) => ({ connected, remote: remoteWith(own) }))
   }
 
   /** An agent's refusal of an unknown action, with the names that exist. */

@@ -7,6 +7,7 @@ import type { EntryChange } from '../../src/search/search-index.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { temporaryFolder } from '../support/command.ts'
+import { currentStore } from '../support/current-store.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { openRegistry, person, publication } from '../support/registry.ts'
 
@@ -238,14 +239,7 @@ describe('a store that loses its last commits, as a failover to a late replica d
     const folder = stack.use(await temporaryFolder())
     const path = (name: string) => join(folder.path, name)
     let store: Store = stack.use(await openSqliteStore(path('primary')))
-    const seen: Store = {
-      ...store,
-      changes: (...range) => store.changes(...range),
-      get read() {
-        return store.read
-      },
-      [Symbol.asyncDispose]: async () => {},
-    }
+    const seen = currentStore(() => store)
     const index = stack.use(createMemoryIndex())
     const losses: string[] = []
     const onError = (fault: unknown) => void losses.push(String(fault))

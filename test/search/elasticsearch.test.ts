@@ -16,6 +16,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { listen } from '../../src/transports/shared/listen.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
+import { currentStore } from '../support/current-store.ts'
 import {
   elasticsearch,
   openSearch,
@@ -425,14 +426,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       const write = (store: Store, name: string) =>
         store.write(async (writer) => void (await writer.put(sampleEntry({ name, state: 'ACTIVE' }))))
       let store: Store = stack.use(await openSqliteStore(path('primary')))
-      const seen: Store = {
-        ...store,
-        changes: (...range) => store.changes(...range),
-        get read() {
-          return store.read
-        },
-        [Symbol.asyncDispose]: async () => {},
-      }
+      const seen = currentStore(() => store)
       const shared = { ...engine(), originAt: (revision: number) => storeAt(seen, '', revision) }
       await write(store, 'Yak')
       new DatabaseSync(path('primary')).exec(`vacuum into '${path('replica')}'`)
