@@ -83,6 +83,41 @@ describe('the vectors in memory', () => {
   })
 })
 
+describe('searches that wait at the same time', () => {
+  it('find what each of them finds alone, whatever their filters and limits', async () => {
+    const vectors = clusteredVectors(9, 64)
+    const pair = new Pair(createMemoryVectorStore({ dimensions: 64 }))
+    await using _ = pair.store
+    await pair.apply(
+      Array.from({ length: 2500 }, (_, index) =>
+        put(`${index}`, Array.from({ length: (index % 5) + 1 }, vectors), {
+          state: index % 3 === 0 ? 'STAGE' : 'ACTIVE',
+        }),
+      ),
+    )
+    for (const count of [2, 3, 4, 5, 9])
+      await Promise.all(
+        Array.from({ length: count }, (_, at) =>
+          expectExact(pair, vectors(), at % 4 === 3 ? { state: 'STAGE' } : {}, [1, 10, 40][at % 3]),
+        ),
+      )
+  })
+
+  it('end alone: one that is aborted or asks for nothing leaves the others whole', async () => {
+    await using store = inThread(2)
+    await store.apply([put('a', [unit(1, 0)]), put('b', [unit(0, 1)])], 1)
+    const ended = new AbortController()
+    const first = store.nearest(unit(1, 0), {}, 1, signal)
+    const aborted = store.nearest(unit(1, 0), {}, 1, ended.signal)
+    const others = [unit(0, 1), unit(1, 0), unit(0, 1)].map((vector) => store.nearest(vector, {}, 1, signal))
+    const empty = store.nearest(unit(1, 0), {}, 0, signal)
+    ended.abort('ended')
+    await expect(aborted).rejects.toBe('ended')
+    expect(await empty).toEqual([])
+    expect((await Promise.all([first, ...others])).map(idsOf)).toEqual([['a'], ['b'], ['a'], ['b']])
+  })
+})
+
 describe('the thread that scans', () => {
   it('does not block the event loop', async () => {
     await using store = inThread(2)
@@ -212,7 +247,7 @@ describe('the thread that scans', () => {
         setInterval(() => Atomics.add(beats, 0, 1), 1)`)}`,
     )
     const thread = new ScanThread(entry, { memory, dimensions: 2 })
-    const scan = { plan: new Uint32Array(0), vector: unit(1, 0), limit: 1 }
+    const scan = { plan: new Uint32Array(0), queries: [{ vector: unit(1, 0), limit: 1 }] }
     const search = thread.search({ ...scan, bounds: noBounds })
     const beats = new Int32Array(memory.buffer)
     while (Atomics.load(beats, 0) < 3) await setTimeout(1)
@@ -248,9 +283,12 @@ describe('the high halves of integers', () => {
         return put(`${index}`, [vectors(), ...others], { state: index % 3 === 0 ? 'STAGE' : 'ACTIVE' })
       }),
     )
-    for (let query = 0; query < 12; query++) {
+    const search = async (query: number) => {
       await expectExact(pair, vectors(), {}, query % 2 === 0 ? 1 : 32)
       await expectExact(pair, vectors(), { state: 'ACTIVE' }, 10)
     }
+    for (let query = 0; query < 12; query++) await search(query)
+    // Searches that wait are served together, by their filters.
+    await Promise.all(Array.from({ length: 12 }, (_, query) => search(query)))
   })
 })

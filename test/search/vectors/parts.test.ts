@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { Highest } from '../../../src/common/highest.ts'
 import { takeFirst } from '../../../src/common/take-first.ts'
 import { kernelOn } from '../../../src/search/vectors/memory/kernel-functions.ts'
-import { layoutOf, slabRows } from '../../../src/search/vectors/memory/layout.ts'
+import {
+  distances,
+  lanes,
+  layoutOf,
+  type MemoryLayout,
+  slabRows,
+} from '../../../src/search/vectors/memory/layout.ts'
 import {
   noBounds,
   writeCoarseQuery,
@@ -65,6 +71,21 @@ describe('the kernel', () => {
     )
   })
 
+  it('measures each of four queries at once as it measures it alone', async () => {
+    await fc.assert(
+      fc.property(vectorsOfOneSize(300), ([query, entries]) => {
+        const queries = [
+          query,
+          query.map((number) => -number),
+          query.toReversed(),
+          query.map((number) => number ** 3),
+        ]
+        for (const { alone, together } of measuredTogether(queries, entries)) expect(together).toEqual(alone)
+      }),
+      { numRuns: rounds(300) },
+    )
+  })
+
   it('measures no entry of few dimensions as further away than it is', async () => {
     await fc.assert(
       fc.property(vectorsOfOneSize(36), ([query, entries]) => {
@@ -90,24 +111,59 @@ describe('the kernel', () => {
   })
 })
 
-/** The kernel's bounds of entries of the same width, and their true similarities. */
-function measured(query: Float32Array, entries: readonly Float32Array[][]) {
-  const layout = layoutOf(query.length)
+/** Entries of the same width in a slab, between others that are not listed. */
+function listedIn(layout: MemoryLayout, entries: readonly Float32Array[][]) {
   const pool = new Slabs(layout)
   const slab = pool.take()
   const list = slab + layout.slab.list
   const width = entries[0]?.length ?? 1
   const rows = entries.flat()
   let bounds = noBounds
-  // Between the entries are others that are not listed.
   rows.forEach((vector, at) => {
     const row = at + Math.floor(at / width) * width
     bounds = widest(bounds, writeRow(pool.views, layout, slab, row, vector))
     pool.views.shorts[list / 2 + at] = row
   })
+  for (let row = 0; row < slabRows; row++) pool.views.shorts[layout.scratch.order / 2 + row] = row
+  return { pool, slab, list, width, rows, bounds, kernel: kernelOn(pool.memory, layout) }
+}
+
+/** The distances and the histograms of queries that are compared one by one, and of all at once. */
+function measuredTogether(queries: readonly Float32Array[], entries: readonly Float32Array[][]) {
+  const layout = layoutOf(queries[0]!.length)
+  const { pool, slab, list, width, bounds, kernel } = listedIn(layout, entries)
+  const { shorts, words, floats } = pool.views
+  const { histogram, terms } = layout.scratch
+  const resultOf = (query: number) => {
+    const from = (slab + layout.slab.distances + query * layout.distanceBytes) / 2
+    const start = histogram / 4 + query * distances
+    return [...shorts.slice(from, from + entries.length), ...words.slice(start, start + distances)]
+  }
+  const clear = () => words.fill(0, histogram / 4, histogram / 4 + distances * lanes)
+  return [0, slabRows].map((whole) => {
+    const alone = queries.map((query) => {
+      const { unit, base, margin, slack } = writeCoarseQuery(pool.views, layout, query, bounds)
+      clear()
+      kernel.measure(slab, list, entries.length, width, whole, unit, base, margin, slack)
+      return resultOf(0)
+    })
+    queries.forEach((query, number) => {
+      const { unit, base, margin, slack } = writeCoarseQuery(pool.views, layout, query, bounds, number, lanes)
+      for (const [row, term] of [unit, base, margin, slack].entries())
+        floats[terms / 4 + row * lanes + number] = term
+    })
+    clear()
+    kernel.measureFour(slab, list, entries.length, width, whole)
+    return { alone, together: queries.map((_, number) => resultOf(number)) }
+  })
+}
+
+/** The kernel's bounds of entries of the same width, and their true similarities. */
+function measured(query: Float32Array, entries: readonly Float32Array[][]) {
+  const layout = layoutOf(query.length)
+  const { pool, slab, list, width, rows, bounds, kernel } = listedIn(layout, entries)
   const { unit, margin, slack } = writeQuery(pool.views, layout, query, bounds)
   const coarse = writeCoarseQuery(pool.views, layout, query, bounds)
-  const kernel = kernelOn(pool.memory, layout)
   const measure = (whole: number) =>
     kernel.measure(
       slab,
@@ -124,7 +180,6 @@ function measured(query: Float32Array, entries: readonly Float32Array[][]) {
   const distances = slab + layout.slab.distances
   const distanceOf = (entry: number) => pool.views.shorts[distances / 2 + entry]!
   const listed = entries.map((_, entry) => distanceOf(entry))
-  for (let row = 0; row < slabRows; row++) pool.views.shorts[layout.scratch.order / 2 + row] = row
   measure(slabRows)
   const whole = entries.map((_, entry) => distanceOf(entry))
   kernel.estimate(slab, list, rows.length, unit, margin, slack)

@@ -24,17 +24,18 @@ export interface Kernel {
     margin: number,
     slack: number,
   ): void
-  narrow(slab: number, list: number, entries: number, width: number, furthest: number): number
+  measureFour(slab: number, list: number, entries: number, width: number, rows: number): void
+  narrow(slab: number, list: number, entries: number, width: number, furthest: number, query: number): number
   similarity(slab: number, row: number, width: number, unit: number, margin: number, slack: number): number
   readonly best: { readonly value: number }
 }
 
 export function kernelOn(memory: WebAssembly.Memory, layout: MemoryLayout): Kernel {
-  const { codeBytes, halfBytes, slab, scratch } = layout
+  const { codeBytes, halfBytes, distanceBytes, slab, scratch } = layout
   const module = new WebAssembly.Module(Buffer.from(kernel, 'base64'))
   const { exports } = new WebAssembly.Instance(module, {
     store: { memory },
-    layout: { codeBytes, halfBytes },
+    layout: { codeBytes, halfBytes, distanceBytes },
     slab,
     scratch,
   })

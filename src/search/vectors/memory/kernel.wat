@@ -7,6 +7,8 @@
   ;; Bytes of a vector as integers, of their residuals, and as halves of the integers.
   (import "layout" "codeBytes" (global $code_bytes i32))
   (import "layout" "halfBytes" (global $half_bytes i32))
+  ;; Bytes of the distances of one query, in each slab.
+  (import "layout" "distanceBytes" (global $distance_bytes i32))
   ;; Sections of a slab, from its beginning.
   (import "slab" "highs" (global $highs i32))
   (import "slab" "lows" (global $lows i32))
@@ -24,6 +26,7 @@
   (import "scratch" "narrowed" (global $narrowed i32))
   (import "scratch" "histogram" (global $histogram i32))
   (import "scratch" "order" (global $order i32))
+  (import "scratch" "terms" (global $terms i32))
 
   ;; Place among its capabilities of the best one of the entry last given to $similarity, -1 without any.
   (global $best (export "best") (mut i32) (i32.const -1))
@@ -286,7 +289,7 @@
 
   ;; Writes how far the listed entries are from the query at the least, by the high halves of their integers,
   ;; and adds how far they seem to be to the histogram. An entry has half the first row's similarity and half the
-  ;; best of the others', or the only row's. The distance of a similarity is 0 for 1 and more, 2047 for -1 and less.
+  ;; best of the others', or the only row's.
   ;; Of a list that leaves out few rows it reads all `rows` of the slab one after another: that takes less time.
   (func (export "measure")
     (param $slab i32) (param $list i32) (param $entries i32) (param $width i32) (param $rows i32)
@@ -322,15 +325,7 @@
               (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 8))) (local.get $row_end))))
           (local.set $both
             (f32x4.mul (v128.const f32x4 0.5 0.5 0.5 0.5) (f32x4.add (local.get $both) (local.get $others))))))
-      (local.set $both
-        (i32x4.min_s
-          (i32x4.max_s
-            (i32x4.trunc_sat_f32x4_s
-              (f32x4.mul
-                (f32x4.sub (v128.const f32x4 1 1 1 1) (local.get $both))
-                (v128.const f32x4 1024 1024 1024 1024)))
-            (v128.const i32x4 0 0 0 0))
-          (v128.const i32x4 2047 2047 2047 2047)))
+      (local.set $both (call $distances_of (local.get $both)))
       (i32.store16 (local.get $distances) (i32x4.extract_lane 0 (local.get $both)))
       (local.set $bin
         (i32.add
@@ -339,6 +334,231 @@
       (i32.store (local.get $bin) (i32.add (i32.load (local.get $bin)) (i32.const 1)))
       (local.set $distances (i32.add (local.get $distances) (i32.const 2)))
       (br $next)))
+
+  ;; `measure` for four queries, whose terms, numbers of four lanes, are in the scratch. A row is read once for all of
+  ;; them. The distances and the histogram of a query come after those of the query before it.
+  (func (export "measureFour")
+    (param $slab i32) (param $list i32) (param $entries i32) (param $width i32) (param $rows i32)
+    (local $distances i32) (local $end i32) (local $row i32) (local $row_end i32)
+    (local $most v128) (local $seeming v128) (local $most_other v128) (local $seeming_other v128)
+
+    (if (local.get $rows)
+      (then (call $estimate_four (local.get $slab) (global.get $order) (local.get $rows)))
+      (else
+        (call $estimate_four (local.get $slab) (local.get $list)
+          (i32.mul (local.get $entries) (local.get $width)))))
+    (local.set $distances (i32.add (local.get $slab) (global.get $distances)))
+    (local.set $end (i32.add (local.get $distances) (i32.shl (local.get $entries) (i32.const 1))))
+    (local.set $row (global.get $uppers))
+    (loop $next
+      (br_if 1 (i32.ge_u (local.get $distances) (local.get $end)))
+      (if (local.get $rows)
+        (then
+          (local.set $row (i32.add (global.get $uppers) (i32.shl (i32.load16_u (local.get $list)) (i32.const 5))))
+          (local.set $list (i32.add (local.get $list) (i32.shl (local.get $width) (i32.const 1))))))
+      (local.set $row_end (i32.add (local.get $row) (i32.shl (local.get $width) (i32.const 5))))
+      (local.set $most (v128.load (local.get $row)))
+      (local.set $seeming (v128.load offset=16 (local.get $row)))
+      (local.set $row (i32.add (local.get $row) (i32.const 32)))
+      (if (i32.lt_u (local.get $row) (local.get $row_end))
+        (then
+          (local.set $most_other (v128.load (local.get $row)))
+          (local.set $seeming_other (v128.load offset=16 (local.get $row)))
+          (loop $several
+            (local.set $most_other (f32x4.pmax (local.get $most_other) (v128.load (local.get $row))))
+            (local.set $seeming_other
+              (f32x4.pmax (local.get $seeming_other) (v128.load offset=16 (local.get $row))))
+            (br_if $several
+              (i32.lt_u (local.tee $row (i32.add (local.get $row) (i32.const 32))) (local.get $row_end))))
+          (local.set $most
+            (f32x4.mul
+              (v128.const f32x4 0.5 0.5 0.5 0.5)
+              (f32x4.add (local.get $most) (local.get $most_other))))
+          (local.set $seeming
+            (f32x4.mul
+              (v128.const f32x4 0.5 0.5 0.5 0.5)
+              (f32x4.add (local.get $seeming) (local.get $seeming_other))))))
+      (local.set $most (call $distances_of (local.get $most)))
+      (local.set $seeming (i32x4.shl (call $distances_of (local.get $seeming)) (i32.const 2)))
+      (v128.store16_lane 0 (local.get $distances) (local.get $most))
+      (v128.store16_lane 2
+        (i32.add (local.get $distances) (global.get $distance_bytes))
+        (local.get $most))
+      (v128.store16_lane 4
+        (i32.add (local.get $distances) (i32.shl (global.get $distance_bytes) (i32.const 1)))
+        (local.get $most))
+      (v128.store16_lane 6
+        (i32.add (local.get $distances) (i32.mul (global.get $distance_bytes) (i32.const 3)))
+        (local.get $most))
+      (call $count (i32.add (global.get $histogram) (i32x4.extract_lane 0 (local.get $seeming))))
+      (call $count (i32.add (global.get $histogram) (i32.add (i32.const 8192) (i32x4.extract_lane 1 (local.get $seeming)))))
+      (call $count (i32.add (global.get $histogram) (i32.add (i32.const 16384) (i32x4.extract_lane 2 (local.get $seeming)))))
+      (call $count (i32.add (global.get $histogram) (i32.add (i32.const 24576) (i32x4.extract_lane 3 (local.get $seeming)))))
+      (local.set $distances (i32.add (local.get $distances) (i32.const 2)))
+      (br $next)))
+
+  ;; Adds one to the number there.
+  (func $count (param $bin i32)
+    (i32.store (local.get $bin) (i32.add (i32.load (local.get $bin)) (i32.const 1))))
+
+  ;; The distances of four similarities: 0 for 1 and more, 2047 for -1 and less.
+  (func $distances_of (param $similarities v128) (result v128)
+    (i32x4.min_s
+      (i32x4.max_s
+        (i32x4.trunc_sat_f32x4_s
+          (f32x4.mul
+            (f32x4.sub (v128.const f32x4 1 1 1 1) (local.get $similarities))
+            (v128.const f32x4 1024 1024 1024 1024)))
+        (v128.const i32x4 0 0 0 0))
+      (v128.const i32x4 2047 2047 2047 2047)))
+
+  ;; What `estimate_high` finds, for each of four queries: the most of all four, then what they seem to be. The queries
+  ;; are in pieces of 32 numbers, one of each after another. Two rows at a time: more need more registers than there are.
+  (func $estimate_four (param $slab i32) (param $list i32) (param $listed i32)
+    (local $rows i32) (local $scales i32) (local $uppers i32)
+    (local $end i32) (local $piece i32) (local $row_end i32) (local $block_end i32)
+    (local $row0 i32) (local $row1 i32) (local $index0 i32) (local $index1 i32)
+    (local $mask v128) (local $first v128) (local $second v128)
+    (local $low0 v128) (local $high0 v128) (local $low1 v128) (local $high1 v128)
+    (local $near00 v128) (local $sum00 v128) (local $near01 v128) (local $sum01 v128)
+    (local $near10 v128) (local $sum10 v128) (local $near11 v128) (local $sum11 v128)
+    (local $near20 v128) (local $sum20 v128) (local $near21 v128) (local $sum21 v128)
+    (local $near30 v128) (local $sum30 v128) (local $near31 v128) (local $sum31 v128)
+    (local.set $mask (v128.const i32x4 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f 0x0f0f0f0f))
+    (local.set $rows (i32.add (local.get $slab) (global.get $highs)))
+    (local.set $scales (i32.add (local.get $slab) (global.get $scales)))
+    (local.set $uppers (global.get $uppers))
+    (local.set $end (i32.add (local.get $list) (i32.shl (local.get $listed) (i32.const 1))))
+    (loop $groups
+      (br_if 1 (i32.ge_u (local.get $list) (local.get $end)))
+      (local.set $index0 (i32.load16_u (local.get $list)))
+      (local.set $index1 (i32.load16_u offset=2 (local.get $list)))
+      (local.set $list (i32.add (local.get $list) (i32.const 4)))
+      (local.set $row0 (i32.add (local.get $rows) (i32.mul (local.get $index0) (global.get $half_bytes))))
+      (local.set $row1 (i32.add (local.get $rows) (i32.mul (local.get $index1) (global.get $half_bytes))))
+      (local.set $row_end (i32.add (local.get $row0) (global.get $half_bytes)))
+      (local.set $piece (global.get $coarse_query))
+      (local.set $sum00 (v128.const i32x4 0 0 0 0))
+      (local.set $sum01 (v128.const i32x4 0 0 0 0))
+      (local.set $sum10 (v128.const i32x4 0 0 0 0))
+      (local.set $sum11 (v128.const i32x4 0 0 0 0))
+      (local.set $sum20 (v128.const i32x4 0 0 0 0))
+      (local.set $sum21 (v128.const i32x4 0 0 0 0))
+      (local.set $sum30 (v128.const i32x4 0 0 0 0))
+      (local.set $sum31 (v128.const i32x4 0 0 0 0))
+      (loop $blocks
+        (local.set $block_end (i32.add (local.get $row0) (i32.const 64)))
+        (local.set $near00 (v128.const i32x4 0 0 0 0))
+        (local.set $near01 (v128.const i32x4 0 0 0 0))
+        (local.set $near10 (v128.const i32x4 0 0 0 0))
+        (local.set $near11 (v128.const i32x4 0 0 0 0))
+        (local.set $near20 (v128.const i32x4 0 0 0 0))
+        (local.set $near21 (v128.const i32x4 0 0 0 0))
+        (local.set $near30 (v128.const i32x4 0 0 0 0))
+        (local.set $near31 (v128.const i32x4 0 0 0 0))
+        (loop $pieces
+          (local.set $low0 (v128.load (local.get $row0)))
+          (local.set $high0 (v128.and (i16x8.shr_u (local.get $low0) (i32.const 4)) (local.get $mask)))
+          (local.set $low0 (v128.and (local.get $low0) (local.get $mask)))
+          (local.set $low1 (v128.load (local.get $row1)))
+          (local.set $high1 (v128.and (i16x8.shr_u (local.get $low1) (i32.const 4)) (local.get $mask)))
+          (local.set $low1 (v128.and (local.get $low1) (local.get $mask)))
+          (local.set $first (v128.load offset=0 (local.get $piece)))
+          (local.set $second (v128.load offset=16 (local.get $piece)))
+          (local.set $near00
+            (i16x8.add
+              (local.get $near00)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low0))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high0)))))
+          (local.set $near01
+            (i16x8.add
+              (local.get $near01)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low1))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high1)))))
+          (local.set $first (v128.load offset=32 (local.get $piece)))
+          (local.set $second (v128.load offset=48 (local.get $piece)))
+          (local.set $near10
+            (i16x8.add
+              (local.get $near10)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low0))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high0)))))
+          (local.set $near11
+            (i16x8.add
+              (local.get $near11)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low1))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high1)))))
+          (local.set $first (v128.load offset=64 (local.get $piece)))
+          (local.set $second (v128.load offset=80 (local.get $piece)))
+          (local.set $near20
+            (i16x8.add
+              (local.get $near20)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low0))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high0)))))
+          (local.set $near21
+            (i16x8.add
+              (local.get $near21)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low1))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high1)))))
+          (local.set $first (v128.load offset=96 (local.get $piece)))
+          (local.set $second (v128.load offset=112 (local.get $piece)))
+          (local.set $near30
+            (i16x8.add
+              (local.get $near30)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low0))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high0)))))
+          (local.set $near31
+            (i16x8.add
+              (local.get $near31)
+              (i16x8.add
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $first) (local.get $low1))
+                (i16x8.relaxed_dot_i8x16_i7x16_s (local.get $second) (local.get $high1)))))
+          (local.set $piece (i32.add (local.get $piece) (i32.const 128)))
+          (local.set $row1 (i32.add (local.get $row1) (i32.const 16)))
+          (br_if $pieces
+            (i32.lt_u (local.tee $row0 (i32.add (local.get $row0) (i32.const 16))) (local.get $block_end))))
+        (local.set $sum00 (i32x4.add (local.get $sum00) (i32x4.extadd_pairwise_i16x8_s (local.get $near00))))
+        (local.set $sum01 (i32x4.add (local.get $sum01) (i32x4.extadd_pairwise_i16x8_s (local.get $near01))))
+        (local.set $sum10 (i32x4.add (local.get $sum10) (i32x4.extadd_pairwise_i16x8_s (local.get $near10))))
+        (local.set $sum11 (i32x4.add (local.get $sum11) (i32x4.extadd_pairwise_i16x8_s (local.get $near11))))
+        (local.set $sum20 (i32x4.add (local.get $sum20) (i32x4.extadd_pairwise_i16x8_s (local.get $near20))))
+        (local.set $sum21 (i32x4.add (local.get $sum21) (i32x4.extadd_pairwise_i16x8_s (local.get $near21))))
+        (local.set $sum30 (i32x4.add (local.get $sum30) (i32x4.extadd_pairwise_i16x8_s (local.get $near30))))
+        (local.set $sum31 (i32x4.add (local.get $sum31) (i32x4.extadd_pairwise_i16x8_s (local.get $near31))))
+        (br_if $blocks (i32.lt_u (local.get $row0) (local.get $row_end))))
+      (call $store_four (local.get $uppers)
+        (v128.load32_splat (i32.add (local.get $scales) (i32.shl (local.get $index0) (i32.const 2))))
+        (call $sums (local.get $sum00) (local.get $sum10) (local.get $sum20) (local.get $sum30)))
+      (call $store_four (i32.add (local.get $uppers) (i32.const 32))
+        (v128.load32_splat (i32.add (local.get $scales) (i32.shl (local.get $index1) (i32.const 2))))
+        (call $sums (local.get $sum01) (local.get $sum11) (local.get $sum21) (local.get $sum31)))
+      (local.set $uppers (i32.add (local.get $uppers) (i32.const 64)))
+      (br $groups)))
+
+  ;; Writes what the row with this scale has at most, and what it seems to have, by its integers' dot products with the
+  ;; four queries.
+  (func $store_four (param $target i32) (param $scale v128) (param $dots v128)
+    (local $seeming v128)
+
+    (local.set $seeming
+      (f32x4.mul
+        (local.get $scale)
+        (f32x4.add
+          (f32x4.mul (v128.load (global.get $terms)) (f32x4.convert_i32x4_s (local.get $dots)))
+          (v128.load offset=16 (global.get $terms)))))
+    (v128.store offset=16 (local.get $target) (local.get $seeming))
+    (v128.store (local.get $target)
+      (f32x4.add
+        (local.get $seeming)
+        (f32x4.add
+          (f32x4.mul (local.get $scale) (v128.load offset=32 (global.get $terms)))
+          (v128.load offset=48 (global.get $terms))))))
 
   ;; For each row in the list, what its dot product with the query hardly exceeds and what it seems to be, by the
   ;; high halves of its integers: scale * (unit * dot of halves + base), and that + scale * margin + slack before it.
@@ -457,15 +677,19 @@
       (local.set $uppers (i32.add (local.get $uppers) (i32.const 32)))
       (br $groups)))
 
-  ;; Lists in the scratch the rows of those listed entries that were measured to be no further away than this;
-  ;; returns how many entries they are. Most entries are further away, so it looks at eight at once.
+  ;; Lists in the scratch the rows of those listed entries that were measured to be no further away than this from the
+  ;; query with this number; returns how many entries they are. Most entries are further away, so it looks at eight at once.
   (func (export "narrow")
-    (param $slab i32) (param $list i32) (param $entries i32) (param $width i32) (param $furthest i32) (result i32)
+    (param $slab i32) (param $list i32) (param $entries i32) (param $width i32)
+    (param $furthest i32) (param $query i32) (result i32)
     (local $narrowed i32) (local $distances i32) (local $entry i32) (local $kept i32)
     (local $row i32) (local $row_end i32) (local $most v128)
 
     (local.set $narrowed (global.get $narrowed))
-    (local.set $distances (i32.add (local.get $slab) (global.get $distances)))
+    (local.set $distances
+      (i32.add
+        (i32.add (local.get $slab) (global.get $distances))
+        (i32.mul (local.get $query) (global.get $distance_bytes))))
     (local.set $most (i16x8.splat (local.get $furthest)))
     (loop $next
       (if (i32.lt_u (local.get $entry) (local.get $entries))

@@ -5,8 +5,11 @@ const maxDimensions = 16_384
 /** Number of distances that the kernel tells apart. */
 export const distances = 2048
 
+/** Queries that the kernel can compare in one pass over the vectors. */
+export const lanes = 4
+
 /**
- * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of one query. The slabs follow,
+ * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of the queries that are compared at once. The slabs follow,
  * each with space for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
@@ -15,8 +18,19 @@ export interface MemoryLayout {
   readonly codeBytes: number
   /** Bytes of a vector as the high or the low halves of these integers. */
   readonly halfBytes: number
+  /** Bytes of the distances of one query, in each slab. */
+  readonly distanceBytes: number
   readonly scratch: Sections<
-    'query' | 'coarse' | 'floats' | 'codes' | 'uppers' | 'chosen' | 'narrowed' | 'histogram' | 'order'
+    | 'query'
+    | 'coarse'
+    | 'floats'
+    | 'codes'
+    | 'uppers'
+    | 'chosen'
+    | 'narrowed'
+    | 'histogram'
+    | 'order'
+    | 'terms'
   >
   readonly slab: Sections<'list' | 'distances' | 'highs' | 'lows' | 'scales' | 'centers' | 'residuals'>
 }
@@ -32,25 +46,29 @@ export function layoutOf(dimensions: number): MemoryLayout {
   const halfBytes = codeBytes / 2
   // The kernel reads lists four items at a time, beyond their end.
   const listBytes = (slabRows + 4) * 2
+  const distanceBytes = slabRows * 2
   return {
     dimensions,
     codeBytes,
     halfBytes,
+    distanceBytes,
     scratch: sections({
       query: codeBytes * 2,
-      coarse: codeBytes,
+      coarse: codeBytes * lanes,
       floats: codeBytes * 4,
       codes: codeBytes * 4,
-      uppers: slabRows * 8,
+      uppers: slabRows * 8 * lanes,
       chosen: slabRows * 12,
       narrowed: listBytes,
-      histogram: distances * 4,
+      histogram: distances * 4 * lanes,
       order: listBytes,
+      // Four numbers of four bytes for each query.
+      terms: 4 * 4 * lanes,
     }),
     // What scans write comes first: the rest, from `highs` on, is what a snapshot holds.
     slab: sections({
       list: listBytes,
-      distances: slabRows * 2,
+      distances: distanceBytes * lanes,
       highs: slabRows * halfBytes,
       lows: slabRows * halfBytes,
       scales: slabRows * 4,

@@ -7,7 +7,7 @@ import { type AttributeFilter, checkFilter } from '../attributes.ts'
 import { checkChange, checkVector } from '../check.ts'
 import { bestFirst, type Near, type VectorChange, type VectorStore } from '../vector-store.ts'
 import { VectorStoreError } from '../vector-store-error.ts'
-import { layoutOf, type MemoryLayout } from './layout.ts'
+import { lanes, layoutOf, type MemoryLayout } from './layout.ts'
 import { type ScanPlan, slotOf } from './plan.ts'
 import { ScanThread } from './scan-thread.ts'
 import { Scanner, type ScanResult } from './scanner.ts'
@@ -39,6 +39,16 @@ export function createMemoryVectorStore(options: MemoryVectorStoreOptions): Memo
   return new VectorsInMemory(options)
 }
 
+/** A search that waits for its scan. */
+interface Waiting {
+  readonly vector: Float32Array
+  readonly filter: AttributeFilter
+  readonly limit: number
+  readonly signal: AbortSignal
+  resolve(found: Near[]): void
+  reject(reason: unknown): void
+}
+
 /** The vectors, and what scans their memory. */
 interface Opened {
   readonly table: VectorTable
@@ -53,6 +63,8 @@ class VectorsInMemory implements MemoryVectorStore {
   readonly #turns = new SerialQueue()
   /** Changes and snapshots, which are long: searches run between their turns. */
   readonly #changes = new SerialQueue()
+  /** Searches in the order of their calls. */
+  #waiting: Waiting[] = []
   readonly #worker: URL | undefined
   readonly #ended = new AbortController()
   #open: Opened | undefined
@@ -88,13 +100,13 @@ class VectorsInMemory implements MemoryVectorStore {
 
   async nearest(vector: Float32Array, filter: AttributeFilter, limit: number, signal: AbortSignal) {
     checkFilter(filter)
-    return this.#ask(vector, signal, async () => {
-      const { table } = this.#opened()
-      const plan = table.plan(filter)
-      if (plan.entries === 0 || limit < 1) return []
-      const count = Math.min(limit, plan.entries)
-      return this.#named(plan, await this.#search(plan, vector, count), count)
-    })
+    signal.throwIfAborted()
+    checkVector(vector, this.#layout.dimensions)
+    if (limit < 1) return []
+    const { promise, resolve, reject } = Promise.withResolvers<Near[]>()
+    this.#waiting.push({ vector, filter, limit, signal, resolve, reject })
+    void this.#turns.take(() => this.#searchNext())
+    return abortable(promise, signal)
   }
 
   async compare(vector: Float32Array, ids: readonly string[], signal: AbortSignal) {
@@ -150,15 +162,31 @@ class VectorsInMemory implements MemoryVectorStore {
     return abortable(turn, signal)
   }
 
-  #search(
-    { numbers, rows }: ScanPlan,
-    vector: Float32Array,
-    limit: number,
-  ): ScanResult | Promise<ScanResult> {
+  /** Serves the first search that waits, and others with its filter in the same pass over the vectors. */
+  async #searchNext(): Promise<void> {
+    const waiting = this.#waiting.filter(({ signal }) => !signal.aborted)
+    const filter = JSON.stringify(waiting[0]?.filter)
+    const searches = waiting.filter((each) => JSON.stringify(each.filter) === filter).slice(0, lanes)
+    this.#waiting = waiting.filter((each) => !searches.includes(each))
+    const [first] = searches
+    if (!first) return
+    try {
+      const found = await this.#search(first.filter, searches)
+      for (const [number, { resolve }] of searches.entries()) resolve(found[number] ?? [])
+    } catch (error) {
+      for (const { reject } of searches) reject(error)
+    }
+  }
+
+  async #search(filter: AttributeFilter, searches: readonly Waiting[]): Promise<Near[][]> {
     const { table, scanner, thread } = this.#opened()
-    const scan = { plan: numbers, vector, limit, bounds: table.bounds }
-    if (!thread || rows < this.#worker_rows) return scanner.search(scan)
-    return thread.search(scan)
+    const plan = table.plan(filter)
+    if (plan.entries === 0) return []
+    const queries = searches.map(({ vector, limit }) => ({ vector, limit: Math.min(limit, plan.entries) }))
+    const scan = { plan: plan.numbers, queries, bounds: table.bounds }
+    const isShort = !thread || plan.rows < this.#worker_rows
+    const found = isShort ? scanner.search(scan) : await thread.search(scan)
+    return found.map((result, number) => this.#named(plan, result, queries[number]?.limit ?? 0))
   }
 
   #named(plan: ScanPlan, found: ScanResult, limit: number): Near[] {

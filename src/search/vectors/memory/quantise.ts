@@ -93,16 +93,21 @@ export function writeQuery(
   return termsOf(unit, square, bounds.spread, error, bounds, codeBytes)
 }
 
-/** Writes it for the comparison with the high halves. */
+/**
+ * Writes it for the comparison with the high halves: as the query with this number of `count`, whose pieces of 32 numbers
+ * take turns.
+ */
 export function writeCoarseQuery(
   { bytes }: MemoryViews,
   { dimensions, codeBytes, scratch }: MemoryLayout,
   vector: Float32Array,
   bounds: ErrorBounds,
+  number = 0,
+  count = 1,
 ): CoarseTerms {
   const scale = scaleOf(highest(vector) / maxCoarseCode)
   const { sum, error, square } = round(vector, scale, codeBytes, (index, code) => {
-    bytes[scratch.coarse + index] = code
+    bytes[scratch.coarse + ((index >> 5) * count + number) * 32 + (index & 31)] = code
   })
   // In few dimensions this is more than what the errors can be at all.
   const share = Math.min(1, deviations / Math.sqrt(dimensions))

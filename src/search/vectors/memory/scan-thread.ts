@@ -9,7 +9,7 @@ export interface Shared {
 }
 
 interface Waiting {
-  resolve(found: ScanResult): void
+  resolve(found: ScanResult[]): void
   reject(reason: unknown): void
 }
 
@@ -25,8 +25,8 @@ export class ScanThread implements AsyncDisposable {
     this.#shared = shared
   }
 
-  /** Runs one search at a time. */
-  search(scan: Scan): Promise<ScanResult> {
+  /** Runs one scan at a time. */
+  search(scan: Scan): Promise<ScanResult[]> {
     this.#worker ??= this.#start()
     const worker = this.#worker
     worker.ref()
@@ -52,7 +52,7 @@ export class ScanThread implements AsyncDisposable {
       this.#worker = undefined
       this.#settle((waiting) => waiting.reject(threadError(error)))
     }
-    worker.on('message', (found: ScanResult) => {
+    worker.on('message', (found: ScanResult[]) => {
       worker.unref()
       this.#settle((waiting) => waiting.resolve(found))
     })

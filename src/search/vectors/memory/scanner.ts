@@ -1,16 +1,21 @@
 import { Highest } from '../../../common/highest.ts'
 import { type Kernel, kernelOn } from './kernel-functions.ts'
-import { distances, type MemoryLayout, slabRows } from './layout.ts'
-import { type CoarseTerms, type ErrorBounds, type Terms, writeCoarseQuery, writeQuery } from './quantise.ts'
+import { distances, lanes, type MemoryLayout, slabRows } from './layout.ts'
+import { type ErrorBounds, type Terms, writeCoarseQuery, writeQuery } from './quantise.ts'
 import { type MemoryViews, viewsOf } from './views.ts'
 
-/** A search over rows that are listed in their slabs. It can be sent to another thread. */
+/** Searches over the same rows, which are listed in their slabs. It can be sent to another thread. */
 export interface Scan {
   /** Three numbers for each slab: its address, the width of its entries and the number of listed entries. */
   readonly plan: Uint32Array
+  /** At most `lanes`. */
+  readonly queries: readonly Query[]
+  readonly bounds: ErrorBounds
+}
+
+interface Query {
   readonly vector: Float32Array
   readonly limit: number
-  readonly bounds: ErrorBounds
 }
 
 /** The `limit` most similar entries in no order, and all entries as similar as the last of them. */
@@ -32,7 +37,10 @@ const leastCoarse = 32
 const cacheBytes = 16 * 2 ** 20
 const leastWhole = slabRows / 4
 
-/** Searches one memory, in any thread. Only one search runs at a time: the memory has space for one query. */
+/** From this many queries on, one pass for `lanes` of them takes less time than a pass for each. */
+const leastTogether = 3
+
+/** Searches one memory, in any thread. Only one scan runs at a time: the memory has space for its queries alone. */
 export class Scanner {
   /** Index of the best capability of the entry last compared, the first of equals; -1 if the entry has none. */
   capability = -1
@@ -51,24 +59,34 @@ export class Scanner {
     for (let row = 0; row < slabRows; row++) this.#views.shorts[order / 2 + row] = row
   }
 
-  search({ plan, vector, limit, bounds }: Scan): ScanResult {
-    this.load(vector, bounds)
-    const coarse = writeCoarseQuery(this.#views, this.#layout, vector, bounds)
-    const furthest = this.#furthest(plan, Math.max(limit, leastCoarse), coarse)
+  /** The result of each query. */
+  search({ plan, queries, bounds }: Scan): ScanResult[] {
+    const isTogether = queries.length >= leastTogether
+    if (isTogether) this.#measureFour(plan, queries, bounds)
+    return queries.map(({ vector, limit }, number) => {
+      this.load(vector, bounds)
+      if (!isTogether) this.#measure(plan, vector, bounds)
+      return this.#nearest(plan, limit, isTogether ? number : 0)
+    })
+  }
+
+  /** The result for the loaded vector, which was measured as the query with this number. */
+  #nearest(plan: Uint32Array, limit: number, query: number): ScanResult {
+    const furthest = this.#furthest(query, Math.max(limit, leastCoarse))
     const candidates = new Candidates()
     const lowers = new Highest(limit)
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
       const width = plan[at + 1] ?? 0
       const listed = plan[at + 2] ?? 0
-      this.#choose(slab, width, listed, furthest, (at / 3) * slabRows, candidates, lowers)
+      this.#choose(slab, width, listed, query, furthest, (at / 3) * slabRows, candidates, lowers)
     }
     return this.#best(plan, candidates, lowers.least, limit)
   }
 
   /** Sets the vector that `similarity` compares with. */
   load(vector: Float32Array, bounds: ErrorBounds): void {
-    if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
+    this.#refresh()
     this.#terms = writeQuery(this.#views, this.#layout, vector, bounds)
   }
 
@@ -84,22 +102,51 @@ export class Scanner {
     return similarity
   }
 
-  /** Measures all entries by the high halves; the distance within which the nearest `entries` of them seem to lie. */
-  #furthest(plan: Uint32Array, entries: number, { unit, base, margin, slack }: CoarseTerms): number {
+  /** Makes new views if the memory has grown. */
+  #refresh(): void {
+    if (this.#views.bytes.length < this.#memory.buffer.byteLength) this.#views = viewsOf(this.#memory)
+  }
+
+  /** Measures all entries by the high halves. */
+  #measure(plan: Uint32Array, vector: Float32Array, bounds: ErrorBounds): void {
+    const { unit, base, margin, slack } = writeCoarseQuery(this.#views, this.#layout, vector, bounds)
+    this.#eachSlab(plan, 1, (slab, list, entries, width, rows) =>
+      this.#kernel.measure(slab, list, entries, width, rows, unit, base, margin, slack),
+    )
+  }
+
+  #measureFour(plan: Uint32Array, queries: readonly Query[], bounds: ErrorBounds): void {
+    this.#refresh()
+    const { floats } = this.#views
+    const terms = this.#layout.scratch.terms / 4
+    queries.forEach(({ vector }, number) => {
+      const written = writeCoarseQuery(this.#views, this.#layout, vector, bounds, number, lanes)
+      const { unit, base, margin, slack } = written
+      for (const [row, value] of [unit, base, margin, slack].entries())
+        floats[terms + row * lanes + number] = value
+    })
+    this.#eachSlab(plan, lanes, this.#kernel.measureFour)
+  }
+
+  #eachSlab(plan: Uint32Array, queries: number, measure: Kernel['measureFour']): void {
     const { scratch, slab: sections, halfBytes } = this.#layout
     const start = scratch.histogram / 4
-    const end = start + distances - 1
-    const { words } = this.#views
-    words.fill(0, start, end + 1)
+    this.#views.words.fill(0, start, start + distances * queries)
     const isUncached = (plan.length / 3) * slabRows * halfBytes > cacheBytes
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
-      const list = slab + sections.list
       const width = plan[at + 1] ?? 0
       const entries = plan[at + 2] ?? 0
       const rows = isUncached && entries * width >= leastWhole ? slabRows : 0
-      this.#kernel.measure(slab, list, entries, width, rows, unit, base, margin, slack)
+      measure(slab, slab + sections.list, entries, width, rows)
     }
+  }
+
+  /** The distance from the query within which the nearest `entries` seem to lie. */
+  #furthest(query: number, entries: number): number {
+    const { words } = this.#views
+    const start = this.#layout.scratch.histogram / 4 + query * distances
+    const end = start + distances - 1
     let distance = start
     for (let near = words[start] ?? 0; near < entries && distance < end; ) near += words[++distance] ?? 0
     return distance - start
@@ -110,6 +157,7 @@ export class Scanner {
     slab: number,
     width: number,
     listed: number,
+    query: number,
     furthest: number,
     first: number,
     candidates: Candidates,
@@ -120,7 +168,7 @@ export class Scanner {
     const { shorts, words, floats } = this.#views
     const { scratch, slab: sections } = this.#layout
     const list = scratch.narrowed
-    const entries = kernel.narrow(slab, slab + sections.list, listed, width, furthest)
+    const entries = kernel.narrow(slab, slab + sections.list, listed, width, furthest, query)
     if (entries === 0) return
     kernel.estimate(slab, list, entries * width, unit, margin, slack)
     const chosen = kernel.choose(slab, list, entries, width, lowers.least, margin, slack)
