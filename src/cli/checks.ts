@@ -6,6 +6,7 @@ import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
 import { runningServer } from '../app/running-server.ts'
+import type { HealthReason } from '../app/runtime.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
@@ -34,13 +35,14 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
   const data = await dataCheck(config)
-  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config), await serverCheck(config)]
+  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config)]
+  const server = await serverChecks(config)
   const store = await storeChecks(config, data)
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? await searchChecks(config) : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
   const found = registry.filter(({ detail }) => keys.every((key) => key.detail !== detail))
-  return [...own, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
+  return [...own, ...server, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
 }
 
 function nodeCheck(): Check {
@@ -69,11 +71,40 @@ async function dataCheck({ data }: Config): Promise<Check> {
   }
 }
 
-/** No gateway has to run; whether one does is what a person at a problem asks first. */
-async function serverCheck(config: Config): Promise<Check> {
-  const url = await runningServer(config)
-  const detail = url === undefined ? 'none runs over this data folder' : `runs at ${url}`
-  return { check: 'gateway', ok: true, detail }
+/**
+ * No gateway has to run; whether one does is what a person at a problem asks first. Each reason why it needs its
+ * operator is a failed check.
+ */
+async function serverChecks(config: Config): Promise<Check[]> {
+  const check = 'gateway'
+  const server = await runningServer(config)
+  if (!server) return [{ check, ok: true, detail: 'none runs over this data folder' }]
+  return [
+    { check, ok: true, detail: `runs at ${server.url}` },
+    ...server.reasons.map((reason) => ({ check, ok: false, detail: `${reason}: ${remedyOf(reason)}` })),
+  ]
+}
+
+/** What to do about a reason of `/readyz`. */
+const remedies: Readonly<Record<HealthReason | 'store_unavailable', string>> = {
+  storage_full: 'the disk of the database is full, so nothing can be written. Make room on it',
+  read_only:
+    'the database refuses writes. Let the gateway write to it: it may be a replica, or its file or disk may be read-only',
+  store_damaged:
+    'the check after an unclean end found damage, which the log names. Stop the gateway and restore a backup (docs/backup.md)',
+  store_behind_index:
+    'the database lacks changes that were acknowledged, such as after a failover or a restored backup; the log has the revisions. Restore a newer backup if there is one (docs/backup.md), else start the gateway again: the reason goes then',
+  clock_differs:
+    'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
+  keys_differ:
+    'the keys of this gateway are not those of the registry, so it refuses the tokens of others. Copy keys/ from a gateway that has them, and start it again',
+  store_unavailable: 'the database does not answer. Start it, or see below why it cannot be reached',
+}
+
+/** A newer gateway may have more reasons. */
+function remedyOf(reason: string): string {
+  const remedy = Object.entries(remedies).find(([name]) => name === reason)?.[1]
+  return remedy ?? 'docs/monitoring.md of its version says what to do'
 }
 
 /** Restricts modes as a start does. */
