@@ -147,7 +147,7 @@ export function consentPage({ action, token, person, mayBeOther, request }: Form
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
 <p class="actions"><button class="main" name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></p>
-${mayBeOther && html`<p>Not ${person.name}? <button name="decision" value="switch">Sign in as somebody else</button></p>`}
+${mayBeOther && html`<p>Not ${person.name}? <button name="decision" value="switch">Sign in as another person</button></p>`}
 </form>`,
   })
 }
