@@ -7,6 +7,8 @@ import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
 import { runningServer } from '../app/running-server.ts'
 import type { HealthReason } from '../app/runtime.ts'
+import { startFailure } from '../app/start-failure.ts'
+import { readKeyFile } from '../auth/key-file.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
@@ -27,7 +29,7 @@ const connectionsOfOne = 18
 const apartMilliseconds = 5_000
 const megabyte = 1024 * 1024
 /** Characters of a reason. */
-const maxReason = 300
+const maxReason = 400
 const leastFree = 200 * megabyte
 
 /** All checks that this machine can make. */
@@ -41,7 +43,7 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? await searchChecks(config) : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
-  const found = registry.filter(({ detail }) => keys.every((key) => key.detail !== detail))
+  const found = registry.filter(({ detail }) => keys.every((key) => !detail.endsWith(key.detail)))
   return [...own, ...server, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
 }
 
@@ -139,9 +141,10 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
       ...(connections ? [connectionCheck(connections)] : []),
     ]
   } catch (fault) {
-    // Errors of a server name it.
-    const where = location.url === undefined ? `${nameOf(location)}: ` : ''
-    return [{ check: 'store', ok: false, detail: `${where}${wordsOf(fault)}` }]
+    const failure = startFailure(fault, config)
+    // Errors of a server, and those of a start, name it.
+    const where = failure instanceof Failure ? '' : `${nameOf(location)}: `
+    return [{ check: 'store', ok: false, detail: `${where}${wordsOf(failure)}` }]
   }
 }
 
@@ -172,10 +175,12 @@ function connectionCheck({ max, used }: { max: number; used: number }): Check {
   return { check: 'connections', ok: left >= connectionsOfOne, detail }
 }
 
-/** The reason in one line; that of an unexpected error is in its cause. */
+/** The reason in one line, with what to do; that of an unexpected error is in its cause. */
 function wordsOf(fault: unknown): string {
-  if (fault instanceof Failure && fault.code === 'internal' && fault.cause) return wordsOf(fault.cause)
-  const text = fault instanceof Error ? fault.message : String(fault)
+  const hint = fault instanceof Failure ? fault.details.hint : undefined
+  const isUnexpected = fault instanceof Failure && fault.code === 'internal' && hint === undefined
+  if (isUnexpected && fault.cause) return wordsOf(fault.cause)
+  const text = [fault instanceof Error ? fault.message : String(fault), hint].filter(Boolean).join(' ')
   return text.replace(/\s+/g, ' ').trim().slice(0, maxReason)
 }
 
@@ -213,6 +218,11 @@ async function keyCheck(config: Config): Promise<Check> {
   const path = keysPath(config)
   const found = await stat(path).catch(() => undefined)
   if (!found) return { check: 'signing key', ok: false, detail: `${path} does not exist yet` }
+  try {
+    readKeyFile(path)
+  } catch (fault) {
+    return { check: 'signing key', ok: false, detail: wordsOf(startFailure(fault, config)) }
+  }
   const mode = (found.mode & 0o777).toString(8)
   const ok = process.platform === 'win32' || (found.mode & 0o077) === 0
   return { check: 'signing key', ok, detail: `${path}, mode ${mode}` }
