@@ -46,7 +46,7 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
   const plan = await planOf(choice, config)
   const { install, pieces } = plan
   const [piece] = pieces
-  if (!piece || row.files.length === 0) return printPiece(plan, json)
+  if (install.config === null || !piece || row.files.length === 0) return printPiece(plan, json)
   const file = await fileOf(host, scope)
   const edit = formats[row.format].add(file.text, file.path, plan.name, piece)
   if (edit.replaces && !flags.replace) throw taken(file, plan.name)

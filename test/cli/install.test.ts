@@ -376,6 +376,22 @@ describe('install', () => {
     },
   )
 
+  test('a bundle, which is installed by hand, is not replaced by another target of the agent', async () => {
+    const identifier = 'https://github.com/example/bundled/releases/download/v1/bundled.mcpb'
+    await list(home, {
+      package_name: 'com.example.bundled',
+      capabilities: [{ name: 'act', description: 'Acts.' }],
+      packages: [
+        { registry_type: 'mcpb', identifier, file_sha256: 'a'.repeat(64) },
+        { registry_type: 'npm', identifier: '@example/bundled', version: '1.0.0' },
+      ],
+    })
+    await using ada = await user()
+    const { code, stdout } = await ada.install('com.example.bundled', '--host', 'claude-desktop', '--yes')
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^curl -fsSLo bundled\.mcpb /)])
+    expect(await ada.files()).toEqual([])
+  })
+
   test('--remove of an agent that is not listed any more says how to remove its server', async () => {
     const before = '{"mcpServers": {"gone": {"url": "https://gone.example/mcp"}}}'
     await using ada = await user({ [paths.cursor]: before })
