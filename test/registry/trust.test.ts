@@ -322,6 +322,7 @@ describe('the list of suspended agents', () => {
       await ada('POST', `/api/agents/${name}/go-live`)
       await admin('POST', `/api/agents/${name}/suspend`, { reason: 'A mistake.' })
       await admin('POST', `/api/agents/${name}/suspend`, { suspended: false })
+      now += 1000
       await eve('POST', `/api/agents/${name}/suspend`, { reason: `It lied as ${name}.` })
     }
     await ada('DELETE', '/api/agents/com.hidden.two')
