@@ -20,6 +20,8 @@ export const commandOf: Readonly<Record<string, string>> = {
   list_approvals: 'allowed',
   list_events: 'audit',
   list_mirrors: 'mirror list',
+  list_quotas: 'quota list',
+  list_suspensions: 'suspended',
   list_transfers: 'transfers',
   list_versions: 'versions AGENT',
   list_webhooks: 'webhooks list',

@@ -77,6 +77,30 @@ const Account = z
   .meta({ id: 'AccountUsage' })
 export type Account = z.infer<typeof Account>
 
+/** Which page of the accounts by the share of their quotas that they use. */
+export const QuotaRange = z.strictObject({
+  limit: z.int().min(1).max(100).default(20),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+})
+export type QuotaRange = z.output<typeof QuotaRange>
+
+const RankedAccount = Account.extend({
+  quota: z.string().nullable().describe('The quota of which the account uses the largest share.'),
+  share: z
+    .number()
+    .nullable()
+    .describe('What it uses of that quota: 1 is all of it. Null: the account has no limit.'),
+}).meta({ id: 'RankedAccount' })
+export type RankedAccount = z.infer<typeof RankedAccount>
+
+export const QuotaPage = z
+  .object({
+    accounts: z.array(RankedAccount),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'QuotaPage' })
+export type QuotaPage = z.infer<typeof QuotaPage>
+
 /** What accounts use: an owner, and the namespaces that the owner claims. */
 export const Usage = z.object({ accounts: z.array(Account) }).meta({ id: 'Usage' })
 export type Usage = z.infer<typeof Usage>

@@ -24,7 +24,7 @@ import type { RegistryPorts } from './port.ts'
 import { publish } from './publish.ts'
 import { getIcon, getReadme } from './publisher-files.ts'
 import { purge } from './purge.ts'
-import { getUsage, setQuota } from './quotas.ts'
+import { getUsage, listQuotas, setQuota } from './quotas.ts'
 import { report } from './report.ts'
 import { resolvePackage } from './resolve-package.ts'
 import { revoke } from './revoke.ts'
@@ -39,7 +39,7 @@ import {
   validateServer,
 } from './servers.ts'
 import { suggest } from './suggest.ts'
-import { suspend } from './suspend.ts'
+import { listSuspensions, suspend } from './suspend.ts'
 import { acceptTransfer, listTransfers, transfer } from './transfers.ts'
 import { goLive, remove, unpublish } from './transitions.ts'
 import { update } from './update.ts'
@@ -88,6 +88,7 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
       acceptTransfer(registry),
       listTransfers(registry),
       suspend(registry),
+      listSuspensions(registry),
       deprecate(registry),
       report(registry),
       audit(registry),
@@ -113,6 +114,7 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
       updateWebhook(webhooks),
       deleteWebhook(webhooks),
       getUsage(quotas),
+      listQuotas(quotas),
       setQuota(quotas),
       listServers(registry.servers),
       listServerVersions(registry.servers),

@@ -11,7 +11,7 @@ import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PersonalDataPage, PersonalTable, PersonReference } from '../../schemas/personal-data.ts'
 import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
-import type { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
+import type { QuotaInput, QuotaPage, QuotaRange, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type {
   AnySearchOutput,
@@ -33,6 +33,7 @@ import type {
   ServerValidation,
 } from '../../schemas/server.ts'
 import type { Status } from '../../schemas/status.ts'
+import type { SuspensionPage, SuspensionRange } from '../../schemas/suspension.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, ProofRequest, RegistryEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
@@ -149,6 +150,7 @@ export interface RegistryPort {
     request: Change & { readonly suspended: boolean; readonly reason?: string | undefined },
     caller: Caller,
   ): Promise<EntryDetail>
+  listSuspensions(range: SuspensionRange): Promise<SuspensionPage>
   deprecate(
     request: Change & {
       readonly deprecated: boolean
@@ -228,6 +230,8 @@ export interface PackagesPort {
 export interface QuotasPort {
   /** Throws Failure `forbidden` for a caller other than an admin who asks for another account. */
   usage(request: UsageInput, caller: Principal): Promise<Usage>
+  /** The accounts that use something, the largest share of a quota first. */
+  rank(range: QuotaRange): Promise<QuotaPage>
   setQuota(request: QuotaInput, caller: Principal): Promise<Usage>
 }
 

@@ -1,5 +1,5 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { QuotaInput, Usage, UsageInput } from '../../schemas/quota.ts'
+import { QuotaInput, QuotaPage, QuotaRange, Usage, UsageInput } from '../../schemas/quota.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
 import type { QuotasPort } from './port.ts'
@@ -16,6 +16,21 @@ export function getUsage(quotas: QuotasPort): Action<UsageInput, Usage> {
     effect: 'read',
     advertised: false,
     run: (request, { principal }) => quotas.usage(request, requirePrincipal(principal)),
+  })
+}
+
+export function listQuotas(quotas: QuotasPort): Action<QuotaRange, QuotaPage> {
+  return defineAction({
+    name: 'list_quotas',
+    title: 'List what owners use',
+    description:
+      'Owners and claimed namespaces with what they use of each quota that the database counts, those that are nearest to a limit first.',
+    input: input(QuotaRange),
+    output: output(QuotaPage),
+    access: { scope: 'admin' },
+    effect: 'read',
+    advertised: false,
+    run: (range) => quotas.rank(range),
   })
 }
 

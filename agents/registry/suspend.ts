@@ -3,6 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
 import { agentReference, expectedRevision } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
+import { SuspensionPage, SuspensionRange } from '../../schemas/suspension.ts'
 import { visible } from '../../schemas/text.ts'
 import type { RegistryPort } from './port.ts'
 
@@ -38,5 +39,20 @@ export function suspend(registry: RegistryPort): Action<z.output<typeof Input>, 
     effect: 'write',
     advertised: false,
     run: (request, { principal }) => registry.suspend(request, principal),
+  })
+}
+
+export function listSuspensions(registry: RegistryPort): Action<SuspensionRange, SuspensionPage> {
+  return defineAction({
+    name: 'list_suspensions',
+    title: 'List suspended agents',
+    description:
+      'The suspended agents, the newest suspension first: their owners, since when, why and by whom. Deleted ones too: their names stay reserved.',
+    input: input(SuspensionRange),
+    output: output(SuspensionPage),
+    access: { scope: 'admin' },
+    effect: 'read',
+    advertised: false,
+    run: (range) => registry.listSuspensions(range),
   })
 }

@@ -58,7 +58,7 @@ export async function announceServer(
     const found = await read()
     if (found === text) return
     const other = announcedIn(found)
-    if ((other && (await isRunning(other, stop.signal))) || stop.signal.aborted) return
+    if ((other && (await statusOf(other, stop.signal))) || stop.signal.aborted) return
     await replaceFile(path, text)
   }
 
@@ -100,7 +100,7 @@ export async function findServer(config: Located): Promise<string | undefined> {
   try {
     do {
       const status = await askStatus(found.url, found.secret)
-      if (status !== 'behind') return status === 'ready' ? found.url : undefined
+      if (status?.index !== 'behind') return status?.index === 'current' ? found.url : undefined
       await new Promise((resolve) => setTimeout(resolve, lagPause))
     } while (performance.now() < end)
     return undefined
@@ -109,13 +109,24 @@ export async function findServer(config: Located): Promise<string | undefined> {
   }
 }
 
+/** What a server says of itself. */
+interface ServerStatus {
+  /** Whether its index has every change of the store; unknown while the server is not ready. */
+  readonly index: 'current' | 'behind' | 'unknown'
+  /** Why it needs its operator. */
+  readonly reasons: readonly string[]
+}
+
 /**
- * The address of a server that runs over the data folder and the store of this configuration, also while its store is
- * away or its index is behind; undefined if there is none.
+ * The server that runs over the data folder and the store of this configuration, also while its store is away or its
+ * index is behind; undefined if there is none.
  */
-export async function runningServer(config: Located): Promise<string | undefined> {
+export async function runningServer(
+  config: Located,
+): Promise<(ServerStatus & { readonly url: string }) | undefined> {
   const found = await readAnnounced(config)
-  return found && (await isRunning(found)) ? found.url : undefined
+  const status = found && (await statusOf(found))
+  return status && { ...status, url: found.url }
 }
 
 interface Announced {
@@ -124,9 +135,8 @@ interface Announced {
   readonly store: unknown
 }
 
-async function isRunning({ url, secret }: Announced, signal?: AbortSignal): Promise<boolean> {
-  const status = await askStatus(url, secret, timeoutWithoutStore, signal).catch(() => 'other' as const)
-  return status !== 'other'
+async function statusOf({ url, secret }: Announced, signal?: AbortSignal): Promise<ServerStatus | undefined> {
+  return await askStatus(url, secret, timeoutWithoutStore, signal).catch(() => undefined)
 }
 
 async function readAnnounced(config: Located): Promise<Announced | undefined> {
@@ -141,12 +151,13 @@ function announcedIn(text: string): Announced | undefined {
   return typeof url === 'string' && typeof secret === 'string' ? { url, secret, store } : undefined
 }
 
+/** Undefined if the answer is that of another program. */
 async function askStatus(
   url: string,
   secret: InstanceSecret,
   timeout_ms = timeout,
   stop?: AbortSignal,
-): Promise<'ready' | 'behind' | 'unready' | 'other'> {
+): Promise<ServerStatus | undefined> {
   const challenge = randomBytes(16).toString('hex')
   const answer = await fetch(`${url}/readyz`, {
     headers: { [challengeHeader]: challenge },
@@ -154,7 +165,11 @@ async function askStatus(
     signal: AbortSignal.any([AbortSignal.timeout(timeout_ms), ...(stop ? [stop] : [])]),
   })
   const body: unknown = await answer.json()
-  if (!isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge))) return 'other'
-  if (!answer.ok || !isRecord(body)) return 'unready'
-  return Number(body.applied_revision) >= Number(body.revision) ? 'ready' : 'behind'
+  if (!isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge))) return undefined
+  const { reasons, applied_revision, revision } = isRecord(body) ? body : {}
+  const isCurrent = Number(applied_revision) >= Number(revision)
+  return {
+    index: answer.ok ? (isCurrent ? 'current' : 'behind') : 'unknown',
+    reasons: Array.isArray(reasons) ? reasons.map(String) : [],
+  }
 }

@@ -19,7 +19,12 @@ import { Outage } from './outage.ts'
  * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
  * than a snapshot that was derived from it.
  */
-type HealthReason = WriteRefusal | 'store_damaged' | 'store_behind_index' | 'clock_differs' | 'keys_differ'
+export type HealthReason =
+  | WriteRefusal
+  | 'store_damaged'
+  | 'store_behind_index'
+  | 'clock_differs'
+  | 'keys_differ'
 
 /** The reasons that hold now. */
 export type Health = Set<HealthReason>

@@ -32,6 +32,7 @@ export async function openSearchEngine(
   runtime: Runtime,
   store: Store,
   outbound: Outbound,
+  onLost: () => void,
 ): Promise<SearchEngine | undefined> {
   const { stack, config, options, clock, createId, onError } = runtime
   const location = engineLocation(config.DRAGOMAN_SEARCH)
@@ -50,6 +51,8 @@ export async function openSearchEngine(
       const pruned = await store.retention.prunedRevision()
       return await storeAt(store, revision < pruned ? `before ${pruned}` : '', revision)
     },
+    latest: () => store.read.latest(),
+    onLost,
     opened,
     isBeside,
   }

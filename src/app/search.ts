@@ -70,7 +70,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const { stack, config } = runtime
   const onError = runtime.onError('index')
   const onLost = noteLoss(runtime)
-  const engine = await openSearchEngine(runtime, store, outbound)
+  const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
     `${version}/17 ${listedFields}`,

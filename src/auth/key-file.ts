@@ -57,19 +57,14 @@ function parse(text: string, path: string): KeyFile {
   }
   const ring = KeyFile.safeParse(value)
   if (ring.success) return ring.data
-  throw invalidKeys(path, ring.error)
+  throw invalidKeys(path)
 }
 
 /** The text of the file is a secret, so it is no part of the error. */
-function invalidKeys(path: string, cause: z.ZodError): Failure {
-  return new Failure(
-    'internal',
-    `${path} does not hold signing keys: it is empty, cut off or was changed.`,
-    {
-      hint: 'Restore keys/ from a backup. A new key makes all tokens invalid and gives the registry a new issuer.',
-    },
-    new Error(z.prettifyError(cause)),
-  )
+function invalidKeys(path: string): Failure {
+  return new Failure('internal', `${path} does not hold signing keys: it is empty, cut off or was changed.`, {
+    hint: 'Restore keys/ from a backup. A new key makes all tokens invalid and gives the registry a new issuer.',
+  })
 }
 
 /** RFC 7638, of an Ed25519 key. */

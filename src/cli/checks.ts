@@ -6,6 +6,9 @@ import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
 import { runningServer } from '../app/running-server.ts'
+import type { HealthReason } from '../app/runtime.ts'
+import { startFailure } from '../app/start-failure.ts'
+import { readKeyFile } from '../auth/key-file.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
@@ -26,7 +29,7 @@ const connectionsOfOne = 18
 const apartMilliseconds = 5_000
 const megabyte = 1024 * 1024
 /** Characters of a reason. */
-const maxReason = 300
+const maxReason = 400
 const leastFree = 200 * megabyte
 
 /** All checks that this machine can make. */
@@ -34,13 +37,14 @@ export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
   if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
   const data = await dataCheck(config)
-  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config), await serverCheck(config)]
+  const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config)]
+  const server = await serverChecks(config)
   const store = await storeChecks(config, data)
   // The store is checked first: a gateway would wait for it.
   const registry = [...own, ...store].every(({ ok }) => ok) ? await searchChecks(config) : []
   const keys = [await keyCheck(config), ...(registry[0]?.ok ? await issuerCheck(config) : [])]
-  const found = registry.filter(({ detail }) => keys.every((key) => key.detail !== detail))
-  return [...own, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
+  const found = registry.filter(({ detail }) => keys.every((key) => !detail.endsWith(key.detail)))
+  return [...own, ...server, ...store, ...found, ...keys, contactCheck(config), await sandboxCheck(config)]
 }
 
 function nodeCheck(): Check {
@@ -69,11 +73,40 @@ async function dataCheck({ data }: Config): Promise<Check> {
   }
 }
 
-/** No gateway has to run; whether one does is what a person at a problem asks first. */
-async function serverCheck(config: Config): Promise<Check> {
-  const url = await runningServer(config)
-  const detail = url === undefined ? 'none runs over this data folder' : `runs at ${url}`
-  return { check: 'gateway', ok: true, detail }
+/**
+ * No gateway has to run; whether one does is what a person at a problem asks first. Each reason why it needs its
+ * operator is a failed check.
+ */
+async function serverChecks(config: Config): Promise<Check[]> {
+  const check = 'gateway'
+  const server = await runningServer(config)
+  if (!server) return [{ check, ok: true, detail: 'none runs over this data folder' }]
+  return [
+    { check, ok: true, detail: `runs at ${server.url}` },
+    ...server.reasons.map((reason) => ({ check, ok: false, detail: `${reason}: ${remedyOf(reason)}` })),
+  ]
+}
+
+/** What to do about a reason of `/readyz`. */
+const remedies: Readonly<Record<HealthReason | 'store_unavailable', string>> = {
+  storage_full: 'the disk of the database is full, so nothing can be written. Make room on it',
+  read_only:
+    'the database refuses writes. Let the gateway write to it: it may be a replica, or its file or disk may be read-only',
+  store_damaged:
+    'the check after an unclean end found damage, which the log names. Stop the gateway and restore a backup (docs/backup.md)',
+  store_behind_index:
+    'the database lacks changes that were acknowledged, such as after a failover or a restored backup; the log has the revisions. Restore a newer backup if there is one (docs/backup.md), else start the gateway again: the reason goes then',
+  clock_differs:
+    'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
+  keys_differ:
+    'the keys of this gateway are not those of the registry, so it refuses the tokens of others. Copy keys/ from a gateway that has them, and start it again',
+  store_unavailable: 'the database does not answer. Start it, or see below why it cannot be reached',
+}
+
+/** A newer gateway may have more reasons. */
+function remedyOf(reason: string): string {
+  const remedy = Object.entries(remedies).find(([name]) => name === reason)?.[1]
+  return remedy ?? 'docs/monitoring.md of its version says what to do'
 }
 
 /** Restricts modes as a start does. */
@@ -108,9 +141,10 @@ async function storeChecks(config: Config, data: Check): Promise<Check[]> {
       ...(connections ? [connectionCheck(connections)] : []),
     ]
   } catch (fault) {
-    // Errors of a server name it.
-    const where = location.url === undefined ? `${nameOf(location)}: ` : ''
-    return [{ check: 'store', ok: false, detail: `${where}${wordsOf(fault)}` }]
+    const failure = startFailure(fault, config)
+    // Errors of a server, and those of a start, name it.
+    const where = failure instanceof Failure ? '' : `${nameOf(location)}: `
+    return [{ check: 'store', ok: false, detail: `${where}${wordsOf(failure)}` }]
   }
 }
 
@@ -141,10 +175,12 @@ function connectionCheck({ max, used }: { max: number; used: number }): Check {
   return { check: 'connections', ok: left >= connectionsOfOne, detail }
 }
 
-/** The reason in one line; that of an unexpected error is in its cause. */
+/** The reason in one line, with what to do; that of an unexpected error is in its cause. */
 function wordsOf(fault: unknown): string {
-  if (fault instanceof Failure && fault.code === 'internal' && fault.cause) return wordsOf(fault.cause)
-  const text = fault instanceof Error ? fault.message : String(fault)
+  const hint = fault instanceof Failure ? fault.details.hint : undefined
+  const isUnexpected = fault instanceof Failure && fault.code === 'internal' && hint === undefined
+  if (isUnexpected && fault.cause) return wordsOf(fault.cause)
+  const text = [fault instanceof Error ? fault.message : String(fault), hint].filter(Boolean).join(' ')
   return text.replace(/\s+/g, ' ').trim().slice(0, maxReason)
 }
 
@@ -182,6 +218,11 @@ async function keyCheck(config: Config): Promise<Check> {
   const path = keysPath(config)
   const found = await stat(path).catch(() => undefined)
   if (!found) return { check: 'signing key', ok: false, detail: `${path} does not exist yet` }
+  try {
+    readKeyFile(path)
+  } catch (fault) {
+    return { check: 'signing key', ok: false, detail: wordsOf(startFailure(fault, config)) }
+  }
   const mode = (found.mode & 0o777).toString(8)
   const ok = process.platform === 'win32' || (found.mode & 0o077) === 0
   return { check: 'signing key', ok, detail: `${path}, mode ${mode}` }

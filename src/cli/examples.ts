@@ -107,6 +107,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'apikey list': ['dragoman apikey list'],
   'apikey delete': ['dragoman apikey delete drg_0A1b2C3d'],
   usage: ['dragoman usage', 'dragoman usage --sub ada'],
+  'quota list': ['dragoman quota list', 'dragoman quota list --limit 100'],
   'quota set': [
     'dragoman quota set entries 5000 --sub ada',
     'dragoman quota set bytes standard --namespace com.team',
@@ -134,6 +135,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'dragoman suspend com.example.weather --reason "It asks for passwords."',
     'dragoman suspend com.example.weather --lift',
   ],
+  suspended: ['dragoman suspended', 'dragoman suspended --removed'],
   report: ['dragoman report com.example.weather --reason broken --detail "It answers 500 since Monday."'],
   calls: ['dragoman calls com.example.weather --days 7'],
   audit: ['dragoman audit com.example.weather --limit 50', 'dragoman audit --action report'],

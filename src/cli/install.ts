@@ -6,7 +6,7 @@ import { confirm } from './input.ts'
 import { type HostFile, pathOf, readHostFile, writeHostFile } from './install/host-file.ts'
 import { formats } from './install/host-text.ts'
 import { lineDiff } from './install/line-diff.ts'
-import { hostOf, nameOfServer, type Plan, planOf } from './install/plan.ts'
+import { type Choice, hostOf, nameOfServer, type Plan, planOf } from './install/plan.ts'
 import { print, say } from './output.ts'
 
 interface InstallFlags {
@@ -39,14 +39,16 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
     const server = nameOfServer(choice)
     const text = formats[row.format].remove(file.text, file.path, row.key, server)
     if (text === file.text && !json) return say(`Nothing to change: ${file.path} has no server ${server}.`)
+    if (text !== file.text && !flags.replace) await assertInstalled(file, server, choice)
     return report(file, server, await change(file, text, flags, json), [], json)
   }
   const config = readConfig()
   const plan = await planOf(choice, config)
-  const { install, marks } = plan
-  if (install.config === null || row.files.length === 0) return printPiece(plan, json)
+  const { install, pieces } = plan
+  const [piece] = pieces
+  if (install.config === null || !piece || row.files.length === 0) return printPiece(plan, json)
   const file = await fileOf(host, scope)
-  const edit = formats[row.format].add(file.text, file.path, plan.name, install.config, marks)
+  const edit = formats[row.format].add(file.text, file.path, plan.name, piece)
   if (edit.replaces && !flags.replace) throw taken(file, plan.name)
   const outcome = await change(file, edit.text, flags, json)
   // The host starts this gateway with the settings of the file.
@@ -77,6 +79,22 @@ async function fileOf(host: HostId, scope: ConfigFile['scope']): Promise<HostFil
   throw wrong(
     files.length === 0 ? `${title} have no file that is known here.` : `${title} has no file of a project.`,
   )
+}
+
+/** Throws Failure `conflict` for a server that no target of the agent gives: somebody else put it there. */
+async function assertInstalled({ text, path }: HostFile, server: string, choice: Choice): Promise<void> {
+  const anyway = `If you want to remove the server ${server} all the same, add --replace.`
+  const plan = await planOf(choice, readConfig()).catch((cause: unknown) => {
+    const { code, message, details } = Failure.from(cause)
+    const hint = [details.hint, anyway].filter(Boolean).join(' ')
+    throw new Failure(code, message, { ...details, hint }, cause)
+  })
+  const { format } = hostOf(choice.host)
+  if (plan.pieces.some((piece) => formats[format].isFrom(text, path, server, piece))) return
+  const what = choice.agent ?? 'this gateway'
+  throw new Failure('conflict', `The server ${server} in ${path} is not what ${what} installs.`, {
+    hint: `Another agent or a person put it there, or ${what} has changed since. ${anyway}`,
+  })
 }
 
 function taken({ path }: HostFile, name: string): Failure {

@@ -20,7 +20,7 @@ export async function openOwnStore({ alone = false } = {}): Promise<Store> {
   }
   const running = alone && (await runningServer(config))
   if (running) {
-    throw new Failure('conflict', `A gateway runs over this store, at ${running}.`, {
+    throw new Failure('conflict', `A gateway runs over this store, at ${running.url}.`, {
       hint: 'Stop every gateway of this store, then import again.',
     })
   }

@@ -1,7 +1,9 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { JsonObject } from '../../schemas/json.ts'
-import type { Usage } from '../../schemas/quota.ts'
-import { bold, print, printTable } from './output.ts'
+import type { Account, QuotaPage, RankedAccount, Usage } from '../../schemas/quota.ts'
+import { readNumber } from './input.ts'
+import { bold, print, printTable, say } from './output.ts'
+import { readPages } from './pages.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
@@ -30,6 +32,32 @@ export async function setQuota(
   await ask('set_quota', params, json)
 }
 
+/** Prints the owners and namespaces that use most of a quota, page by page up to the limit. */
+export async function listQuotas(text: { limit: string }, json: boolean): Promise<void> {
+  const { items: accounts, cursor } = await readPages<QuotaPage, RankedAccount>(
+    { action: 'list_quotas', limit: readNumber('--limit', text.limit, 1, 10_000) },
+    (page) => page.accounts,
+  )
+  if (json) return print({ accounts, next_cursor: cursor })
+  await printTable(rankedColumns, accounts.map(rankedRow))
+  if (accounts.length === 0) say('Nobody uses anything yet.')
+  if (cursor !== null) say('There are more: --limit shows up to 10000.')
+}
+
+const rankedColumns: readonly Column[] = [
+  { title: 'ACCOUNT', style: bold, elastic: true },
+  { title: 'SHARE' },
+  { title: 'QUOTA' },
+  { title: 'USED', dropped: 1 },
+  { title: 'LIMIT', dropped: 2 },
+]
+
+function rankedRow({ quota, share, quotas, ...account }: RankedAccount): string[] {
+  const state = quotas.find((candidate) => candidate.quota === quota)
+  const shown = share === null ? 'no limit' : `${Math.floor(share * 100)} %`
+  return [accountOf(account), shown, quota ?? '', String(state?.used ?? ''), String(state?.limit ?? '')]
+}
+
 async function ask(action: string, params: JsonObject, json: boolean): Promise<void> {
   const usage = await askRegistry<Usage>(action, params)
   if (json) return print(usage)
@@ -53,7 +81,11 @@ const columns: readonly Column[] = [
 
 function rowsOf({ accounts }: Usage): string[][] {
   return accounts.flatMap(({ owner, namespace, quotas }) => {
-    const account = owner ? `${owner.subject} (${owner.issuer})` : String(namespace)
+    const account = accountOf({ owner, namespace })
     return quotas.map(({ quota, used, limit }) => [account, quota, String(used), String(limit ?? 'none')])
   })
+}
+
+function accountOf({ owner, namespace }: Pick<Account, 'owner' | 'namespace'>): string {
+  return owner ? `${owner.subject} (${owner.issuer})` : String(namespace)
 }

@@ -21,7 +21,7 @@ export async function serve(json: boolean): Promise<void> {
   const ending = signalled()
   const ended = once(ending, 'abort')
   const running = await runningServer(config)
-  if (running !== undefined) say(`A gateway already runs over this data folder, at ${running}.`)
+  if (running !== undefined) say(`A gateway already runs over this data folder, at ${running.url}.`)
   const log = createLogger(config.DRAGOMAN_LOG ?? 'info')
   await using gateway = await openGateway(config, { log, signal: ending })
   const stop_ms = drainOf(config) + stopMilliseconds

@@ -3,12 +3,14 @@ import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
 import { isServerDocument } from '../../schemas/server-document.ts'
+import type { SuspensionPage } from '../../schemas/suspension.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
 import type { AuditEvent, RegistryEvent, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
 import { lineOfFinding, lineOfIssue } from './findings.ts'
 import { readNumber, readObject } from './input.ts'
-import { bold, print, printTable, say } from './output.ts'
+import { bold, coloured, print, printTable, say } from './output.ts'
+import { readPages } from './pages.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
@@ -121,6 +123,40 @@ export async function suspend(
   print(json ? entry : `${entry.package_name} ${lift ? 'is listed again' : 'is suspended'}`)
 }
 
+/** Prints the suspended agents, or those that mirrors hide, page by page up to the limit. */
+export async function listSuspensions(
+  { limit: text, removed = false }: { limit: string; removed?: boolean },
+  json: boolean,
+): Promise<void> {
+  const limit = readNumber('--limit', text, 1, 10_000)
+  const params = { by: removed ? 'source' : 'admin' }
+  const { items: agents, cursor } = await readPages<SuspensionPage, SuspensionPage['agents'][number]>(
+    { action: 'list_suspensions', params, limit },
+    (page) => page.agents,
+  )
+  if (json) return print({ agents, next_cursor: cursor })
+  const rows = agents.map(({ package_name, owner, state, deleted, suspended, suspended_by }) => [
+    package_name,
+    owner?.subject ?? 'nobody',
+    deleted ? 'deleted' : state,
+    toSecond(suspended.at),
+    suspended_by?.subject ?? (removed ? 'its source' : 'unknown'),
+    suspended.reason,
+  ])
+  await printTable(suspensionColumns, rows)
+  if (rows.length === 0) say(removed ? 'No source has removed an agent.' : 'No agent is suspended.')
+  if (cursor !== null) say('There are more: --limit shows up to 10000.')
+}
+
+const suspensionColumns: readonly Column[] = [
+  { title: 'NAME', style: bold },
+  { title: 'OWNER', dropped: 3 },
+  { title: 'STATE', style: coloured, dropped: 1 },
+  { title: 'SINCE', dropped: 4 },
+  { title: 'BY', dropped: 2 },
+  { title: 'REASON', elastic: true },
+]
+
 export async function report(
   agent: string,
   { reason, detail }: { reason: string; detail?: string },
@@ -157,18 +193,11 @@ export async function audit(
   if (agent !== undefined && action !== undefined) {
     throw new Failure('invalid_request', 'Give an agent or --action: the log of one agent is short.')
   }
-  const events: EventPage['events'][number][] = []
-  let cursor: string | null = null
-  do {
-    const page: EventPage = await askRegistry<EventPage>(agent === undefined ? 'list_events' : 'audit', {
-      ...(agent !== undefined && { agent }),
-      ...(action !== undefined && { action }),
-      limit: Math.min(pageSize, limit - events.length),
-      ...(cursor !== null && { cursor }),
-    })
-    events.push(...page.events)
-    cursor = page.next_cursor
-  } while (cursor !== null && events.length < limit)
+  const params = { ...(agent !== undefined && { agent }), ...(action !== undefined && { action }) }
+  const { items: events, cursor } = await readPages<EventPage, EventPage['events'][number]>(
+    { action: agent === undefined ? 'list_events' : 'audit', params, limit },
+    (page) => page.events,
+  )
   if (json) return print({ events, next_cursor: cursor })
   await printTable(
     [
@@ -180,7 +209,7 @@ export async function audit(
       { title: 'WHAT', elastic: true, dropped: 2 },
     ],
     events.map((event) => [
-      event.at.replace(/\.\d+Z$/, 'Z'),
+      toSecond(event.at),
       ...(event.agent === undefined ? [] : [event.package_name ?? event.agent]),
       event.action,
       event.actor?.subject ?? 'the gateway',
@@ -192,11 +221,14 @@ export async function audit(
   if (cursor !== null) say('There are older events: --limit shows up to 10000.')
 }
 
-const pageSize = 100
-
 interface EventPage {
   readonly events: readonly (AuditEvent & Partial<RegistryEvent>)[]
   readonly next_cursor: string | null
+}
+
+/** A time without the fractions of its second. */
+function toSecond(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z')
 }
 
 /** The reason, and the names of the changed fields. */

@@ -8,3 +8,9 @@ export function principalKey({
 }): string {
   return JSON.stringify([issuer, subject])
 }
+
+/** The pair of such a key. */
+export function principalOf(key: string): { issuer: string; subject: string } {
+  const [issuer, subject] = JSON.parse(key) as [string, string]
+  return { issuer, subject }
+}

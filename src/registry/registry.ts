@@ -232,6 +232,7 @@ export function createRegistry(options: RegistryOptions) {
     acceptTransfer: (change: Change, caller: Caller) => settled(transfers.accept(change, caller), caller),
     listTransfers: (query: OfferQuery, caller: Principal) => transfers.list(query, caller),
     suspend: (request: Suspending, caller: Caller) => settled(ownership.suspend(request, caller), caller),
+    listSuspensions: ownership.listSuspensions,
     deprecate: (request: Deprecating, caller: Caller) => settled(deprecate(request, caller), caller),
     report: ownership.report,
     audit: ownership.audit,

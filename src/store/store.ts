@@ -13,6 +13,7 @@ import type { QuotaName, QuotaNumbers } from '../../schemas/quota.ts'
 import { Scope } from '../../schemas/scope.ts'
 import type { ServerStore, ServerVersion } from '../../schemas/server.ts'
 import type { SignInStore } from '../../schemas/sign-in.ts'
+import type { SuspendedBy } from '../../schemas/suspension.ts'
 import type { TaskStore } from '../../schemas/task.ts'
 import type { Actor, AuditEvent, RegistryEvent } from '../../schemas/trust.ts'
 import type { WebhookStore } from '../../schemas/webhook.ts'
@@ -135,6 +136,20 @@ export interface Reader {
     limit: number,
     after?: string,
   ): Promise<readonly StoredEntry[]>
+  /** The suspended entries, the newest suspension first, deleted ones included; `before` is the last of the previous page. */
+  suspended(by: SuspendedBy, limit: number, before?: SuspensionPosition): Promise<readonly SuspendedEntry[]>
+}
+
+/** The time of a suspension and the id of its entry. */
+export interface SuspensionPosition {
+  readonly at: string
+  readonly id: string
+}
+
+export interface SuspendedEntry {
+  readonly entry: StoredEntry
+  /** Who suspended it; null for its source, and where the audit log does not have the event any more. */
+  readonly by: Actor
 }
 
 /** The reads on which the decision about a change of an entry is based. */
@@ -174,9 +189,24 @@ export interface UsageChange extends AccountUsage {
   readonly after: QuotaNumbers
 }
 
+/** An account with the share of its limits that it uses: that of the quota of which it uses most. */
+export interface RankedUsage extends AccountUsage {
+  readonly account: string
+  readonly share: number
+}
+
 /** What accounts use, counted in the transactions that write entries. */
 export interface UsageStore {
   get(accounts: readonly string[]): Promise<ReadonlyMap<string, AccountUsage>>
+  /**
+   * The accounts that use something or have limits of their own, the largest share first, then by account. `limits` are
+   * those of all other accounts. `after` is the last of the previous page.
+   */
+  rank(
+    limits: QuotaNumbers | null,
+    limit: number,
+    after?: Pick<RankedUsage, 'account' | 'share'>,
+  ): Promise<readonly RankedUsage[]>
   /** Sets a limit of an account; null removes it. */
   setLimit(account: string, quota: QuotaName, limit: number | null): Promise<void>
 }

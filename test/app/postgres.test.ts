@@ -179,6 +179,11 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
       ok: true,
       detail: `runs at ${home.url}`,
     })
+    expect(JSON.parse(stdout).checks).toContainEqual({
+      check: 'gateway',
+      ok: false,
+      detail: expect.stringMatching(/^store_unavailable: the database does not answer\. /),
+    })
   })
 
   test('log that the database is away in one line, and that it is back in another', async () => {

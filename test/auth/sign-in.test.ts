@@ -5,6 +5,7 @@ import { temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import {
   authorizationRequest,
+  exchange,
   instantLogin,
   refresh,
   register,
@@ -92,5 +93,27 @@ describe('sign-in', () => {
     const next = await refresh(home, client, refresh_token)
     expect([next.status, next.json.scope]).toEqual([200, 'agents:read a2a:call'])
     expect((await atMcp(next.json.access_token)).status).not.toBe(401)
+  })
+  test('as somebody else, at the consent, goes on with the same request and gives a token of that person', async () => {
+    const other = instantLogin()
+    await using here = await startGateway({}, { logins: [other] })
+    const app = await register(here)
+    const browser = new Browser(here.url)
+    const { url, verifier } = authorizationRequest(here, app)
+    const asAda = await signIn(browser, await browser.open(url))
+    expect(asAda.text).toContain('Not Ada?')
+    other.person = { ...other.person, subject: 'eve', name: 'Eve', namespaces: [] }
+    const again = await browser.submit(asAda, { decision: 'switch' })
+    expect(again.text).toContain('asks for access in your name. Sign in first.')
+    expect((await browser.submit(asAda, { decision: 'allow' })).status).toBe(403)
+    const asEve = await signIn(browser, again)
+    expect(asEve.text).toContain('<strong>Eve</strong>')
+    const end = new URL((await browser.submit(asEve, { decision: 'allow' })).url)
+    expect([end.origin + end.pathname, end.searchParams.get('state')]).toEqual([app.redirect_uri, 'xyz'])
+    const { json } = await exchange(here, app, end.searchParams.get('code') ?? '', verifier)
+    expect(await here.gateway.authenticate(json.access_token)).toMatchObject({
+      subject: 'eve',
+      namespaces: [],
+    })
   })
 })

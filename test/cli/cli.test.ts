@@ -50,6 +50,8 @@ describe('the command line over a data folder', () => {
     })
     const own = await run(['usage'], environment)
     expect(own.stdout).toContain('person:local (urn:dragoman:local)\tentries\t0\tnone\n')
+    const ranked = await run(['quota', 'list'], environment)
+    expect(ranked.stdout).toBe('com.team\t0 %\tentries\t0\t1000\n')
     const wrong = await run(['quota', 'set', 'entries', 'many', '--sub', 'ada'], environment)
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('give a number, or standard')])
   })
@@ -307,7 +309,13 @@ describe('the command line as a client of a running gateway', () => {
     expect((await run(['report', 'com.example.trusted', '--reason', 'broken'], environment)).code).toBe(0)
     const suspended = await run(['suspend', 'com.example.trusted', '--reason', 'It lied.'], environment)
     expect(suspended.stdout).toBe('com.example.trusted is suspended\n')
+    const listed = await run(['suspended'], environment)
+    expect(listed.stdout).toMatch(/^com\.example\.trusted\tlocal\tACTIVE\t20\S+Z\tlocal\tIt lied\.\n$/)
     await run(['suspend', 'com.example.trusted', '--lift'], environment)
+    expect(JSON.parse((await run(['suspended', '--json'], environment)).stdout)).toEqual({
+      agents: [],
+      next_cursor: null,
+    })
     const transferred = await run(['transfer', 'com.example.trusted', '--to', 'heir'], environment)
     expect(transferred.stdout).toBe('com.example.trusted belongs to heir\n')
     const { stdout } = await run(['audit', 'com.example.trusted', '--json'], environment)

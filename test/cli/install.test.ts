@@ -341,6 +341,79 @@ describe('install', () => {
     expect([code, stderr]).toEqual([0, expect.stringContaining('has no server weather.')])
   })
 
+  test.each(Object.entries(paths))(
+    '%s: --remove refuses a server of the name that is not of the agent, and says how to remove it',
+    async (host, path) => {
+      await using ada = await user()
+      await ada.install('net.evil.weather', '--host', host, '--yes')
+      const before = await ada.read(path)
+      const { code, stderr } = await ada.install(...weather, host, '--remove', '--yes')
+      expect([code, await ada.read(path)]).toEqual([1, before])
+      expect(stderr).toContain(
+        `The server weather in ${ada.at(path)} is not what com.example.weather installs.`,
+      )
+      expect(stderr).toContain('add --replace')
+      expect((await ada.install(...weather, host, '--remove', '--replace', '--yes')).code).toBe(0)
+      expect(await ada.read(path)).not.toContain('weather')
+    },
+  )
+
+  test.each([
+    ['cursor', paths.cursor],
+    ['codex', paths.codex],
+    ['goose', paths.goose],
+  ])(
+    '%s: --remove takes out another target and an older version, with what the user added',
+    async (host, path) => {
+      await using ada = await user()
+      await ada.install(...weather, host, '--target', 'package', '--yes')
+      const older = (await ada.read(path))
+        .replace('weather@1.2.3', 'weather@0.9.0')
+        .replace('<WEATHER_KEY>', 'secret')
+      await writeFile(ada.at(path), older)
+      const removed = await ada.install(...weather, host, '--remove', '--yes')
+      expect([removed.code, await ada.read(path)]).toEqual([0, expect.not.stringContaining('weather')])
+    },
+  )
+
+  test('a bundle, which is installed by hand, is not replaced by another target of the agent', async () => {
+    const identifier = 'https://github.com/example/bundled/releases/download/v1/bundled.mcpb'
+    await list(home, {
+      package_name: 'com.example.bundled',
+      capabilities: [{ name: 'act', description: 'Acts.' }],
+      packages: [
+        { registry_type: 'mcpb', identifier, file_sha256: 'a'.repeat(64) },
+        { registry_type: 'npm', identifier: '@example/bundled', version: '1.0.0' },
+      ],
+    })
+    await using ada = await user()
+    const { code, stdout } = await ada.install('com.example.bundled', '--host', 'claude-desktop', '--yes')
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^curl -fsSLo bundled\.mcpb /)])
+    expect(await ada.files()).toEqual([])
+  })
+
+  test('--remove of an agent that is not listed any more says how to remove its server', async () => {
+    const before = '{"mcpServers": {"gone": {"url": "https://gone.example/mcp"}}}'
+    await using ada = await user({ [paths.cursor]: before })
+    const gone = ['com.example.gone', '--host', 'cursor', '--remove', '--yes']
+    const { code, stderr } = await ada.install(...gone)
+    expect([code, await ada.read(paths.cursor)]).toEqual([4, before])
+    expect(stderr).toContain('add --replace')
+    expect((await ada.install(...gone, '--replace')).code).toBe(0)
+    expect(await ada.read(paths.cursor)).not.toContain('gone')
+  })
+
+  test('a server that a person named as this gateway is not removed as its own', async () => {
+    const before = '{"mcpServers": {"dragoman": {"command": "mine"}}}'
+    await using ada = await user({ [paths.cursor]: before })
+    const own = ['--host', 'cursor', '--remove', '--yes']
+    const { code, stderr } = await ada.install(...own)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not what this gateway installs')])
+    await ada.install('--host', 'cursor', '--replace', '--yes')
+    expect((await ada.install(...own)).code).toBe(0)
+    expect(JSON.parse(await ada.read(paths.cursor))).toEqual({ mcpServers: {} })
+  })
+
   test('a target that the agent lacks is answered once, with those that it has', async () => {
     await using ada = await user()
     const { code, stderr } = await ada.install(...weather, 'cursor', '--target', 'package-9', '--dry-run')

@@ -4,7 +4,13 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { announceServer, findServer } from '../../src/app/running-server.ts'
+import {
+  announceServer,
+  findServer,
+  proofHeader,
+  proofOf,
+  receivedChallenge,
+} from '../../src/app/running-server.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { serve } from '../support/serve.ts'
@@ -40,6 +46,31 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   const withoutAddress = ({ manifest_url: _, ...agent }: Record<string, unknown>) => agent
   expect(local.agents.map(withoutAddress)).toEqual(answer.agents.map(withoutAddress))
 }, 30_000)
+
+test('doctor shows each reason for which the gateway needs its operator, with what to do', async () => {
+  await using folder = await temporaryFolder()
+  const config = { data: folder.path, DATABASE_URL: undefined }
+  const secret = 'secret'
+  const reasons = ['store_behind_index', 'keys_differ', 'tired']
+  const server = createServer((request, response) => {
+    const proof = proofOf(secret, String(request.headers[receivedChallenge]))
+    response.writeHead(200, { [proofHeader]: proof }).end(JSON.stringify({ status: 'degraded', reasons }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  {
+    await using _ = await announceServer(config, url, secret, () => {})
+    const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path })
+    expect(code).toBe(1)
+    expect(stdout).toContain(`ok   gateway: runs at ${url}\n`)
+    expect(stdout).toMatch(/^FAIL gateway: store_behind_index: .+\. Restore a newer backup /m)
+    expect(stdout).toMatch(/^FAIL gateway: keys_differ: .+\. Copy keys\/ /m)
+    expect(stdout).toMatch(/^FAIL gateway: tired: docs\/monitoring\.md of its version says what to do$/m)
+    // The other checks are made all the same.
+    expect(stdout).toMatch(/^ok {3}registry: /m)
+  }
+  server.close()
+})
 
 test('a check is made by the server over the data folder, whose settings say what it reaches', async () => {
   await using folder = await temporaryFolder()

@@ -43,6 +43,21 @@ describe('a data folder that cannot be made', () => {
   })
 })
 
+test.each([
+  ['keys/signing.json', 'signing key', 'does not hold signing keys', 'Restore keys/ from a backup.'],
+  ['registry.sqlite', 'store', 'is not a database', 'Restore it from a backup'],
+])('doctor names the damaged file %s once, and says what to do', async (name, check, wrong, remedy) => {
+  await using folder = await temporaryFolder()
+  const environment = { DRAGOMAN_DATA: folder.path }
+  await run(['search', 'wiki'], environment)
+  const file = join(folder.path, name)
+  await writeFile(file, '{'.repeat(5000))
+  const { code, stdout } = await run(['doctor', '--json'], environment)
+  const failed = JSON.parse(stdout).checks.filter(({ ok }: { ok: boolean }) => !ok)
+  expect([code, failed.map((found: { check: string }) => found.check)]).toEqual([1, [check]])
+  for (const text of [file, wrong, remedy]) expect(failed[0].detail).toContain(text)
+})
+
 test.skipIf(!existsSync('/proc/self'))(
   'a data folder where the system makes none is an error of the configuration',
   async () => {

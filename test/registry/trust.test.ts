@@ -312,6 +312,41 @@ describe('the log of all agents', () => {
   })
 })
 
+describe('the list of suspended agents', () => {
+  test('tells admins which agents are hidden, of whom, since when, why and by whom, page by page', async () => {
+    const [ada, eve] = [await api('ada'), await api('eve', { scopes: ['admin'] })]
+    const admin = await api('root', { scopes: ['admin'] })
+    const names = ['com.hidden.one', 'com.hidden.two', 'com.hidden.three']
+    for (const name of names) {
+      await ada('POST', '/api/agents/publish', publication(name))
+      await ada('POST', `/api/agents/${name}/go-live`)
+      await admin('POST', `/api/agents/${name}/suspend`, { reason: 'A mistake.' })
+      await admin('POST', `/api/agents/${name}/suspend`, { suspended: false })
+      now += 1000
+      await eve('POST', `/api/agents/${name}/suspend`, { reason: `It lied as ${name}.` })
+    }
+    await ada('DELETE', '/api/agents/com.hidden.two')
+    await admin('POST', '/api/agents/com.hidden.three/suspend', { suspended: false })
+    const listed = async (query: string) => (await admin('GET', `/api/suspensions${query}`)).json
+    const first = await listed('?limit=1')
+    expect(first.agents).toMatchObject([
+      {
+        package_name: 'com.hidden.two',
+        owner: { subject: 'ada' },
+        state: 'ACTIVE',
+        deleted: true,
+        suspended: { reason: 'It lied as com.hidden.two.', at: expect.stringMatching(/^20.*Z$/) },
+        suspended_by: { subject: 'eve' },
+      },
+    ])
+    const second = await listed(`?limit=1&cursor=${first.next_cursor}`)
+    expect(second.agents).toMatchObject([{ package_name: 'com.hidden.one', deleted: false }])
+    for (const query of ['?by=nobody', `?by=source&cursor=${first.next_cursor}`])
+      expect(await listed(query)).toMatchObject({ code: 'invalid_request' })
+    expect((await ada('GET', '/api/suspensions')).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+  })
+})
+
 describe('the card at the manifest URL', () => {
   const card = {
     name: 'Weather',

@@ -427,7 +427,11 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
         store.write(async (writer) => void (await writer.put(sampleEntry({ name, state: 'ACTIVE' }))))
       let store: Store = stack.use(await openSqliteStore(path('primary')))
       const seen = currentStore(() => store)
-      const shared = { ...engine(), originAt: (revision: number) => storeAt(seen, '', revision) }
+      const shared = {
+        ...engine(),
+        originAt: (revision: number) => storeAt(seen, '', revision),
+        latest: () => seen.read.latest(),
+      }
       await write(store, 'Yak')
       new DatabaseSync(path('primary')).exec(`vacuum into '${path('replica')}'`)
       for (const name of ['Zebra', 'Quagga']) await write(store, name)
@@ -461,6 +465,43 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
       for (const name of ['wombat', 'yak']) expect(await found(name)).toEqual([1, 1])
       for (const name of ['zebra', 'quagga']) expect(await found(name)).toEqual([0, 0])
       for (const { losses } of nodes) expect(losses).toContain('lost')
+    })
+
+    it('that start over a restored database fill the index again, and say that changes are missing', async () => {
+      await using folder = await temporaryFolder()
+      const settings = {
+        DRAGOMAN_DATA: join(folder.path, 'data'),
+        ...settingOf(portOf(server.origin)),
+      }
+      const database = join(settings.DRAGOMAN_DATA, 'registry.sqlite')
+      const backup = join(folder.path, 'backup.sqlite')
+      {
+        await using gateway = await startGateway(settings)
+        await publish(gateway, 'com.example.before', 'Zebra crossings')
+        await gateway.gateway.ready
+      }
+      await cp(database, backup)
+      {
+        await using gateway = await startGateway(settings)
+        await publish(gateway, 'com.example.lost', 'Zebra stripes')
+        await vi.waitFor(async () => expect(namesOf(await find(gateway, 'q=zebra'))).toHaveLength(2), soon)
+      }
+      await cp(backup, database)
+      {
+        await using gateway = await startGateway(settings)
+        await vi.waitFor(async () => {
+          const found = await find(gateway, 'q=zebra')
+          expect(namesOf(found)).toEqual(['com.example.before'])
+          expect(found.json).not.toHaveProperty('degraded')
+        }, soon)
+        expect((await gateway.request('GET', '/readyz')).json).toMatchObject({
+          status: 'degraded',
+          reasons: ['store_behind_index'],
+        })
+      }
+      await using gateway = await startGateway(settings)
+      await gateway.gateway.ready
+      expect((await gateway.request('GET', '/readyz')).json).toMatchObject({ status: 'ready', reasons: [] })
     })
 
     describe('rebuild their index by one command', () => {
@@ -570,7 +611,8 @@ function engineAt(url: string, index: string, shards = 1) {
   const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [url] })
   const originAt = async (revision: number) => `${revision}`
   const onError = (fault: unknown) => console.error(fault)
-  return { location: { url, index, shards }, fetch, originAt, onError }
+  const latest = async () => Number.MAX_SAFE_INTEGER
+  return { location: { url, index, shards }, fetch, originAt, latest, onError }
 }
 
 /** An HTTP proxy before the engine that can be away or not answer. */

@@ -28,6 +28,10 @@ export interface StoreHome extends AsyncDisposable {
 /** The store's own time in these tests, in milliseconds since the epoch. */
 export const storeTime = Date.UTC(2026, 10, 1)
 
+/** Takes back the newest migrations in SQL, for a test that runs an older one again. */
+export const undoNewest =
+  'alter table task drop column agent; drop index entry_suspended; alter table entry drop column suspended_at; alter table entry drop column suspended_by'
+
 const owner = (namespace: string | null) => ({ issuer: 'urn:test', subject: 'ada', namespace })
 
 /** What every store must do, on every database. */
@@ -285,6 +289,46 @@ export function storeContract(name: string, open: () => Promise<StoreHome>): voi
     })
 
     describe('reads', () => {
+      test('list the suspended entries, the newest suspension first, with who suspended them last', async () => {
+        const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`
+        const suspendedOn = (day: number) => ({ reason: 'spam', at: at(day) })
+        const [first, second, third, lifted] = [1, 2, 3, 4].map((day) =>
+          sampleEntry({ suspended: suspendedOn(day) }),
+        )
+        if (!first || !second || !third || !lifted) throw new Error('There are no entries.')
+        const origin = {
+          source: 'official',
+          kind: 'mcp-registry',
+          url: 'https://registry.example/',
+          name: 'com.example/gone',
+          license: null,
+          attribution: null,
+          takedown: null,
+          removed: true,
+        } as const
+        const removed = sampleEntry({ suspended: suspendedOn(5), origin })
+        const suspend = (entry: StoredEntry, subject: string | null) =>
+          store.write((writer) =>
+            writer.put(entry, {
+              actor: subject === null ? null : { issuer: 'urn:test', subject },
+              action: 'suspend',
+            }),
+          )
+        await suspend(third, 'eve')
+        await suspend({ ...third, description: 'Again.' }, 'ada')
+        await suspend(first, null)
+        await put(lifted, { ...second, deleted: true }, sampleEntry(), removed)
+        await put({ ...lifted, suspended: null })
+        const ids = async (...query: Parameters<Store['read']['suspended']>) =>
+          (await store.read.suspended(...query)).map(({ entry }) => entry.id)
+        expect(await ids('admin', 10)).toEqual([third.id, second.id, first.id])
+        expect(await ids('admin', 1)).toEqual([third.id])
+        expect(await ids('admin', 10, { at: at(3), id: third.id })).toEqual([second.id, first.id])
+        expect(await ids('source', 10)).toEqual([removed.id])
+        const actors = (await store.read.suspended('admin', 10)).map(({ by }) => by)
+        expect(actors).toEqual([{ issuer: 'urn:test', subject: 'ada' }, null, null])
+      })
+
       test('list the names of listed entries by prefix, in order, and no others', async () => {
         const suspended = { reason: 'spam', at: '2026-01-01T00:00:00.000Z' }
         await put(

@@ -9,7 +9,7 @@ import { run } from '../support/processes.ts'
 import { approvalContract } from './approval-contract.ts'
 import { callContract } from './call-contract.ts'
 import { changeContract } from './change-contract.ts'
-import { storeContract } from './contract.ts'
+import { storeContract, undoNewest } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
@@ -156,10 +156,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
     for (const column of ['account', 'staged', 'bytes'])
       await postgres.query(url, `alter table entry drop column ${column}`)
     await postgres.query(url, 'drop index entry_owner, audit_actor, change_entry')
-    await postgres.query(
-      url,
-      `alter table task drop column agent; delete from kysely_migration where name >= '0019'`,
-    )
+    await postgres.query(url, `${undoNewest}; delete from kysely_migration where name >= '0019'`)
   }
 
   test('migration 0019 counts what the entries of owners use', async () => {
@@ -194,7 +191,7 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
       () =>
         postgres.query(
           url,
-          `drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0028'`,
+          `drop table call_day; ${undoNewest}; delete from kysely_migration where name >= '0028'`,
         ),
     )
   })

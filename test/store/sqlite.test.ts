@@ -19,7 +19,7 @@ import { run } from '../support/processes.ts'
 import { approvalContract } from './approval-contract.ts'
 import { callContract } from './call-contract.ts'
 import { changeContract } from './change-contract.ts'
-import { type StoreHome, storeContract, storeTime } from './contract.ts'
+import { type StoreHome, storeContract, storeTime, undoNewest } from './contract.ts'
 import { credentialContract } from './credential-contract.ts'
 import { dumpRestoreContract } from './dump-restore-contract.ts'
 import { idempotencyContract } from './idempotency-contract.ts'
@@ -120,7 +120,7 @@ describe('SQLite', () => {
       for (const column of ['account', 'staged', 'bytes'])
         database.exec(`alter table entry drop column ${column}`)
       database.exec('drop index entry_owner; drop index audit_actor')
-      database.exec(`alter table task drop column agent; delete from kysely_migration where name >= '0019'`)
+      database.exec(`${undoNewest}; delete from kysely_migration where name >= '0019'`)
     }
     const again = await used(await home.another())
     expect(again).toEqual(before.map((usage) => ({ ...usage, versions_per_day: 0 })))
@@ -148,7 +148,7 @@ describe('SQLite', () => {
         `drop table server; drop table mirror; drop table mirrored; drop table sign_in; drop table approval; drop table liveness_day; drop table call_day; drop index change_entry`,
       )
       database.exec('alter table credential drop column sign_in')
-      database.exec(`alter table task drop column agent; delete from kysely_migration where name >= '0022'`)
+      database.exec(`${undoNewest}; delete from kysely_migration where name >= '0022'`)
     }
     expect(await (await home.another()).servers.list({ limit: 10 })).toEqual(before)
   })
@@ -305,15 +305,39 @@ describe('SQLite', () => {
     await (await open())[Symbol.asyncDispose]()
     const database = new DatabaseSync(path)
     database.exec(
-      `drop index change_entry; drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0027'`,
+      `drop index change_entry; drop table call_day; ${undoNewest}; delete from kysely_migration where name >= '0027'`,
     )
     database.close()
     expect(upgrades).toEqual([])
     await (await open())[Symbol.asyncDispose]()
     await (await open())[Symbol.asyncDispose]()
     expect(upgrades).toEqual([
-      ['0027-change-by-entry', '0028-local-person', '0029-call-days', '0030-audit-action', '0031-task-agent'],
+      [
+        '0027-change-by-entry',
+        '0028-local-person',
+        '0029-call-days',
+        '0030-audit-action',
+        '0031-task-agent',
+        '0032-suspended',
+      ],
     ])
+  })
+
+  test('migration 0032 lists what was suspended before it, and passes by what cannot be read', async () => {
+    await using home = await openHome()
+    const suspended = { reason: 'It says "suspended":{}.', at: '2026-01-01T00:00:00.000Z' }
+    const [entry, spoilt] = [sampleEntry({ suspended }), sampleEntry({ suspended })]
+    await home.store.write(async (writer) => {
+      for (const each of [entry, spoilt, sampleEntry({ description: '"suspended":{' })])
+        await writer.put(each)
+    })
+    await home.spoil(spoilt.id, '{"suspended":{')
+    const before = await home.store.read.entry({ id: entry.id })
+    const database = new DatabaseSync(home.path)
+    database.exec(`${undoNewest}; delete from kysely_migration where name >= '0031'`)
+    database.close()
+    const migrated = await home.another()
+    expect(await migrated.read.suspended('admin', 10)).toEqual([{ entry: before, by: null }])
   })
 
   test('migration 0028 gives the person at the machine what its command line stored', async () => {
@@ -323,9 +347,7 @@ describe('SQLite', () => {
       () => openSqliteStore(path),
       async () => {
         const database = new DatabaseSync(path)
-        database.exec(
-          `drop table call_day; alter table task drop column agent; delete from kysely_migration where name >= '0028'`,
-        )
+        database.exec(`drop table call_day; ${undoNewest}; delete from kysely_migration where name >= '0028'`)
         database.close()
       },
     )

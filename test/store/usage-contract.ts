@@ -178,6 +178,40 @@ export function usageContract(name: string, open: () => Promise<StoreHome>): voi
       expect((await other.usage.get([ada])).get(ada)?.limits).toEqual({ bytes: 9 })
     })
 
+    test('is ranked by the share of the limits, the fullest account first, page by page', async () => {
+      await using home = await open()
+      const { store } = home
+      const limits = { entries: 10, stage_entries: 4, bytes: 10 ** 9, versions_per_day: 1000 }
+      for (const subject of ['ada', 'ada', 'bob', 'carl', 'dora'])
+        await change(store, sampleEntry({ owner: ownerOf(subject), state: 'STAGE' }))
+      const gone = sampleEntry({ owner: ownerOf('gone'), state: 'STAGE' })
+      await change(store, gone)
+      await change(store, { ...gone, deleted: true })
+      await store.usage.setLimit(accountOf('bob'), 'entries', 0)
+      await store.usage.setLimit(accountOf('dora'), 'stage_entries', 3)
+      await store.usage.setLimit('com.unused', 'entries', 5)
+      const ranked = await store.usage.rank(limits, 10)
+      expect(ranked.map(({ account, share }) => [account, share])).toEqual([
+        [accountOf('bob'), 1],
+        [accountOf('ada'), 0.5],
+        [accountOf('dora'), 1 / 3],
+        [accountOf('carl'), 0.25],
+        ['com.unused', 0],
+      ])
+      expect(ranked[0]).toMatchObject({ used: { entries: 1, stage_entries: 1 }, limits: { entries: 0 } })
+      for (const [index, last] of ranked.entries())
+        expect(await store.usage.rank(limits, 10, last)).toEqual(ranked.slice(index + 1))
+      expect(await store.usage.rank(limits, 2)).toEqual(ranked.slice(0, 2))
+      const unlimited = await store.usage.rank(null, 10)
+      expect(unlimited.map(({ account, share }) => [account, share])).toEqual([
+        [accountOf('bob'), 1],
+        [accountOf('dora'), 1 / 3],
+        [accountOf('ada'), 0],
+        [accountOf('carl'), 0],
+        ['com.unused', 0],
+      ])
+    })
+
     test('ends with a purge of its entries, and with the deletion of the data of the owner', async () => {
       await using home = await open()
       const { store } = home

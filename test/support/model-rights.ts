@@ -35,6 +35,8 @@ export const forbidden = [
   'list_approvals',
   'list_events',
   'list_mirrors',
+  'list_quotas',
+  'list_suspensions',
   'log_in_by_domain',
   'purge',
   'remove_mirror',

@@ -118,6 +118,7 @@ const steps: readonly Step[] = [
   { method: 'GET', path: at('/public/agents/svc.utility.wiki/install?host=codex'), open: 200, signed: 200 },
   { method: 'GET', path: at(`${live}/calls?days=7`), open: 401, signed: 200 },
   { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },
+  { method: 'GET', path: at('/api/suspensions'), open: 401, signed: 403 },
   { method: 'GET', path: at('/api/audit?action=report'), open: 401, signed: 403 },
   { method: 'PUT', path: at(`${live}/credential`), body: { value: 'Bearer x' }, open: 401, signed: 409 },
   { method: 'DELETE', path: at(`${live}/credential`), open: 401, signed: 404 },
@@ -137,6 +138,7 @@ const steps: readonly Step[] = [
   { method: 'GET', path: at('/api/keys'), open: 401, signed: 200 },
   { method: 'DELETE', path: () => `/api/keys/${key}`, open: 401, signed: 204 },
   { method: 'GET', path: at('/api/usage'), open: 401, signed: 200 },
+  { method: 'GET', path: at('/api/quotas'), open: 401, signed: 403 },
   { method: 'PUT', path: at('/api/quotas'), body: {}, open: 401, signed: 403 },
   { method: 'GET', path: at('/public/changes'), open: 200, signed: 200 },
   {

@@ -50,8 +50,10 @@ describe('a device code', () => {
     expect(typed.forms[0]?.fields.user_code).toBe(user_code)
     const confirm = await browser.submit(typed)
     for (const text of ['Dragoman command line', user_code]) expect(confirm.text).toContain(text)
-    const consent = await signIn(browser, await browser.submit(confirm, { abort: '' }, withoutAbort(confirm)))
-    expect(consent.text).toContain('runs on a device')
+    const first = await signIn(browser, await browser.submit(confirm, { abort: '' }, withoutAbort(confirm)))
+    expect(first.text).toContain('runs on a device')
+    // Whoever is signed in may not be whom the device is for.
+    const consent = await signIn(browser, await browser.submit(first, { decision: 'switch' }))
     const done = await browser.submit(consent, { decision: 'allow' })
     expect(done.text).toContain('is signed in')
     const { json, status } = await poll(home, device_code)

@@ -89,6 +89,51 @@ describe('usage', () => {
   })
 })
 
+describe('the list of accounts', () => {
+  const listed = (query = '') => home.request('GET', `/api/quotas${query}`, { token: admin })
+
+  test('begins with the account that is nearest to a limit, and says of which quota', async () => {
+    const token = await home.token('near', { namespaces: ['com.near'] })
+    for (const name of ['org.near.a', 'org.near.b', 'com.near.a'])
+      expect((await publish(token, name)).status).toBe(201)
+    const raise = { subject: 'near', quota: 'stage_entries', limit: 1 }
+    expect((await setQuota(raise)).status).toBe(200)
+    const { json } = await listed()
+    expect(json.accounts[0]).toMatchObject({
+      owner: { issuer: localIssuer, subject: 'near' },
+      namespace: null,
+      quota: 'stage_entries',
+      share: 2,
+      quotas: [{ quota: 'entries', used: 2, limit: 2, left: 0 }, { used: 2, limit: 1, left: 0 }, {}, {}],
+    })
+    const team = json.accounts.find(({ namespace }: { namespace: string }) => namespace === 'com.near')
+    expect(team).toMatchObject({ owner: null, quota: 'entries', share: 0.5 })
+    const shares = json.accounts.map(({ share }: { share: number }) => share)
+    expect(shares).toEqual(shares.toSorted((left: number, right: number) => right - left))
+  })
+
+  test('goes on page by page, and refuses the cursor of another list', async () => {
+    const { json: all } = await listed()
+    const first = await listed('?limit=1')
+    const second = await listed(`?limit=100&cursor=${first.json.next_cursor}`)
+    expect([...first.json.accounts, ...second.json.accounts]).toEqual(all.accounts)
+    expect(second.json.next_cursor).toBeNull()
+    for (const cursor of ['x', first.json.next_cursor]) {
+      const path = cursor === 'x' ? '/api/quotas' : '/api/suspensions'
+      const { status, json } = await home.request('GET', `${path}?cursor=${cursor}`, { token: admin })
+      expect([status, json.code]).toEqual([400, 'invalid_request'])
+    }
+  })
+
+  test('has no shares where no account has a limit', async () => {
+    await using free = await startGateway({ DRAGOMAN_QUOTAS: 'off' })
+    await publish(await free.token('ada'), 'com.free.a', free)
+    const token = await free.token('root', { scopes: ['admin'] })
+    const { json } = await free.request('GET', '/api/quotas', { token })
+    expect(json.accounts).toMatchObject([{ owner: { subject: 'ada' }, quota: null, share: null }])
+  })
+})
+
 describe('a limit that an admin sets', () => {
   test('holds at once, for that owner alone, and null restores the standard one', async () => {
     const token = await home.token('carol')

@@ -24,3 +24,11 @@ test('the type of a problem links to the section of its code', async () => {
     expect(html).toContain(`<h2 id="${code}"><a href="#${code}">${code}</a></h2>`)
   expect(html).not.toContain('```')
 })
+
+test('the problem at the head of the guide is what a caller gets', async () => {
+  const [, shown = '{}'] = /```json\n(.*?)```/s.exec(guide) ?? []
+  const { json } = await home.request('GET', '/public/agents/svc.utility.wik')
+  const { type, instance, ...problem } = JSON.parse(shown)
+  expect(json).toMatchObject(problem)
+  expect(new URL(type).hash).toBe(new URL(json.type).hash)
+})

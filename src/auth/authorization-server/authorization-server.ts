@@ -159,6 +159,25 @@ export class AuthorizationServer {
     })
   }
 
+  /**
+   * Signs the browser out, and asks for the sign-in of another person for the same request; returns the address to go
+   * on at.
+   */
+  async switchPerson(
+    request: IncomingMessage,
+    response: ServerResponse,
+    uid: string,
+  ): Promise<string | undefined> {
+    const interaction = await this.#interactionOf(request, response, uid)
+    if (!interaction) return undefined
+    // The library goes on with a request in the session alone in which it began, and as who signed in there.
+    interaction.session = undefined
+    interaction.result = {}
+    await interaction.persist()
+    await this.browsers.signOut(request, response)
+    return interaction.returnTo
+  }
+
   /** False while there are too many registered clients that are in use or new. */
   async hasRoom(): Promise<boolean> {
     const { records } = this.#options

@@ -42,7 +42,11 @@ declare module 'oidc-provider' {
       readonly details: { readonly missingResourceScopes?: Readonly<Record<string, readonly string[]>> }
     }
     readonly params: Readonly<Record<string, string | undefined>>
-    readonly session?: { readonly accountId: string }
+    session: { readonly accountId: string } | undefined
+    result: object | undefined
+    /** Where the request goes on. */
+    readonly returnTo: string
+    persist(): Promise<string>
   }
 
   export interface Session {

@@ -100,6 +100,12 @@ export function addQuotas(program: Command, json: WantsJson): void {
     .action(async (options) => (await import('../quota.ts')).showUsage(options, json()))
 
   const quota = program.command('quota').description('limits of what owners may store')
+  quota
+    .command('list')
+    .option('--limit <number>', 'how many owners and namespaces, 1 to 10000', '20')
+    .description('list owners and namespaces, those that are nearest to a limit first, as an admin')
+    .action(async (options) => (await import('../quota.ts')).listQuotas(options, json()))
+
   selecting(quota.command('set'))
     .argument('<quota>', 'entries, stage_entries, bytes or versions_per_day')
     .argument('<limit>', 'a number, or standard')

@@ -60,6 +60,13 @@ export function addTrustCommands(program: Command, json: WantsJson): void {
     .action(async (agent: string, options) => (await load()).suspend(agent, options, json()))
 
   program
+    .command('suspended')
+    .option('--removed', 'the agents that mirrors hide, because their sources removed them')
+    .option('--limit <number>', 'how many agents, 1 to 10000', '20')
+    .description('list the suspended agents, the newest suspension first, as an admin')
+    .action(async (options) => (await load()).listSuspensions(options, json()))
+
+  program
     .command('report')
     .argument('<agent>', 'package name, A2A address or id')
     .requiredOption('--reason <word>', 'malicious, impersonation, misleading, broken or other')

@@ -12,22 +12,24 @@ interface Edit {
   readonly replaces: boolean
 }
 
+/** A piece as `install_config` gives it, and what stands in it for values of the user. */
+export interface Piece {
+  readonly config: Readonly<Record<string, unknown>>
+  readonly marks: readonly string[]
+}
+
 interface Format {
-  /** The text with the server; the piece as `install_config` gives it. `marks`: stand for values of the user. */
-  add(
-    text: string,
-    file: string,
-    name: string,
-    piece: Readonly<Record<string, unknown>>,
-    marks: readonly string[],
-  ): Edit
+  /** The text with the server. */
+  add(text: string, file: string, name: string, piece: Piece): Edit
+  /** True if the server of this name is what a piece gives, but for versions and for what the user changed in it. */
+  isFrom(text: string, file: string, name: string, piece: Piece): boolean
   remove(text: string, file: string, key: string, name: string): string
 }
 
 /** How the files of each format are changed. */
 export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format>> = {
   json: {
-    add(text, file, name, { inputs, ...servers }, marks) {
+    add(text, file, name, { config: { inputs, ...servers }, marks }) {
       const json = new JsonFile(text, file)
       const [key = '', server] = serverIn(servers, name)
       const before = json.get([key, name])
@@ -37,6 +39,10 @@ export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format
       for (const prompt of Array.isArray(inputs) ? inputs : []) json.setItem(['inputs'], prompt)
       json.set([key, name], value)
       return { text: json.text, replaces: before !== undefined && json.text !== text }
+    },
+    isFrom(text, file, name, { config: { inputs: _, ...servers }, marks }) {
+      const [key = '', server] = serverIn(servers, name)
+      return isSameServer(server, new JsonFile(text, file).get([key, name]), marks)
     },
     remove(text, file, key, name) {
       const json = new JsonFile(text, file)
@@ -49,22 +55,31 @@ export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format
     },
   },
   toml: {
-    add(text, file, name, servers) {
+    add(text, file, name, { config: servers }) {
       const toml = new TomlFile(text, file)
       const [key = '', server] = serverIn(servers, name)
       const [block, before] = [tomlTable([key, name], server), toml.get([key, name])]
       if (holds(before, block)) return { text, replaces: false }
       return { text: toml.with([key, name], block), replaces: before !== undefined }
     },
+    isFrom(text, file, name, { config, marks }) {
+      const [key = '', server] = serverIn(config, name)
+      const before = new TomlFile(text, file).get([key, name])
+      return hasWords(before, tomlTable([key, name], server), marks)
+    },
     remove: (text, file, key, name) => new TomlFile(text, file).with([key, name], undefined),
   },
   yaml: {
-    add(text, file, name, servers) {
+    add(text, file, name, { config: servers }) {
       const yaml = new YamlFile(text, file)
       const [key = '', server] = serverIn(servers, name)
       const [block, before] = [yamlMember(name, server, '  '), yaml.get(key, name)]
       if (holds(before, block)) return { text, replaces: false }
       return { text: yaml.with(key, name, block), replaces: before !== undefined }
+    },
+    isFrom(text, file, name, { config, marks }) {
+      const [key = '', server] = serverIn(config, name)
+      return hasWords(new YamlFile(text, file).get(key, name), yamlMember(name, server, '  '), marks)
     },
     remove: (text, file, key, name) => new YamlFile(text, file).with(key, name, undefined),
   },
@@ -83,6 +98,17 @@ function serverIn(
 function holds(before: string | undefined, block: string): boolean {
   const lines = new Set(before?.split('\n').map((line) => line.trim()))
   return block.split('\n').every((line) => line.trim() === '' || lines.has(line.trim()))
+}
+
+/** True if `before` has every word of the block, but for versions and for the places of the user's values. */
+function hasWords(before: string | undefined, block: string, marks: readonly string[]): boolean {
+  const stated = wordsIn(block).filter((word) => !marks.some((mark) => word.includes(mark)))
+  const present = new Set(wordsIn(before ?? '').map(withoutVersion))
+  return stated.every((word) => present.has(withoutVersion(word)))
+}
+
+function wordsIn(text: string): string[] {
+  return text.split(/["'\s,[\]{}]+/).filter(Boolean)
 }
 
 /**

@@ -15,18 +15,19 @@ import { serverNameOf } from '../../registry/install/server-name.ts'
 import { gatewayLaunch, type Surroundings } from '../../registry/install/targets.ts'
 import { Needs } from '../../registry/install/template.ts'
 import { openClient } from '../client.ts'
+import type { Piece } from './host-text.ts'
 
 /** What a host gets: the server's name, and the piece of its file. */
 export interface Plan {
   readonly name: string
   readonly install: HostInstall
+  /** What each target that the host can run gives, the chosen one first. */
+  readonly pieces: readonly Piece[]
   /** What the user has to know or to do. */
   readonly notes: readonly string[]
-  /** The values that the user gives, by the marks that stand for them. */
-  readonly marks: readonly string[]
 }
 
-interface Choice {
+export interface Choice {
   readonly agent: string | undefined
   readonly host: HostId
   readonly target: string | undefined
@@ -100,8 +101,14 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
       ...leftOut(usable),
       ...refused,
     ],
-    marks: usable.needs.map(({ variable }) => `<${variable}>`),
+    pieces: usables.flatMap(({ hosts: [row], needs }) => pieceOf(row, needs)),
   }
+}
+
+/** The values that the user gives stand in it as marks. */
+function pieceOf(install: HostInstall | undefined, needs: readonly { readonly variable: string }[]): Piece[] {
+  const config = install?.config
+  return config ? [{ config, marks: needs.map(({ variable }) => `<${variable}>`) }] : []
 }
 
 const tokenNote = 'Calls of agents need a token: dragoman token create makes one.'
@@ -151,7 +158,7 @@ function ownPlan({ host: id, name = ownName, target, manage = false }: Choice, c
     name,
     install,
     notes: hasToken ? [tokenNote] : [],
-    marks: needs.needs.map(({ variable }) => `<${variable}>`),
+    pieces: pieceOf(install, needs.needs),
   }
 }
 

@@ -1,10 +1,11 @@
 import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import type { SuspensionPage, SuspensionRange } from '../../../schemas/suspension.ts'
 import { Actor, type AuditEvent, type RegistryEvent } from '../../../schemas/trust.ts'
 import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, SuspendedEntry, SuspensionPosition } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
@@ -32,6 +33,8 @@ export interface AuditPage<Event extends AuditEvent> {
 /** Suspension, reports and the audit log of entries. */
 interface OwnershipService {
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
+  /** The suspended agents, the newest suspension first. For admins. */
+  listSuspensions(range: SuspensionRange): Promise<SuspensionPage>
   /** Reports a problem to the owner and to admins; the same report within a day counts once. */
   report(report: Report, caller: Principal | null): Promise<void>
   /**
@@ -116,6 +119,19 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     return { events: events.map((event) => anonymised(event, caller)), next_cursor }
   }
 
+  const listSuspensions: OwnershipService['listSuspensions'] = async ({ by, limit, cursor }) => {
+    const question = ['suspensions', by]
+    const found = await store.read.suspended(
+      by,
+      limit + 1,
+      cursor === undefined ? undefined : timeIn(cursor, question),
+    )
+    const page = found.slice(0, limit)
+    const last = found.length > limit ? page.at(-1)?.entry : undefined
+    const next = last?.suspended ? encodePosition({ key: last.suspended.at, id: last.id }, question) : null
+    return { agents: page.flatMap(suspendedAgent), next_cursor: next }
+  }
+
   const auditOfAll: OwnershipService['auditOfAll'] = ({ limit, action, cursor }) =>
     pageBy(['audit of all', action ?? ''], limit, cursor, (count, before) =>
       store.read.auditOfAll(count, before, action),
@@ -131,7 +147,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     })
   }
 
-  return { suspend, report, audit, auditOfAll }
+  return { suspend, listSuspensions, report, audit, auditOfAll }
 }
 
 /** A page of events, newest first; `question` is what its cursor goes on with. */
@@ -147,6 +163,19 @@ async function pageBy<Event extends AuditEvent>(
   const last = events.at(-1)
   const more = found.length > limit && last
   return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
+}
+
+/** The time and the id in a cursor. */
+function timeIn(cursor: string, question: readonly string[]): SuspensionPosition {
+  const { key, id } = decodePosition(cursor, question)
+  return { at: String(key), id }
+}
+
+function suspendedAgent({ entry, by }: SuspendedEntry): SuspensionPage['agents'] {
+  const { id, package_name, name, owner, state, deleted, suspended } = entry
+  if (!suspended) return []
+  const shown = owner && { issuer: owner.issuer, subject: owner.subject }
+  return [{ id, package_name, name, owner: shown, state, deleted, suspended, suspended_by: by }]
 }
 
 /** Only admins see who reported. */

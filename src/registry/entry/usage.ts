@@ -4,14 +4,18 @@ import {
   type Account,
   type QuotaInput,
   type QuotaName,
+  type QuotaPage,
+  type QuotaRange,
   type QuotaState,
   quotaNames,
+  type RankedAccount,
   type Usage,
   type UsageInput,
 } from '../../../schemas/quota.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { principalKey } from '../../common/principal-key.ts'
-import type { AccountUsage, UsageStore } from '../../store/store.ts'
+import { principalKey, principalOf } from '../../common/principal-key.ts'
+import type { AccountUsage, RankedUsage, UsageStore } from '../../store/store.ts'
+import { decodePosition, encodePosition } from '../queries/cursor.ts'
 import { isAdmin } from './permissions.ts'
 import { type DefaultLimits, stateOf } from './quotas.ts'
 
@@ -63,6 +67,13 @@ export function createUsageService({ store, limits, others, onSet }: UsageServic
       }
       return await usageOf([selectedBy(request)], true)
     },
+    async rank({ limit, cursor }: QuotaRange): Promise<QuotaPage> {
+      const found = await store.rank(limits, limit + 1, cursor === undefined ? undefined : rankIn(cursor))
+      const page = found.slice(0, limit)
+      const last = found.length > limit ? page.at(-1) : undefined
+      const next = last && encodePosition({ key: last.share, id: last.account }, ranking)
+      return { accounts: page.map((usage) => rankedAccount(usage, limits)), next_cursor: next ?? null }
+    },
     async setQuota({ quota, limit, ...request }: QuotaInput, { issuer, subject }: Principal): Promise<Usage> {
       const selected = selectedBy(request)
       const account = keyOf(selected)
@@ -85,6 +96,34 @@ function selectedBy({ subject, issuer, namespace }: UsageInput): Selected {
     'invalid_request',
     'Give a subject, with its issuer if it is another one, or a namespace.',
   )
+}
+
+const ranking = ['quotas']
+
+/** Throws Failure `invalid_request` for a cursor of another list. */
+function rankIn(cursor: string): { readonly share: number; readonly account: string } {
+  const { key, id } = decodePosition(cursor, ranking)
+  return { share: Number(key), account: id }
+}
+
+function rankedAccount({ account, share, ...usage }: RankedUsage, defaults: DefaultLimits): RankedAccount {
+  const states = quotaNames.map((name) => stateOf(name, defaults, usage))
+  const [fullest] = states
+    .filter(({ limit }) => limit !== null)
+    .toSorted((left, right) => shareOf(right) - shareOf(left))
+  const owner = account.startsWith('[') ? principalOf(account) : null
+  return {
+    owner,
+    namespace: owner ? null : account,
+    quotas: states,
+    quota: fullest?.quota ?? null,
+    share: fullest ? share : null,
+  }
+}
+
+/** A limit of 0 counts as 1, as in the store. */
+function shareOf({ used, limit }: QuotaState): number {
+  return used / Math.max(1, limit ?? 1)
 }
 
 function keyOf(selected: Selected): string {

@@ -21,6 +21,10 @@ export interface EngineUse {
   readonly fetch: EngineFetch
   /** Identifies the registry at a revision, so that an index of another or a restored one does not match. */
   readonly originAt: (revision: number) => Promise<string>
+  /** The last revision of the registry, whoever committed it. */
+  readonly latest: () => Promise<number>
+  /** Called for an index that has changes which the registry lacks. */
+  readonly onLost?: () => void
   /** The indexes of this process; each adds itself. */
   readonly opened?: Set<TailedIndex>
   /** Fills new indexes beside those that serve, until `takeOver`. */
@@ -215,7 +219,10 @@ export class TailedIndex {
     const found = await this.#found()
     if (found && (found.revision === 0 || found.origin === (await originAt(found.revision)))) return found
     if (found) {
-      onError(new Error(`The index ${this.name} is not of this registry as it is now; it is made again.`))
+      const latest = await this.#options.latest()
+      const isAhead = found.revision > latest
+      onError(new Error(isAhead ? storeBehind(this.name, found.revision, latest) : notCurrent(this.name)))
+      if (isAhead) this.#options.onLost?.()
       await this.#replace(found.index)
       return await this.#found()
     }
@@ -303,6 +310,14 @@ function writesTo(index: string): string {
 
 function numberOf(index: string): number {
   return Number(index.slice(index.lastIndexOf('.') + 1))
+}
+
+function storeBehind(name: string, revision: number, latest: number): string {
+  return `The store is at revision ${latest}, and the index ${name} has changes up to revision ${revision}: changes that were acknowledged are missing. The index is made again.`
+}
+
+function notCurrent(name: string): string {
+  return `The index ${name} is not of this registry as it is now; it is made again.`
 }
 
 function missing() {

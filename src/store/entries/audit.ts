@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Kysely } from 'kysely'
 import type { Actor, AuditEvent, RegistryEvent } from '../../../schemas/trust.ts'
-import { principalKey } from '../../common/principal-key.ts'
+import { principalKey, principalOf } from '../../common/principal-key.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 
@@ -51,9 +51,7 @@ export function actorKey(actor: Actor): string | null {
 }
 
 export function toActor(key: string | null): Actor {
-  if (key === null) return null
-  const [issuer, subject] = JSON.parse(key) as [string, string]
-  return { issuer, subject }
+  return key === null ? null : principalOf(key)
 }
 
 /** Newest first. */
@@ -87,6 +85,23 @@ export async function auditOfAll(
   const chosen = action === undefined ? older : older.where('audit.action', '=', action)
   const rows = await chosen.orderBy('audit.id', 'desc').limit(limit).execute()
   return rows.map(({ package_name, ...row }) => ({ ...toEvent(row), agent: row.entry_id, package_name }))
+}
+
+/** Who did an action last, by entry. */
+export async function lastActors(
+  db: Kysely<Tables>,
+  entryIds: readonly string[],
+  action: string,
+): Promise<Map<string, Actor>> {
+  if (entryIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('audit')
+    .select(['entry_id', 'actor'])
+    .where('entry_id', 'in', entryIds)
+    .where('action', '=', action)
+    .orderBy('id')
+    .execute()
+  return new Map(rows.map(({ entry_id, actor }) => [entry_id, toActor(actor)]))
 }
 
 function toEvent({ entry_id: _, actor, before, after, ...row }: AuditTable): AuditEvent {

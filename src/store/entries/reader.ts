@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
+import type { SuspendedBy } from '../../../schemas/suspension.ts'
 import type { Actor } from '../../../schemas/trust.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
-import type { Pass, Reader, Reference } from '../store.ts'
+import type { Pass, Reader, Reference, SuspendedEntry, SuspensionPosition } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
-import { auditOf, auditOfAll } from './audit.ts'
+import { auditOf, auditOfAll, lastActors } from './audit.ts'
 import { type EntryCache, type EntryRow, type Loaded, toLoaded } from './entry-cache.ts'
 import { createDecisionReads, parseEntry } from './group-commit/decision-reads.ts'
 
@@ -75,6 +76,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
     auditOfAll: (...query) => auditOfAll(db, ...query),
     claims: (namespaces) => createDecisionReads(db, { cached: false }).claims(namespaces),
     offers: (...query) => offeredEntries(db, ...query),
+    suspended: (...query) => suspendedEntries(db, ...query),
     revision,
     async latest() {
       await validity.ask()
@@ -131,6 +133,22 @@ async function offeredEntries(
     .limit(limit)
     .execute()
   return rows.map(parseEntry)
+}
+
+async function suspendedEntries(
+  db: Kysely<Tables>,
+  by: SuspendedBy,
+  limit: number,
+  before?: SuspensionPosition,
+): Promise<SuspendedEntry[]> {
+  const all = db.selectFrom('entry').select(['id', 'document']).where('suspended_by', '=', by)
+  const older = before
+    ? all.where((row) => row(row.refTuple('suspended_at', 'id'), '<', row.tuple(before.at, before.id)))
+    : all
+  const rows = await older.orderBy('suspended_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+  const ids = by === 'admin' ? rows.map(({ id }) => id) : []
+  const actors = await lastActors(db, ids, 'suspend')
+  return rows.map((row) => ({ entry: parseEntry(row), by: actors.get(row.id) ?? null }))
 }
 
 async function listedNames(db: Kysely<Tables>, prefix: string, limit: number, after = ''): Promise<string[]> {

@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely'
-import type { QuotaNumbers } from '../../../schemas/quota.ts'
+import { type QuotaNumbers, quotaNames } from '../../../schemas/quota.ts'
 import { chunksOf } from '../../common/chunks.ts'
+import { isPostgres } from '../migrations/column-types.ts'
 import { type EntryTable, maxRowsPerStatement, type OwnerUsageTable, type Tables } from '../sql/tables.ts'
 import type { Statement, Transact } from '../sql/transaction.ts'
-import type { AccountUsage, UsageStore } from '../store.ts'
+import type { AccountUsage, RankedUsage, UsageStore } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 import { actorKey } from './audit.ts'
 
@@ -106,6 +107,47 @@ export async function readUsage(
   return found
 }
 
+/** The accounts that use something on a day, or have limits of their own, the largest share first. */
+async function rankUsage(
+  db: Kysely<Tables>,
+  day: string,
+  standard: QuotaNumbers | null,
+  limit: number,
+  after?: Pick<RankedUsage, 'account' | 'share'>,
+): Promise<RankedUsage[]> {
+  const [limits, greatest] = isPostgres(db) ? [sql`limits::json`, sql`greatest`] : [sql`limits`, sql`max`]
+  const versions = sql<number>`case when versions_on = ${day} then versions else 0 end`
+  const shares = quotaNames.map((quota) => {
+    const used = quota === 'versions_per_day' ? versions : sql.ref(quota)
+    const own = sql`cast(${limits} ->> ${sql.lit(quota)} as bigint)`
+    const limit = sql`coalesce(${own}, cast(${standard?.[quota] ?? null} as bigint))`
+    // A limit of 0 counts as 1. Without a limit, the share is null.
+    return sql`coalesce(cast(${used} as double precision) / case when ${limit} < 1 then 1 else ${limit} end, 0)`
+  })
+  const ranked = db
+    .selectFrom('owner_usage')
+    .selectAll()
+    .select(sql<number>`${greatest}(${sql.join(shares)})`.as('share'))
+    .where((row) => row.or([row('entries', '>', 0), row(versions, '>', 0), row('limits', '<>', '{}')]))
+    .as('ranked')
+  const rows = await db
+    .selectFrom(ranked)
+    .selectAll()
+    .$if(after !== undefined, (query) =>
+      query.where((row) =>
+        row.or([
+          row('share', '<', after?.share ?? 0),
+          row.and([row('share', '=', after?.share ?? 0), row('account', '>', after?.account ?? '')]),
+        ]),
+      ),
+    )
+    .orderBy('share', 'desc')
+    .orderBy('account')
+    .limit(limit)
+    .execute()
+  return rows.map(({ share, ...row }) => ({ account: row.account, share, ...toUsage(row, day) }))
+}
+
 function toUsage({ entries, stage_entries, bytes, ...row }: OwnerUsageTable, day: string): AccountUsage {
   const versions_per_day = row.versions_on === day ? row.versions : 0
   return { used: { entries, stage_entries, bytes, versions_per_day }, limits: JSON.parse(row.limits) }
@@ -125,6 +167,7 @@ export function createUsageStore(
   const now = () => new Date(clock()).toISOString()
   return {
     get: (accounts) => readUsage(reader, accounts, now()),
+    rank: (...query) => rankUsage(reader, dayOf(now()), ...query),
     setLimit: (account, quota, limit) =>
       transact(async (db) => {
         const { limits = {} } = (await readUsage(db, [account], now())).get(account) ?? {}

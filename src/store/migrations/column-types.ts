@@ -14,6 +14,6 @@ export function columnTypes(db: Kysely<unknown>): ColumnTypes {
     : { text: 'text', integer: 'integer', bytes: sql`blob` }
 }
 
-export function isPostgres(db: Kysely<unknown>): boolean {
+export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter
 }

@@ -32,6 +32,7 @@ const loaders: Readonly<Record<string, () => Promise<Migration>>> = {
   '0029-call-days': async () => (await import('./0029-call-days.ts')).callDays,
   '0030-audit-action': async () => (await import('./0030-audit-action.ts')).auditAction,
   '0031-task-agent': async () => (await import('./0031-task-agent.ts')).taskAgent,
+  '0032-suspended': async () => (await import('./0032-suspended.ts')).suspended,
 }
 
 /** In the order in which they run. */

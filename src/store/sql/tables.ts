@@ -2,6 +2,7 @@ import type { StoredApproval } from '../../../schemas/approval.ts'
 import type { Revocation } from '../../../schemas/identity.ts'
 import type { ServerStatus } from '../../../schemas/server.ts'
 import type { SignInRow } from '../../../schemas/sign-in.ts'
+import type { SuspendedBy } from '../../../schemas/suspension.ts'
 import type { TaskState } from '../../../schemas/task.ts'
 
 /** Maximum rows or ids in one statement: its parameters stay below SQLite's limit of 32,766. */
@@ -24,6 +25,9 @@ export interface EntryTable {
   display_key: string | null
   /** 1 for a public entry, else 0. */
   listed: number
+  suspended_at: string | null
+  /** `source`: the source of the agent removed it; null for an entry that is not suspended. */
+  suspended_by: SuspendedBy | null
   /** The account that the entry is counted for; null for an entry that is not counted. */
   account: string | null
   /** 1 for a counted entry in STAGE, else 0. */

@@ -18,7 +18,8 @@ export const tags = {
   Playground: 'Try agents in a session, and export the session as code.',
   Webhooks: 'Receive changes of the registry at an address of your own.',
   Account: 'API keys, credentials for agents, quotas and personal data of the caller.',
-  Moderation: 'Report an agent; for admins: suspend and purge agents, and set quotas.',
+  Moderation:
+    'Report an agent; for admins: suspend and purge agents, and set quotas; list what is suspended and what owners use.',
   Authorization: 'Tokens and the metadata of the authorization server (RFC 6749, 7009, 8414, 9728).',
   Operations: 'The status of the gateway; health, readiness and metrics for its operator.',
 } as const

@@ -223,6 +223,11 @@ export const routes: readonly Route[] = [
     entry: true,
     conditional: true,
   }),
+  moderation('GET /api/suspensions', 'listSuspensions', 'List the suspended agents', {
+    action: 'list_suspensions',
+    query: { by: 'by', ...page },
+    uncached: true,
+  }),
   moderation('POST /api/agents/:agent/report', 'reportAgent', 'Report an agent', { status: 204 }),
   history('GET /api/agents/:agent/calls', 'getCallHistory', 'The calls of an agent by days', {
     action: 'get_call_history',
@@ -347,6 +352,11 @@ export const routes: readonly Route[] = [
   }),
   moderation('GET /api/approvals', 'listApprovals', 'List the packages that the gateway may run', {
     action: 'list_approvals',
+    query: page,
+    uncached: true,
+  }),
+  moderation('GET /api/quotas', 'listQuotas', 'List what owners and namespaces use of their quotas', {
+    action: 'list_quotas',
     query: page,
     uncached: true,
   }),

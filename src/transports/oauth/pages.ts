@@ -131,7 +131,7 @@ interface FormView {
   readonly token: string
 }
 
-export function consentPage({ action, token, person, request }: FormView & ConsentView): Page {
+export function consentPage({ action, token, person, mayBeOther, request }: FormView & ConsentView): Page {
   const { client, destination, source, resources, scopes } = request
   return page({
     title: `Allow ${client}?`,
@@ -147,12 +147,15 @@ export function consentPage({ action, token, person, request }: FormView & Conse
 <form method="post" action="${action}">
 <input type="hidden" name="token" value="${token}">
 <p class="actions"><button class="main" name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></p>
+${mayBeOther && html`<p>Not ${person.name}? <button name="decision" value="switch">Sign in as another person</button></p>`}
 </form>`,
   })
 }
 
 interface ConsentView {
   readonly person: Person
+  /** Whether others than this person can sign in. */
+  readonly mayBeOther: boolean
   readonly request: ConsentRequest
 }
 

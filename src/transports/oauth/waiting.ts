@@ -9,6 +9,9 @@ import {
 } from './exchange.ts'
 import { consentPage, signInPage } from './pages.ts'
 
+/** What the buttons of the page do, by their values. */
+const ends: Readonly<Record<string, 'allow' | 'switchPerson'>> = { allow: 'allow', switch: 'switchPerson' }
+
 /** The page of a client's request that waits: sign in, or decide. */
 export function waitingAnswers(port: SignInPages) {
   const { server, forms } = port
@@ -23,7 +26,10 @@ export function waitingAnswers(port: SignInPages) {
     if (waiting.kind === 'consent') {
       if (!browser.person) throw nothingWaits()
       const token = forms.token(request, response, browser.session)
-      return consentPage({ action: here, token, person: browser.person, request: waiting.request })
+      const { person } = browser
+      // Without logins, only the person at this machine signs in.
+      const mayBeOther = server.logins.length > 0
+      return consentPage({ action: here, token, person, mayBeOther, request: waiting.request })
     }
     if (browser.person && browser.signedInAt >= waiting.since) {
       return { location: await server.signedIn(request, response, browser.person, browser.signedInAt) }
@@ -42,7 +48,7 @@ export function waitingAnswers(port: SignInPages) {
   const decide: PageAnswer = async (exchange) => {
     const { request, response } = exchange
     const form = await readForm(port, exchange)
-    const end = form.get('decision') === 'allow' ? 'allow' : 'deny'
+    const end = ends[form.get('decision') ?? ''] ?? 'deny'
     const location = await server[end](request, response, paramOf(exchange, 'uid'))
     if (location === undefined) throw nothingWaits()
     return { location }

@@ -110,6 +110,13 @@ describe('a mirror of an MCP registry', () => {
     await runToEnd(subject.gateway, 'other')
     expect(await found('com.example/weather')).toBe(404)
     expect((await subject.request('GET', path, { token: ada })).json.suspended.reason).toContain('removed')
+    const admin = await subject.token('root', { scopes: ['admin'] })
+    const hidden = await subject.request('GET', '/api/suspensions?by=source', { token: admin })
+    expect(hidden.json).toMatchObject({
+      agents: [{ package_name: 'com.example/weather', owner: { subject: 'ada' }, suspended_by: null }],
+      next_cursor: null,
+    })
+    expect((await subject.request('GET', '/api/suspensions', { token: admin })).json.agents).toEqual([])
   })
 
   test('leaves a name alone that has an owner here, or looks like one', async () => {

@@ -438,6 +438,24 @@ describe('a report', () => {
     )
     expect((await browser.submit(form, { reason: '', detail: 'x' }, form.forms.at(-1))).status).toBe(400)
   })
+
+  test('that is refused is shown again with what was typed and why, and can be sent then', async () => {
+    const browser = new Browser(home.url)
+    const form = await signIn(
+      browser,
+      await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(`${weatherPage}/report`)}`),
+    )
+    const long = `<b>${'It lies. '.repeat(300)}`
+    const refused = await browser.submit(form, { reason: 'misleading', detail: long }, form.forms.at(-1))
+    expect(refused.status).toBe(400)
+    expect(refused.text).toMatch(/<div class="note bad" role="alert".*href="#f-detail">detail<\/a>: /s)
+    expect(refused.text).toContain('value="misleading" required checked>')
+    expect(refused.text).toContain(`&lt;b&gt;${'It lies. '.repeat(300)}</textarea>`)
+    // 2,000 characters with line breaks, which browsers send as two characters each.
+    const lines = `${'x\r\n'.repeat(999)}xy`
+    const sent = await browser.submit(refused, { detail: lines }, refused.forms.at(-1))
+    expect(sent.text).toContain('The report has been sent.')
+  })
 })
 
 describe('the filters of a search', () => {

@@ -169,6 +169,8 @@ const columns = [
   'offered_to',
   'display_key',
   'listed',
+  'suspended_at',
+  'suspended_by',
   'account',
   'staged',
   'bytes',
@@ -199,7 +201,18 @@ export function upsert(
 
 /** The row of an entry. */
 export function toRow(entry: StoredEntry): EntryTable {
-  const { id, package_name, owner, offer, proof, verification_level, check_at, deleted, revision } = entry
+  const {
+    id,
+    package_name,
+    owner,
+    offer,
+    proof,
+    verification_level,
+    check_at,
+    deleted,
+    revision,
+    suspended,
+  } = entry
   const document = JSON.stringify(entry)
   const isProved = owner && proof && verification_level === 'domain_verified' && !deleted
   return {
@@ -213,6 +226,8 @@ export function toRow(entry: StoredEntry): EntryTable {
     display_key: deleted || !owner ? null : displayKey(entry.name),
     offered_to: deleted || !offer ? null : actorKey(offer),
     listed: isListed(entry) ? 1 : 0,
+    suspended_at: suspended?.at ?? null,
+    suspended_by: suspended && (entry.origin?.removed ? 'source' : 'admin'),
     ...countedOf(entry, Buffer.byteLength(document) - String(revision).length),
     revision,
     document,

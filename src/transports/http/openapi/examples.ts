@@ -234,7 +234,7 @@ export const answerExamples: Readonly<Record<string, Json>> = {
     type: 'https://registry.example.com/docs/errors#not_found',
     title: 'Not found',
     status: 404,
-    detail: 'No agent has the name com.example.wether.',
+    detail: 'No agent is listed as com.example.wether.',
     code: 'not_found',
     instance: '0b5e4a2c-6f0e-4f55-9a51-0b3f1f6d2a77',
     retryable: false,

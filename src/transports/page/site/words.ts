@@ -536,6 +536,7 @@ export const agentWords = {
   report_sign_in: 'Sign in to report it, so that reports can be answered.',
   report_reason: 'What is wrong?',
   report_detail: 'What you saw, and where',
+  report_detail_hint: 'Up to 2000 characters.',
   report_send: 'Send the report',
   reported: 'Thank you. The report has been sent.',
   back: 'Back to the agent',

@@ -1,5 +1,5 @@
 import type { EntryDetail } from '../../../../../schemas/card.ts'
-import { Failure } from '../../../../../schemas/failure.ts'
+import { codes, Failure } from '../../../../../schemas/failure.ts'
 import type { InstallConfig } from '../../../../../schemas/install.ts'
 import type { LivenessHistory } from '../../../../../schemas/liveness.ts'
 import type { VersionDiff, VersionPage } from '../../../../../schemas/version.ts'
@@ -7,7 +7,7 @@ import type { Mount } from '../../../http/app.ts'
 import type { ReadRequest } from '../../../http/input.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'
 import { html } from '../../html.ts'
-import { onceFields } from '../fields.ts'
+import { field, onceFields, problem, type Typed } from '../fields.ts'
 import { pageOf, shortened } from '../parts.ts'
 import type { PageFrame } from '../site.ts'
 import { queryOf, type View, type Visit } from '../view.ts'
@@ -55,12 +55,18 @@ export function agentMounts(context: Pick<TransportContext, 'site'>, { page, for
     }),
     page('/agent/:agent/report', async (visit) => {
       if (queryOf(visit.request).has('sent')) return reportedPage(agentIn(visit.request))
-      return reportPage(await visit.ask<EntryDetail>('get_agent', { agent: agentIn(visit.request) }), visit)
+      return await reportPage(visit, { values: new URLSearchParams() })
     }),
-    form('/agent/:agent/report', async ({ request, ask }, fields) => {
-      const agent = agentIn(request)
-      const detail = fields.get('detail')?.trim()
-      await ask('report', { agent, reason: fields.get('reason') ?? '', ...(detail && { detail }) })
+    form('/agent/:agent/report', async (visit, fields) => {
+      const agent = agentIn(visit.request)
+      // Browsers send CRLF for each line break.
+      const detail = fields.get('detail')?.replaceAll('\r\n', '\n').trim()
+      try {
+        await visit.ask('report', { agent, reason: fields.get('reason') ?? '', ...(detail && { detail }) })
+      } catch (thrown) {
+        if (!(thrown instanceof Failure) || thrown.code === 'internal') throw thrown
+        return await reportPage(visit, { values: fields, failure: thrown })
+      }
       return { location: `${pageOf(agent)}/report?sent` }
     }),
   ]
@@ -77,18 +83,26 @@ function unlessNotInstallable(thrown: unknown): undefined {
 }
 
 /** The form by which people report an agent; those who have not signed in are asked to. */
-function reportPage({ package_name, ...entry }: EntryDetail, visit: Visit): View {
+async function reportPage(visit: Visit, typed: Typed): Promise<View> {
+  const { package_name, ...entry } = await visit.ask<EntryDetail>('get_agent', {
+    agent: agentIn(visit.request),
+  })
+  const { values, failure } = typed
   const name = shortened(entry.name)
   const here = pageOf(package_name)
   const reasons = Object.entries(labels.reasons)
   const form = html`<form method="post" action="${here}/report">${onceFields(visit)}
-<div class="fields"><fieldset class="choices"><legend>${labels.report_reason}</legend>${reasons.map(([id, text]) => html`<label><input type="radio" name="reason" value="${id}" required>${text}</label>`)}</fieldset>
-<div><label for="detail">${labels.report_detail}</label><textarea id="detail" name="detail" rows="5" maxlength="2000"></textarea></div></div>
+<div class="fields"><fieldset class="choices" id="f-reason"><legend>${labels.report_reason}</legend>${reasons.map(([id, text]) => html`<label><input type="radio" name="reason" value="${id}" required${values.get('reason') === id && html` checked`}>${text}</label>`)}</fieldset>
+${field({ name: 'detail', label: labels.report_detail, hint: labels.report_detail_hint, rows: 5 }, typed)}</div>
 <p><button class="button main">${labels.report_send}</button></p></form>`
   const main = html`<div class="plain"><h1>${labels.report_title}</h1><p><a href="${here}">${name}</a> <span class="name mono" dir="ltr">${package_name}</span></p>
-<p>${visit.visitor.person ? labels.report_lead : labels.report_sign_in}</p>
+${problem(typed)}<p>${visit.visitor.person ? labels.report_lead : labels.report_sign_in}</p>
 ${visit.visitor.person ? form : html`<p><a class="button main" href="/sign-in?then=${encodeURIComponent(`${here}/report`)}">${words.sign_in}</a></p>`}</div>`
-  return { title: `${labels.report_title}: ${name}`, main }
+  return {
+    title: `${failure ? words.wrong : labels.report_title}: ${name}`,
+    main,
+    ...(failure && { status: codes[failure.code].http }),
+  }
 }
 
 /** Thanks for a report. */

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { State } from './entry-parts.ts'
+import { Actor, Party, Suspension } from './trust.ts'
+
+/** Who hides an agent: an admin, or its mirrored source, which removed it. */
+export const SuspendedBy = z.enum(['admin', 'source'])
+export type SuspendedBy = z.infer<typeof SuspendedBy>
+
+/** Which page of the suspended agents. */
+export const SuspensionRange = z.strictObject({
+  by: SuspendedBy.default('admin').describe(
+    'admin: suspended by an admin. source: hidden by a mirror, because its source removed them.',
+  ),
+  limit: z.int().min(1).max(100).default(20),
+  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+})
+export type SuspensionRange = z.output<typeof SuspensionRange>
+
+const SuspendedAgent = z
+  .object({
+    id: z.uuid(),
+    package_name: z.string(),
+    name: z.string(),
+    owner: Party.nullable(),
+    state: State.describe('Its state once the suspension is lifted.'),
+    deleted: z
+      .boolean()
+      .describe('Its owner has deleted it; the suspension still keeps its name from being used.'),
+    suspended: Suspension,
+    suspended_by: Actor.describe(
+      'Null for a mirror, and where the audit log does not have the event any more.',
+    ),
+  })
+  .meta({ id: 'SuspendedAgent' })
+
+export const SuspensionPage = z
+  .object({
+    agents: z.array(SuspendedAgent),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'SuspensionPage' })
+export type SuspensionPage = z.infer<typeof SuspensionPage>
