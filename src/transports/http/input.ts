@@ -34,7 +34,8 @@ export async function readInput(
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
     if (Object.hasOwn(body, field)) throw misplaced(field, 'The path already holds this value.')
-    assign(input, [field], String(request.params[name]))
+    const { rest } = request.params
+    assign(input, [field], `${request.params[name]}${rest === undefined ? '' : `/${rest}`}`)
   }
   if (route.conditional && Object.hasOwn(body, 'expected_revision')) {
     throw misplaced('expected_revision', 'Over HTTP, send the ETag of the entry in the header If-Match.')
