@@ -52,11 +52,8 @@ function oneCall(base: string) {
     [
       'a2a',
       'A2A',
-      `POST ${base}/a2a/v1/agents/${to}`,
-      {
-        method: 'SendMessage',
-        params: { message: { role: 'ROLE_USER', parts: [{ data: { action, params } }] } },
-      },
+      `POST ${base}/a2a/v1/${to}/message:send\nA2A-Version: 1.0`,
+      { message: { messageId: '1', role: 'ROLE_USER', parts: [{ data: { action, params } }] } },
     ],
     ['rpc', 'JSON-RPC', `POST ${base}/rpc`, { jsonrpc: '2.0', id: 1, method: `reader.${action}`, params }],
     [
