@@ -32,12 +32,12 @@ export async function importLines(file: string, replace: boolean, json: boolean)
   // Some of the file is not listed: a script should notice.
   if (report.rejected.length > 0) process.exitCode = 1
   if (json) return print(report)
-  const told = [
+  const messages = [
     ...report.rejected,
     ...report.warnings.map(({ line, message }) => ({ line, reason: `warning: ${message}` })),
   ].toSorted((left, right) => left.line - right.line)
-  for (const { line, reason } of told.slice(0, maxShown)) say(`line ${line}: ${reason}`)
-  const more = told.length - maxShown
+  for (const { line, reason } of messages.slice(0, maxShown)) say(`line ${line}: ${reason}`)
+  const more = messages.length - maxShown
   if (more > 0) {
     const again = `dragoman import ${file} --json > report.json`
     say(`and ${counted(more, 'line')} more. To see them all, import again, which changes nothing: ${again}`)

@@ -105,7 +105,7 @@ describe('the front page', () => {
   test('counts what is listed and what can be called', async () => {
     const { text } = await open('/')
     expect(text).toContain('<dd>30</dd>')
-    expect(text).toContain('href="/search?category=odd-things">Odd things')
+    expect(text).toContain('href="/search?category=utilities">Utilities')
   })
 
   test('of a new registry suggests searches that its own agents fit, and says how to fill it', async () => {
