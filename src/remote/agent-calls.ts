@@ -92,24 +92,21 @@ export class AgentCalls {
       if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
       throw await this.#withNames(answer.refused, request.action, connected, remote)
     }
+    const { package_name } = this.entry
+    const value = checkOutput(package_name, 'output' in answer ? answer.output : answer.question)
     const { content } = answer
     // A question passes as it is only in the protocol in which it can be answered.
     const passes = 'output' in answer || content?.protocol === context.content?.protocol
     if (content && passes) context.attach(passed(content))
-    const { package_name } = this.entry
     if ('output' in answer) {
-      const output = checkOutput(package_name, answer.output)
-      refuseForged(package_name, output)
-      return output
+      refuseForged(package_name, value)
+      return value
     }
     const required: InputRequired = {
       status: answer.status ?? 'input_required',
       agent: package_name,
       task_id: sealTask(answer.task, this.holderOf(context), await this.secret()),
-      question: withAsker(
-        package_name,
-        checkOutput(package_name, answer.question),
-      ) as InputRequired['question'],
+      question: withAsker(package_name, value) as InputRequired['question'],
     }
     return required as Json
   }
