@@ -30,7 +30,7 @@ export interface AuditPage<Event extends AuditEvent> {
 }
 
 /** Suspension, reports and the audit log of entries. */
-interface OwnershipService {
+export interface OwnershipService {
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** Reports a problem to the owner and to admins; the same report within a day counts once. */
   report(report: Report, caller: Principal | null): Promise<void>
