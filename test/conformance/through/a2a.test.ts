@@ -84,7 +84,8 @@ describe.each(peers)('an agent on $sdk', ({ sdk, agent: agentScript, client, car
   })
 
   describe.skipIf(!python).each(cards)('$how', ({ card, mode }) => {
-    const name = `com.example.${card}`
+    // The slash is in paths and tenants as each client writes them.
+    const name = `com.example.peers/${card}`
     let direct: Results
     let forwarded: Results
 
