@@ -86,11 +86,12 @@ describe.each(peers)('an agent on $sdk', ({ sdk, agent: agentScript, client, car
   describe.skipIf(!python).each(cards)('$how', ({ card, mode }) => {
     // The slash is in paths and tenants as each client writes them.
     const name = `com.example.peers/${card}`
+    const binding = card === 'rest' ? 'HTTP+JSON' : 'JSONRPC'
     let direct: Results
     let forwarded: Results
 
     async function behave(url: string, token: string): Promise<Results> {
-      await using running = run(python ?? '', [script(client), url, token, mode])
+      await using running = run(python ?? '', [script(client), url, token, mode, binding])
       const { code, stdout, stderr } = await running.ended
       expect(code, stderr).toBe(0)
       return JSON.parse(stdout)
