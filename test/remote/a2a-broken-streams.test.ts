@@ -136,3 +136,21 @@ test('an artifact that a stream does not bring is that of the task', async () =>
   expect(json).toEqual({ text: 'onetwo' })
   expect(agent.methods).toEqual(['SendStreamingMessage', 'GetTask'])
 })
+
+test('the question that a message answers is no answer of a stream that broke', async () => {
+  const asking = { ...taskOf('TASK_STATE_INPUT_REQUIRED'), status: { state: 'TASK_STATE_INPUT_REQUIRED' } }
+  let times = 0
+  await using agent = await openBroken(resumes, (stream) => {
+    stream.write({ task: asking })
+    times += 1
+    if (times === 1) stream.end()
+    else setImmediate(stream.cut)
+  })
+  const send = async (action: string, params: object) => {
+    const body = { to, action, params }
+    return (await agent.gateway.request('POST', '/a2a/message', { body, token: agent.token })).json
+  }
+  const { status, task_id } = await send('send_message', { text: 'go' })
+  expect(status).toBe('input_required')
+  expect(await send('continue_task', { task_id, input: { text: 'Friday' } })).toEqual({ text: 'onetwothree' })
+})

@@ -33,24 +33,18 @@ export async function follow(
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
   async function* events(within: RequestOptions): AsyncGenerator<object> {
-    yield* unlessBroken(client.send(message, within), within, tracker)
+    let isBroken = false
+    try {
+      yield* client.send(message, within)
+    } catch (thrown) {
+      isBroken = !within.signal.aborted && tracker.task !== undefined && isNetworkError(thrown)
+      if (!isBroken) throw thrown
+    }
     const { task } = tracker
-    if (task && !answerOf(task)) yield* eventsOf(client, task.id, within)
+    // A stream that breaks may have told nothing but the question that the message answers.
+    if (task && (isBroken || !answerOf(task))) yield* eventsOf(client, task.id, within)
   }
   return await untilAnswer(client, events, options, caller, tracker, wait)
-}
-
-/** The events of a stream, which ends where it breaks after the agent has named its task. */
-async function* unlessBroken(
-  events: AsyncIterable<object>,
-  { signal }: RequestOptions,
-  tracker: TaskTracker,
-): AsyncGenerator<object> {
-  try {
-    yield* events
-  } catch (thrown) {
-    if (signal.aborted || !tracker.task || !isNetworkError(thrown)) throw thrown
-  }
 }
 
 /**
