@@ -215,6 +215,7 @@ describe('an agent that a tenant names', () => {
       return [
         await get(`/a2a/v1/${name}/.well-known/agent-card.json`),
         await get(`/agents/${name}/.well-known/agent-card.json`),
+        await get(`/mcp/agents/${name}/server-card`),
         await get(`/a2a/v1/${name}/tasks`),
         await get(`/a2a/v1/${name}/tasks/none`),
         await get(`/a2a/v1/${name}/nothing`),
@@ -224,13 +225,10 @@ describe('an agent that a tenant names', () => {
     }
     const plain = await answersOf('io.github.slashes/thing')
     expect(plain).toEqual(await answersOf('io.github.slashes%2Fthing'))
-    expect(plain.map(([status]) => status)).toEqual([200, 200, 200, 404, 404, 409, 405])
+    expect(plain.map(([status]) => status)).toEqual([200, 200, 200, 200, 404, 404, 409, 405])
     const nobody = await answersOf('io.github.slashes/nobody')
     expect(nobody).toEqual(await answersOf('io.github.slashes%2Fnobody'))
-    expect(nobody.slice(0, 2)).toEqual([
-      [404, 'not_found'],
-      [404, 'not_found'],
-    ])
+    expect(nobody.slice(0, 3)).toEqual(Array(3).fill([404, 'not_found']))
   })
 
   test('has no extended card if it is listed, as its card says, and is not there if nobody knows it', async () => {
