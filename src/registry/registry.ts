@@ -85,6 +85,7 @@ type Caller = Principal | null
 type Settled<Request> = (request: Request, caller: Caller) => Promise<EntryDetail>
 type Verifying = (...call: Parameters<Verifier['verify']>) => Promise<VerificationOutcome>
 
+/** The registry's domain: the operations behind the actions of its agent. A write returns once the index has applied it. */
 export interface Registry
   extends Cards,
     ReturnType<typeof createPersonalData>,
@@ -125,10 +126,7 @@ export interface Registry
   importLines(lines: readonly string[], first: number, caller?: Caller): Promise<ImportReport>
 }
 
-/**
- * The registry's domain: the operations behind the registry agent's actions. A write returns once the index has
- * applied it.
- */
+/** Makes the registry over a store and its indexes. */
 export function createRegistry(options: RegistryOptions): Registry {
   const { store, index, follower, vectors, site } = options
   const { reader, onShown } = options
