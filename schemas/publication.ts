@@ -29,6 +29,9 @@ export const ImportReport = z.object({
   updated: z.int(),
   unchanged: z.int(),
   rejected: z.array(z.object({ line: z.int(), reason: z.string() })),
+  warnings: z
+    .array(z.object({ line: z.int(), message: z.string() }))
+    .describe('Lines that are listed, but not with all that they state.'),
 })
 export type ImportReport = z.infer<typeof ImportReport>
 

@@ -13,6 +13,7 @@ import { createHttpApp, type Mount } from '../transports/http/app.ts'
 import { chargeAtEnd } from '../transports/http/caller.ts'
 import { documents, indexMount } from '../transports/http/documents.ts'
 import { createEtags } from '../transports/http/etag.ts'
+import { nameIn } from '../transports/http/input.ts'
 import { operations } from '../transports/http/operations.ts'
 import { requestId } from '../transports/http/request-id.ts'
 import { sendFailure } from '../transports/http/respond.ts'
@@ -125,9 +126,8 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
     ...mcpMounts({
       ...mcp,
       // People write the name into the configuration of a host by hand, with its slash.
-      path: '/mcp/agents/:agent{/:name}',
-      serviceOf: ({ agent, name }, caller) =>
-        agentService(name === undefined ? String(agent) : `${agent}/${name}`, caller),
+      path: '/mcp/agents/:agent{/:rest}',
+      serviceOf: (params, caller) => agentService(nameIn(params, 'agent'), caller),
     }),
   ]
   return { mounts, missing: site.missing }

@@ -13,12 +13,13 @@ interface Report {
   updated: number
   unchanged: number
   rejected: { line: number; reason: string }[]
+  warnings: { line: number; message: string }[]
 }
 
 /** Characters and lines of one transaction: well under the 1 MiB that crosses dispatch. */
 const batchCharacters = 400_000
 const batchLines = 200
-/** Lines left out that a terminal shows. */
+/** Lines left out, and lines with a warning, that a terminal shows. */
 const maxShown = 20
 
 /** Imports JSON lines, or restores an export; the first line says which. `-` names standard input. */
@@ -31,8 +32,12 @@ export async function importLines(file: string, replace: boolean, json: boolean)
   // Some of the file is not listed: a script should notice.
   if (report.rejected.length > 0) process.exitCode = 1
   if (json) return print(report)
-  for (const { line, reason } of report.rejected.slice(0, maxShown)) say(`line ${line}: ${reason}`)
-  const more = report.rejected.length - maxShown
+  const messages = [
+    ...report.rejected,
+    ...report.warnings.map(({ line, message }) => ({ line, reason: `warning: ${message}` })),
+  ].toSorted((left, right) => left.line - right.line)
+  for (const { line, reason } of messages.slice(0, maxShown)) say(`line ${line}: ${reason}`)
+  const more = messages.length - maxShown
   if (more > 0) {
     const again = `dragoman import ${file} --json > report.json`
     say(`and ${counted(more, 'line')} more. To see them all, import again, which changes nothing: ${again}`)
@@ -53,7 +58,7 @@ function assertLine(line: string, file: string): void {
 /** Imports in batches; a line that cannot be listed is reported and skipped. */
 async function importAgents(file: string, first: string, rest: AsyncIterable<string>): Promise<Report> {
   await using client = await openClient()
-  const total: Report = { created: 0, updated: 0, unchanged: 0, rejected: [] }
+  const total: Report = { created: 0, updated: 0, unchanged: 0, rejected: [], warnings: [] }
   // Each batch waits for the index, a little: an index that must be derived first would slow down every one.
   await client.settled?.()
   using progress = await showProgress(file)
@@ -79,8 +84,9 @@ function endedAt(fault: unknown, line: number, total: Report): Failure {
   return new Failure(code, `The import ended at line ${line}: ${message}`, { ...details, hint }, fault)
 }
 
-function summary({ created, updated, unchanged, rejected }: Report): string {
-  return `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} left out`
+function summary({ created, updated, unchanged, rejected, warnings }: Report): string {
+  const warned = warnings.length > 0 ? `, ${counted(warnings.length, 'warning')}` : ''
+  return `${created} created, ${updated} updated, ${unchanged} unchanged, ${rejected.length} left out${warned}`
 }
 
 /** A bar on a terminal; standard input has no size, so nothing is shown for it. */
@@ -130,6 +136,7 @@ function add(total: Report, report: Report): void {
   total.updated += report.updated
   total.unchanged += report.unchanged
   total.rejected.push(...report.rejected)
+  total.warnings.push(...report.warnings)
 }
 
 /**

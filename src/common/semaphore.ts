@@ -1,8 +1,10 @@
+import type { Eventual } from './eventual.ts'
+
 /**
  * A slot: at once if one is free, else as soon as one is, in order of the calls; rejects with the reason of the signal
  * when it aborts.
  */
-type Acquire = (signal: AbortSignal) => Disposable | Promise<Disposable>
+type Acquire = (signal: AbortSignal) => Eventual<Disposable>
 
 /**
  * A counting semaphore of `max` slots; disposing a slot frees it. When `maxWaiting` callers wait already, acquiring

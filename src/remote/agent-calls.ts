@@ -92,24 +92,21 @@ export class AgentCalls {
       if (answer.refused.content) answer.refused.content = passed(answer.refused.content)
       throw await this.#withNames(answer.refused, request.action, connected, remote)
     }
+    const { package_name } = this.entry
+    const value = checkOutput(package_name, 'output' in answer ? answer.output : answer.question)
     const { content } = answer
     // A question passes as it is only in the protocol in which it can be answered.
     const passes = 'output' in answer || content?.protocol === context.content?.protocol
     if (content && passes) context.attach(passed(content))
-    const { package_name } = this.entry
     if ('output' in answer) {
-      const output = checkOutput(package_name, answer.output)
-      refuseForged(package_name, output)
-      return output
+      refuseForged(package_name, value)
+      return value
     }
     const required: InputRequired = {
       status: answer.status ?? 'input_required',
       agent: package_name,
       task_id: sealTask(answer.task, this.holderOf(context), await this.secret()),
-      question: withAsker(
-        package_name,
-        checkOutput(package_name, answer.question),
-      ) as InputRequired['question'],
+      question: withAsker(package_name, value) as InputRequired['question'],
     }
     return required as Json
   }
@@ -297,18 +294,35 @@ export class AgentCalls {
 
 /**
  * A question whose words say who asks, as those of MCP servers do: the user must not take it for one of the gateway.
- * Data without words stays as it is.
+ * Data without words gets some.
  */
 function withAsker(agent: string, question: Json): Json {
-  if (typeof question === 'string') {
-    return question.startsWith(`${agent} asks: `) ? question : `${agent} asks: ${question}`
+  const introduction = `${agent} asks: `
+  const named = (text: string) => (text.startsWith(introduction) ? text : `${introduction}${text}`)
+  const words = named('See the data of this question.')
+  if (question === null) return null
+  if (typeof question === 'string') return named(question)
+  if (!isRecord(question)) return { text: words, data: question }
+  const fields = question as JsonObject
+  if (Array.isArray(fields.parts)) return { ...fields, parts: withWords(fields.parts, named, words) }
+  if (areSeveral(fields)) {
+    const entries = Object.entries(fields)
+    return Object.fromEntries(entries.map(([key, each]) => [key, withAsker(agent, each)]))
   }
-  if (!isRecord(question)) return question
-  const { text, parts } = question as JsonObject
-  if (typeof text === 'string') return { ...(question as JsonObject), text: withAsker(agent, text) }
-  if (!Array.isArray(parts)) return question as JsonObject
+  const { text = words, ...data } = fields
+  return typeof text === 'string' ? { text: named(text), ...data } : { text: words, data: fields }
+}
+
+function withWords(parts: readonly Json[], named: (text: string) => string, words: string): readonly Json[] {
   const [first, ...rest] = parts
-  return { ...(question as JsonObject), parts: [withAsker(agent, first ?? null), ...rest] }
+  if (!isRecord(first) || typeof first.text !== 'string') return [{ text: words }, ...parts]
+  return [{ ...(first as JsonObject), text: named(first.text) }, ...rest]
+}
+
+/** True for several questions of an MCP server, by their keys. */
+function areSeveral(question: JsonObject): boolean {
+  const questions = Object.values(question)
+  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
 }
 
 /** The agent's own refusal of an action that it does not have. */

@@ -6,6 +6,7 @@ import type { Envelope } from '../../schemas/envelope.ts'
 import type { Allowance, Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import type { Eventual } from '../common/eventual.ts'
 
 /** The client of a request. */
 export interface Client {
@@ -61,7 +62,7 @@ export interface Reply {
 }
 
 /** The agent with a name, or undefined. May throw a more specific Failure. */
-type Resolve = (to: string, call: Call) => Agent | Promise<Agent | undefined>
+type Resolve = (to: string, call: Call) => Eventual<Agent | undefined>
 
 export interface Router {
   /** Routes one envelope to its action and returns its output. Throws only Failure. */
@@ -81,7 +82,7 @@ export interface Observation {
 export interface RouterOptions {
   readonly resolve: Resolve
   /** Counts the call against its caller's limit. Throws Failure `rate_limited`. */
-  readonly admit: (envelope: Envelope, call: Call) => Allowance | undefined | Promise<Allowance>
+  readonly admit: (envelope: Envelope, call: Call) => Eventual<Allowance | undefined>
   /** Called with the output of each successful write. */
   readonly chargeWrite: (output: Json, call: Call) => void
   /** Called with the milliseconds for which params were checked by the schema of a listed agent. */

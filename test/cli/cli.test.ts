@@ -108,6 +108,16 @@ describe('the command line over a data folder', () => {
     expect(birds.agents.map((agent: { tags: string[] }) => agent.tags)).toEqual([['birds']])
   })
 
+  test('warns of tools that it does not list, and succeeds', async () => {
+    await using folder = await temporaryFolder()
+    const file = join(folder.path, 'list.jsonl')
+    const tools = ['Sends.', 'Sends again.'].map((description) => ({ name: 'send', description }))
+    await writeFile(file, server('letters', { tools }))
+    const { code, stdout, stderr } = await run(['import', file], { DRAGOMAN_DATA: folder.path })
+    expect([code, stdout]).toEqual([0, '1 created, 0 updated, 0 unchanged, 0 left out, 1 warning\n'])
+    expect(stderr).toMatch(/^line 1: warning: Several capabilities have the name "send": /)
+  })
+
   test('publishes, goes live and calls', async () => {
     await using folder = await temporaryFolder()
     const environment = { DRAGOMAN_DATA: folder.path }

@@ -86,6 +86,7 @@ const answer = {
   updated: 0,
   unchanged: 0,
   rejected: [{ line: 1, reason: hostile }],
+  warnings: [{ line: 2, message: hostile }],
   status: 'offered',
   offers: [
     { package_name: hostile, from: { subject: hostile }, to: { subject: hostile }, offered_at: hostile },

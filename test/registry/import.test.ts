@@ -143,6 +143,20 @@ describe('an import', () => {
     expect((await store(registry, 'npm.acme/mail_server'))?.name).toBe('Last')
   })
 
+  test.each([
+    ['tools of a server', (list: object[]) => server({ tools: list })],
+    ['skills of a card', (list: object[]) => card({ skills: list })],
+    ['capabilities of a card', (list: object[]) => card({ skills: [], capabilities: list })],
+  ])('warns of %s that differ under one name, of which it lists the first', async (_, line) => {
+    await using registry = await openRegistry()
+    const send = { name: 'send', description: 'Sends.' }
+    const twice = await registry.importLines([line([send, send])], 1)
+    expect([counts(twice), twice.warnings]).toEqual([[1, 0, 0, 0], []])
+    const report = await registry.importLines([line([{ ...send, description: 'Other.' }, send])], 7)
+    const message = 'Several capabilities have the name "send": only the first of a name is listed.'
+    expect(report).toMatchObject({ updated: 1, warnings: [{ line: 7, message }] })
+  })
+
   test('reports each bad line by number and reason, and lists the others', async () => {
     await using registry = await openRegistry()
     const deep = `{"name":"A","description":"B","url":"https://a.example","x":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
@@ -195,6 +209,7 @@ describe('an import', () => {
         { line: 1, reason: expect.stringContaining('deleted') },
         { line: 2, reason: expect.stringContaining('claimed') },
       ],
+      warnings: [],
     })
     expect(await registry.store.read.revision()).toBe(before)
   })

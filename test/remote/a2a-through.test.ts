@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serve, type TestServer } from '../net/support.ts'
+import type { TestServer } from '../net/support.ts'
+import { serveRpcAgent } from '../support/a2a-rpc-agent.ts'
 import { eventsOf } from '../support/a2a-server.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -120,35 +121,22 @@ const received: Loose[] = []
 const cancelled: string[] = []
 
 beforeAll(async () => {
-  agent = await serve((request, response) => {
-    let text = ''
-    request.on('data', (chunk) => {
-      text += chunk
-    })
-    request.on('end', () => {
-      if (request.method === 'GET') return void response.end(JSON.stringify(card(agent.origin)))
-      const { id, method, params } = JSON.parse(text)
-      if (method === 'CancelTask') cancelled.push(params.id)
-      if (method === 'GetTask' || method === 'CancelTask') {
-        response.setHeader('Content-Type', 'application/json')
-        return void response.end(JSON.stringify({ jsonrpc: '2.0', id, result: laterTask }))
-      }
-      received.push({ ...params, extensions: request.headers['a2a-extensions'] })
-      const first = params.message.parts[0]?.text
-      if (Object.hasOwn(refusals, first)) {
-        response.setHeader('Content-Type', 'application/json')
-        return void response.end(JSON.stringify({ jsonrpc: '2.0', id, error: refusals[first] }))
-      }
-      const events =
-        first === 'a broken stream'
-          ? [begun]
-          : (answers[first] ?? (first === 'Saturday' ? booked : answers['a message']) ?? [])
-      response.setHeader('Content-Type', 'text/event-stream')
-      for (const result of events)
-        response.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
-      if (first !== 'a broken stream') return void response.end()
-      setImmediate(() => response.destroy())
-    })
+  agent = await serveRpcAgent(card, ({ method, params, headers, ...call }) => {
+    if (method === 'CancelTask') cancelled.push(params.id)
+    if (method === 'GetTask' || method === 'CancelTask') return call.result(laterTask)
+    if (method === 'SubscribeToTask') return call.error({ code: -32004, message: 'No subscriptions.' })
+    received.push({ ...params, extensions: headers['a2a-extensions'] })
+    const first = params.message.parts[0]?.text
+    const refusal = Object.hasOwn(refusals, first) ? refusals[first] : undefined
+    if (refusal) return call.error(refusal)
+    const stream = call.stream()
+    if (first === 'a broken stream') {
+      stream.write(begun)
+      return void setImmediate(stream.cut)
+    }
+    const events = first === 'Saturday' ? booked : (answers[first] ?? answers['a message'] ?? [])
+    for (const event of events) stream.write(event)
+    stream.end()
   })
   gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
   token = await gateway.token('ada')
@@ -161,18 +149,16 @@ afterAll(async () => {
   await agent?.[Symbol.asyncDispose]()
 })
 
-const card = (origin: string) => ({
+const card = {
   name: 'Traveller',
   description: 'Travels.',
-  supportedInterfaces: [{ url: `${origin}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
   capabilities: { streaming: true, extensions: [{ uri: 'urn:example:x', params: { pays: true } }] },
   defaultInputModes: ['text/plain', 'image/png'],
-  defaultOutputModes: ['text/plain'],
   skills: [
     { id: 'go', name: 'Go somewhere', description: 'Goes.', tags: ['travel'], examples: ['To Oslo'] },
     { id: 'paint', name: 'Paint', description: 'Paints.', tags: ['art'], outputModes: ['image/png'] },
   ],
-})
+}
 
 const words = (text: string, more: object = {}) => ({
   message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text }], ...more },

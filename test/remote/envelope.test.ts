@@ -115,6 +115,42 @@ describe('an agent that takes envelopes', () => {
     expect((await ask('continue_task', going, await other.token('eve'))).status).toBe(404)
   })
 
+  test.each([
+    ['data', { city: 'Oslo' }, { text: 'See the data of this question.', city: 'Oslo' }],
+    ['a list', ['Oslo'], { text: 'See the data of this question.', data: ['Oslo'] }],
+    [
+      'data with a field of that name',
+      { text: 1 },
+      { text: 'See the data of this question.', data: { text: 1 } },
+    ],
+    [
+      'a link',
+      { parts: [{ url: 'x' }] },
+      { parts: [{ text: 'See the data of this question.' }, { url: 'x' }] },
+    ],
+    [
+      'a text in parts',
+      { parts: [{ text: 'City?' }, { url: 'x' }] },
+      { parts: [{ text: 'City?' }, { url: 'x' }] },
+    ],
+    [
+      'several questions',
+      { city: { text: 'City?' }, day: { text: 'Day?' } },
+      { city: { text: 'City?' }, day: { text: 'Day?' } },
+    ],
+  ])('may ask in %s, and the words say who asks', async (_, question, expected) => {
+    await using asking = await serveEnvelopes((_request, response) =>
+      answerJson(response, { status: 'input_required', agent: 'com.elsewhere', task_id: 't', question }),
+    )
+    await using other = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: asking.origin })
+    const to = 'com.example.asking'
+    await list(other, { package_name: to, endpoints: [{ protocol: 'envelope', url: asking.url }] })
+    const body = { to, action: 'book', params: {} }
+    const { json } = await other.request('POST', '/a2a/message', { body, token: await other.token('ada') })
+    const text = JSON.stringify(expected).replaceAll(/"text":"/g, `"text":"${to} asks: `)
+    expect(json.question).toEqual(JSON.parse(text))
+  })
+
   test('that the call has passed already is a loop', async () => {
     const headers = { via: '1.1 dragoman (com.example.other), 1.1 dragoman (com.example.weather)' }
     const answer = await send('com.example.weather', 'forecast', { city: 'Oslo' }, { token, headers })

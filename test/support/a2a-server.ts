@@ -62,6 +62,15 @@ function state(status: { state: string }): string {
   return status.state.replace('TASK_STATE_', '').toLowerCase()
 }
 
+/** The texts of all artifacts in the events. */
+export function textsOf(events: readonly Event[]): string[] {
+  return events.flatMap(({ task, artifactUpdate }) =>
+    [...(task?.artifacts ?? []), ...(artifactUpdate ? [artifactUpdate.artifact] : [])].flatMap(({ parts }) =>
+      parts.map(({ text }: { text: string }) => text),
+    ),
+  )
+}
+
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const item of items) all.push(item)

@@ -3,6 +3,7 @@ import type { Update } from '../../schemas/action.ts'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import type { SafeFetchOptions } from '../../src/net/fetch/safe-fetch.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { checkOutput } from '../../src/remote/check-output.ts'
 import { createMcpConnect, type McpOptions } from '../../src/remote/mcp/mcp.ts'
 import type { RemoteAgent, RemoteCall } from '../../src/remote/remote-agent.ts'
 
@@ -10,7 +11,7 @@ export interface TestAgent extends AsyncDisposable {
   readonly agent: RemoteAgent
   /** The context of a call by an ordinary caller. */
   call(overrides?: Partial<RemoteCall>): RemoteCall
-  /** The output of one call. */
+  /** The output of one call, checked as all outputs of agents are. */
   ask(action: string, params?: object, overrides?: Partial<RemoteCall>): Promise<unknown>
 }
 
@@ -44,7 +45,7 @@ export function agentAt(
     async ask(action, params = {}, overrides = {}) {
       const answer = await agent.call(action, params as never, call(overrides))
       if ('refused' in answer) throw answer.refused
-      return 'output' in answer ? answer.output : answer
+      return 'output' in answer ? checkOutput(facts.package_name, answer.output) : answer
     },
     async [Symbol.asyncDispose]() {
       await agent[Symbol.asyncDispose]()

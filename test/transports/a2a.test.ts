@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { a2aCodes, a2aErrors } from '../../schemas/a2a-codes.ts'
-import { a2aVersion, message } from '../support/a2a.ts'
+import { a2aVersion, dataMessage, message } from '../support/a2a.ts'
 import { startGateway } from '../support/gateway.ts'
 import { type A2aRequest, atOnce, call, cases, search, send } from './a2a-cases.ts'
 import { publication } from './cases.ts'
@@ -191,6 +191,44 @@ describe('an agent that a tenant names', () => {
       const { json } = await home.request('POST', path, { token, body, headers: a2aVersion })
       expect([json.result.totalSize, json.result.tasks[0].id]).toEqual([1, ofWiki])
     }
+  })
+
+  test('may have the slash of its name in every path, encoded or not, with the same answers and errors', async () => {
+    const token = await home.token('slashes', { namespaces: ['io.github.slashes'] })
+    const { json } = await home.request('POST', '/api/agents/publish', {
+      token,
+      body: publication('io.github.slashes/thing'),
+    })
+    await home.request('POST', `/api/agents/${json.id}/go-live`, { token })
+    const answersOf = async (name: string) => {
+      const get = async (path: string) => {
+        const { status, json } = await home.request('GET', path, { token, headers: a2aVersion })
+        return [status, json.name ?? json.tasks ?? json.error?.status ?? json.code]
+      }
+      const body = dataMessage({ action: 'no_action', params: {} })
+      const sent = await home.request('POST', `/a2a/v1/${name}/message:send`, {
+        token,
+        body,
+        headers: a2aVersion,
+      })
+      const wrong = await home.request('POST', `/a2a/v1/${name}/tasks`, { token, body, headers: a2aVersion })
+      return [
+        await get(`/a2a/v1/${name}/.well-known/agent-card.json`),
+        await get(`/agents/${name}/.well-known/agent-card.json`),
+        await get(`/mcp/agents/${name}/server-card`),
+        await get(`/a2a/v1/${name}/tasks`),
+        await get(`/a2a/v1/${name}/tasks/none`),
+        await get(`/a2a/v1/${name}/nothing`),
+        [sent.status, sent.json.error.message],
+        [wrong.status, wrong.headers.get('allow')],
+      ]
+    }
+    const plain = await answersOf('io.github.slashes/thing')
+    expect(plain).toEqual(await answersOf('io.github.slashes%2Fthing'))
+    expect(plain.map(([status]) => status)).toEqual([200, 200, 200, 200, 404, 404, 409, 405])
+    const nobody = await answersOf('io.github.slashes/nobody')
+    expect(nobody).toEqual(await answersOf('io.github.slashes%2Fnobody'))
+    expect(nobody.slice(0, 3)).toEqual(Array(3).fill([404, 'not_found']))
   })
 
   test('has no extended card if it is listed, as its card says, and is not there if nobody knows it', async () => {

@@ -31,7 +31,7 @@ export interface AuditPage<Event extends AuditEvent> {
 }
 
 /** Suspension, reports and the audit log of entries. */
-interface OwnershipService {
+export interface OwnershipService {
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** The suspended agents, the newest suspension first. For admins. */
   listSuspensions(range: SuspensionRange): Promise<SuspensionPage>

@@ -24,7 +24,7 @@ export interface OfferQuery {
 }
 
 /** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
-interface TransferService {
+export interface TransferService {
   /** Offers an entry, or withdraws the offer. A transfer by an admin needs no acceptance. */
   transfer(
     change: Change,

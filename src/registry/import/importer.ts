@@ -7,7 +7,7 @@ import type { AuditAction, Store, Writer } from '../../store/store.ts'
 import { applyServers, importSource } from '../mirror/apply-servers.ts'
 import { readServerItem, type ServerItem } from '../mirror/source-items.ts'
 import { newEntry, tooLarge, updatedEntry } from './imported-entry.ts'
-import { type Facts, readDocument } from './read-line.ts'
+import { type Facts, readDocument, repeatedCapabilities } from './read-line.ts'
 import { reasonOf } from './reason.ts'
 
 interface ImporterOptions {
@@ -28,7 +28,7 @@ export async function importLines(
   caller: Principal | null,
 ): Promise<{ report: ImportReport; revision: number }> {
   const rejected: { line: number; reason: string }[] = []
-  const read: { line: number; facts: Facts }[] = []
+  const read: { line: number; facts: Facts; message: string | undefined }[] = []
   const servers: { line: number; item: ServerItem }[] = []
   for (const [at, text] of lines.entries()) {
     if (text.trim() === '') continue
@@ -36,7 +36,10 @@ export async function importLines(
       const document: unknown = stripMarks(JSON.parse(withoutMarksAtEdges(text)))
       if (isRecord(document) && isRecord(document.server)) {
         servers.push({ line: first + at, item: readServerItem(document) })
-      } else read.push({ line: first + at, facts: readDocument(document) })
+      } else {
+        const facts = readDocument(document)
+        read.push({ line: first + at, facts, message: repeatedCapabilities(document) })
+      }
     } catch (fault) {
       rejected.push({ line: first + at, reason: reasonOf(fault) })
     }
@@ -45,21 +48,26 @@ export async function importLines(
   const last = new Map(read.map(({ line, facts }) => [identity(facts), line]))
   const { result, revision } = await store.write(async (writer) => {
     const counts = { created: 0, updated: 0, unchanged: 0 }
+    const warnings: ImportReport['warnings'] = []
     const refused = await importServers(writer, servers, counts, auditAction, { clock, createId })
-    for (const { line, facts } of read) {
+    for (const { line, facts, message } of read) {
       const again = last.get(identity(facts)) ?? line
       if (again !== line) {
         refused.push({ line, reason: `Line ${again} states the same agent again.` })
         continue
       }
       const outcome = await importFacts(writer, facts, auditAction, new Date(clock()).toISOString(), createId)
-      if (outcome in counts) counts[outcome as keyof typeof counts] += 1
-      else refused.push({ line, reason: outcome })
+      if (!(outcome in counts)) {
+        refused.push({ line, reason: outcome })
+        continue
+      }
+      counts[outcome as keyof typeof counts] += 1
+      if (message !== undefined) warnings.push({ line, message })
     }
-    return { counts, refused }
+    return { counts, refused, warnings }
   })
   const all = [...rejected, ...result.refused].sort((a, b) => a.line - b.line)
-  return { report: { ...result.counts, rejected: all }, revision }
+  return { report: { ...result.counts, rejected: all, warnings: result.warnings }, revision }
 }
 
 /** Lists versions of an MCP registry that stand in a file; returns the lines that are not listed. */

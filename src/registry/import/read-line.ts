@@ -1,8 +1,10 @@
 import { isIP } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { derivedName, slug } from '../../../schemas/derived-name.ts'
 import { distinct } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { bareHost, isLocalName } from '../../net/fetch/address.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -49,6 +51,26 @@ export function readDocument(document: unknown): Facts {
   assertUnreserved(facts.package_name)
   assertHonestText(document, '/name', facts.name)
   return facts
+}
+
+const maxNames = 5
+
+/** Names the capabilities that are not listed, because an earlier one with the same name says something else. */
+export function repeatedCapabilities(document: unknown): string | undefined {
+  if (!isRecord(document)) return undefined
+  const { tools, skills, capabilities } = document
+  const names = [tools, skills, capabilities].flatMap((list) => (Array.isArray(list) ? repeatedIn(list) : []))
+  if (names.length === 0) return undefined
+  const shown = names.slice(0, maxNames).map((name) => `"${name}"`)
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} others` : ''
+  return `Several capabilities have the name ${shown.join(', ')}${more}: only the first of a name is listed.`
+}
+
+function repeatedIn(list: readonly unknown[]): string[] {
+  const byName = Map.groupBy(list.filter(isRecord), ({ id, name }) => id ?? name)
+  return [...byName].flatMap(([name, [first, ...others]]) =>
+    typeof name === 'string' && others.some((other) => !isDeepStrictEqual(other, first)) ? [name] : [],
+  )
 }
 
 function fromServer(server: z.infer<typeof McpServer>): Facts {

@@ -36,7 +36,7 @@ export interface A2aClient {
    * stream.
    */
   send(message: OutgoingMessage, options: RequestOptions): AsyncIterable<object>
-  /** The events of a task from now on; many agents send the task as it is first. Absent if the agent does not stream. */
+  /** The task as it is, then its events. Absent if the agent does not stream, and in 0.3. */
   subscribe?(id: string, options: RequestOptions): AsyncIterable<object>
   task(id: string, options: RequestOptions): Promise<unknown>
   cancel(id: string, options: RequestOptions): Promise<void>

@@ -20,8 +20,9 @@ const maxFailedPolls = 15
 type Caller = Pick<RemoteCall, 'emit' | 'onActivity' | 'onTask'>
 
 /**
- * Sends a message and waits for its answer: by the stream if the agent streams; otherwise, or if the stream ends too
- * early, breaks or is silent, by polling the task. Aborting the call cancels the task.
+ * Sends a message and waits for its answer: by the stream if the agent streams, and by a new stream of the task if the
+ * first one breaks or ends too early; otherwise, or if the agent is silent, by polling. Aborting the call cancels the
+ * task.
  */
 export async function follow(
   client: A2aClient,
@@ -31,7 +32,19 @@ export async function follow(
   wait: Wait,
 ): Promise<RemoteAnswer> {
   const tracker = new TaskTracker(message.task_id !== undefined)
-  return await untilAnswer(client, (within) => client.send(message, within), options, caller, tracker, wait)
+  async function* events(within: RequestOptions): AsyncGenerator<object> {
+    let isBroken = false
+    try {
+      yield* client.send(message, within)
+    } catch (thrown) {
+      isBroken = !within.signal.aborted && tracker.task !== undefined && isNetworkError(thrown)
+      if (!isBroken) throw thrown
+    }
+    const { task } = tracker
+    // A stream that breaks may have told nothing but the question that the message answers.
+    if (task && (isBroken || !answerOf(task))) yield* eventsOf(client, task.id, within)
+  }
+  return await untilAnswer(client, events, options, caller, tracker, wait)
 }
 
 /**
@@ -65,13 +78,13 @@ async function untilAnswer(
   const within = { ...options, signal: streaming.signal }
   try {
     const answer = await Promise.race([
-      readStream(events(within), within, caller, tracker, stream),
+      readStream(events(within), caller, tracker, stream),
       askWhileSilent(client, within, caller, tracker, stream, wait),
     ])
-    if (answer) return answer
     const { task } = tracker
+    if (answer) return await withOutput(answer, client, task, within)
     if (!task) throw new Failure('upstream_invalid', 'The agent ended its stream without an answer.')
-    return answerOf(task) ?? (await poll(client, task, options, caller, wait))
+    return answerOf(task) ?? (await poll(client, task, options, caller, stream, wait))
   } catch (thrown) {
     const { task } = tracker
     if (task) cancelAborted(client, task.id, options)
@@ -82,62 +95,58 @@ async function untilAnswer(
 }
 
 /**
- * The task as it is, and the events of its stream. The stream is opened before the task is read, so that nothing is
- * lost in between. Where the stream does not begin with the task, as of some agents of A2A 0.3, it is unclear what
- * of it the task contains already: then each event stands for the task, read anew. Ends if the stream does, or if the
- * agent refuses or breaks it.
+ * The task as it is, and its events from then on. Ends if the agent refuses or breaks the stream, or does not begin it
+ * with the task: then it is unclear what came before.
  */
 async function* eventsOf(client: A2aClient, id: string, options: RequestOptions): AsyncGenerator<object> {
-  const stream = client.subscribe?.(id, options)[Symbol.asyncIterator]()
-  if (!stream) return
-  const first = stream.next()
-  first.catch(() => {})
-  const read = async () => ({ task: readTask(await client.task(id, options)).whole })
+  let isWhole = false
   try {
-    const begin = await read().catch((thrown) => {
-      if (!isNetworkError(thrown)) throw thrown
-    })
-    if (!begin) return
-    yield begin
-    const opening = await first.catch(() => undefined)
-    const isWhole = opening?.done === false && 'task' in opening.value
-    for (let next = opening; next?.done === false; next = await stream.next().catch(() => undefined)) {
-      yield isWhole ? next.value : await read()
+    for await (const event of client.subscribe?.(id, options) ?? []) {
+      isWhole ||= 'task' in event
+      if (!isWhole) return
+      yield event
     }
-  } finally {
-    void stream.return?.().catch(() => {})
+  } catch (thrown) {
+    if (options.signal.aborted) throw thrown
   }
 }
 
+/** Some agents stream that a task has ended, but not what it has made: the task itself has it. */
+async function withOutput(
+  answer: RemoteAnswer,
+  client: A2aClient,
+  task: ReceivedTask | undefined,
+  options: RequestOptions,
+): Promise<RemoteAnswer> {
+  if (!('output' in answer) || answer.output !== null || !task) return answer
+  const whole = await client.task(task.id, options).then(readTask, () => undefined)
+  return (whole && answerOf(whole)) ?? answer
+}
+
 interface StreamState {
-  /** The number of events so far. */
+  /** The number of events so far, changes that polling found among them. */
   events: number
   /** True if the caller has taken them all. */
   isTaken: boolean
 }
 
-/** The answer in the stream; undefined if the stream ended, or broke after the agent had named its task. */
+/** The answer in the stream; undefined if the stream ended. */
 async function readStream(
   events: AsyncIterable<object>,
-  options: RequestOptions,
   { emit, onActivity, onTask }: Caller,
   tracker: TaskTracker,
   stream: StreamState,
 ): Promise<RemoteAnswer | undefined> {
-  try {
-    for await (const value of events) {
-      onActivity()
-      const event = value as JsonObject
-      const answer = tracker.take(event)
-      if (answer) return answer
-      if (stream.events === 0) onTask?.()
-      stream.events += 1
-      stream.isTaken = false
-      await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
-      stream.isTaken = true
-    }
-  } catch (thrown) {
-    if (options.signal.aborted || !tracker.task || !isNetworkError(thrown)) throw thrown
+  for await (const value of events) {
+    onActivity()
+    const event = value as JsonObject
+    const answer = tracker.take(event)
+    if (answer) return answer
+    if (stream.events === 0) onTask?.()
+    stream.events += 1
+    stream.isTaken = false
+    await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
+    stream.isTaken = true
   }
   return undefined
 }
@@ -174,6 +183,7 @@ async function poll(
   { id, whole }: Pick<ReceivedTask, 'id' | 'whole'>,
   options: RequestOptions,
   { emit, onActivity, onTask }: Caller,
+  stream: StreamState,
   wait: Wait,
 ): Promise<RemoteAnswer> {
   let previous = JSON.stringify(whole)
@@ -191,8 +201,11 @@ async function poll(
     const answer = answerOf(task)
     if (answer) return answer
     const now = JSON.stringify(task.whole)
-    if (now !== previous) await emit({ progress: attempt }, { protocol: 'a2a', event: { task: task.whole } })
+    if (now === previous) continue
     previous = now
+    stream.events += 1
+    const event = { task: task.whole }
+    await emit(updateOf(event, stream.events), { protocol: 'a2a', event })
   }
 }
 

@@ -2,7 +2,10 @@ import type { AgentCard, StreamResponse } from '@a2a-js/sdk'
 import type { Client } from '@a2a-js/sdk/client'
 import { type A2aClient, type AgentInterface, type RequestOptions, sendRequest } from './client.ts'
 
-/** A client of A2A 0.3, by the official SDK, which is loaded with the first call. */
+/**
+ * A client of A2A 0.3, by the official SDK, which is loaded with the first call. It has no subscription: agents on the
+ * Python SDK (0.3.26) store each chunk of an artifact once more for every subscriber.
+ */
 export async function createSdkClient(
   agentInterface: AgentInterface,
   fetchImpl: typeof fetch,
@@ -29,12 +32,6 @@ export async function createSdkClient(
       const request = sdk.SendMessageRequest.fromJSON(sendRequest(outgoing, agentInterface, createId))
       return asJson(client.sendMessageStream(request, optionsOf(options)))
     },
-    ...(agentInterface.streaming && {
-      subscribe(id, options) {
-        const request = sdk.SubscribeToTaskRequest.fromJSON({ id })
-        return asJson(client.resubscribeTask(request, optionsOf(options)))
-      },
-    }),
     async task(id, options) {
       const request = sdk.GetTaskRequest.fromJSON({ id, historyLength: 0 })
       return sdk.Task.toJSON(await client.getTask(request, optionsOf(options)))

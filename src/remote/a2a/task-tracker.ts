@@ -88,7 +88,7 @@ export class TaskTracker {
 }
 
 /** The update that a caller without A2A receives for event number `count`. */
-export function updateOf({ statusUpdate, artifactUpdate }: JsonObject, count: number) {
+export function updateOf({ task, statusUpdate = task, artifactUpdate }: JsonObject, count: number) {
   if (isRecord(artifactUpdate)) {
     const parts = partsIn(artifactUpdate.artifact)
     return { part: contentOf(parts, '') }

@@ -9,7 +9,6 @@ import type { RemoteAnswer } from '../remote-agent.ts'
 import { failureOfRpc, saysUnknownTool } from './failure.ts'
 import type { Sdk } from './sdk.ts'
 
-const maxBytes = 3 * 1024 * 1024
 const maxBinaryBytes = 256 * 1024
 
 /**
@@ -22,7 +21,7 @@ const maxBinaryBytes = 256 * 1024
  * | texts | `{text}`, joined by line breaks |
  * | anything else | `{content: […]}`, each block by the table of `block` |
  *
- * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid` for more than 3 MiB of JSON.
+ * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid`.
  */
 export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
   const { structuredContent, content, isError, _meta } = checked(result, sdk)
@@ -30,12 +29,6 @@ export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnsw
   if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: passed }) }
   const output =
     structuredContent === undefined ? contentOf(content) : structuredOf(structuredContent as Json, content)
-  if (sizeOf(output) > maxBytes) {
-    throw new Failure(
-      'upstream_invalid',
-      `The agent answered more than ${maxBytes} bytes, or too deeply nested.`,
-    )
-  }
   return { output, content: passed }
 }
 
@@ -47,15 +40,6 @@ function checked(result: JsonObject, sdk: Sdk): CallToolResult {
     'upstream_invalid',
     `The agent's answer cannot be read: it is no result of a tool (${textOf(issue?.message) ?? ''}).`,
   )
-}
-
-/** Bytes of JSON; infinite if the output is nested too deeply to be serialised. */
-function sizeOf(output: Json): number {
-  try {
-    return Buffer.byteLength(JSON.stringify(output))
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }
 
 function structuredOf(data: Json, content: readonly ContentBlock[]): Json {

@@ -89,17 +89,20 @@ interface Named {
   readonly tenant?: string
 }
 
+/** The name of the agent before the path of an operation has at most one slash, which need not be encoded. */
 function named(path: string): Named {
-  const tail = path.slice(base.length)
-  const whole = operations.filter((row) => row.path.test(tail))
-  if (whole.length > 0) return { rows: whole, tail }
-  const [tenant = '', ...rest] = tail.split('/')
-  const behind = rest.join('/')
-  return {
-    rows: operations.filter((row) => row.path.test(behind)),
-    tail: behind,
-    tenant: decodeURIComponent(tenant),
+  const segments = path.slice(base.length).split('/')
+  for (const length of [0, 1, 2]) {
+    const tail = segments.slice(length).join('/')
+    const rows = operations.filter((row) => row.path.test(tail))
+    if (rows.length === 0) continue
+    return {
+      rows,
+      tail,
+      ...(length > 0 && { tenant: decodeURIComponent(segments.slice(0, length).join('/')) }),
+    }
   }
+  return { rows: [], tail: '' }
 }
 
 function allowed(path: string): string {

@@ -28,9 +28,12 @@ interface RoutedMessage {
   readonly references?: readonly string[]
 }
 
+/** The agents of this gateway by their names. */
+type Hosted = ReadonlyMap<string, Agent>
+
 /** The router behind A2A: one message is one dispatch, answered with a message or processed as a task. */
 export function createRouting({ dispatch, agents }: Pick<TransportContext, 'dispatch' | 'agents'>): Work {
-  const hosted = new Set(agents.map(({ package_name }) => package_name))
+  const hosted: Hosted = new Map(agents.map((agent) => [agent.package_name, agent]))
 
   return {
     read(params, task, references = []): Job {
@@ -192,7 +195,7 @@ function workUpdateOf(update: Update, streamed: boolean): WorkUpdate {
 }
 
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and A2aRefusal. */
-function readMessage(params: SendParams, hosted: ReadonlySet<string>): RoutedMessage {
+function readMessage(params: SendParams, hosted: Hosted): RoutedMessage {
   const { tenant, message } = params
   const to = tenant || registry
   if (!hosted.has(packageNameOf(to))) return readForeign(to, params)
@@ -202,9 +205,11 @@ function readMessage(params: SendParams, hosted: ReadonlySet<string>): RoutedMes
   const [call] = data
   if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
   if (packageNameOf(to) !== registry) {
+    const { actions = [] } = hosted.get(packageNameOf(to)) ?? {}
+    const names = actions.filter(({ advertised }) => advertised).map(({ name }) => name)
     throw refusal(
       'CONTENT_TYPE_NOT_SUPPORTED',
-      `${to} does not accept text: send a data part {action, params}.`,
+      `${to} does not accept text: send a data part {"action": …, "params": {…}}. It has: ${names.join(', ')}.`,
     )
   }
   const query = message.parts.map(({ text }) => text).join('\n')
@@ -255,11 +260,7 @@ function inputOf(parts: readonly RequestPart[]): JsonObject {
 }
 
 /** The answer to the question of an interrupted task, for the agent that asked. */
-function readContinuation(
-  params: SendParams,
-  { upstream }: StoredTask,
-  hosted: ReadonlySet<string>,
-): RoutedMessage {
+function readContinuation(params: SendParams, { upstream }: StoredTask, hosted: Hosted): RoutedMessage {
   if (!upstream) return readMessage(params, hosted)
   const { parts } = params.message
   for (const [index, part] of parts.entries()) assertOneKind(part, index)

@@ -136,13 +136,21 @@ async function createExpress(
   return app
 }
 
+/** Clients of A2A write the slash of an agent's name as it is; before a fixed path it needs no encoding. */
+const namedDocument = /:\w+(?=\/\.well-known\/)/
+
 function mountOf(route: Route, context: TransportContext, etags: Etags, ending: AbortSignal): Mount {
   const action = actionOf(context.agents, route)
   const { method, path, events } = route
   const other = events && actionOf(context.agents, { ...route, action: events.action })
   const streaming = other ?? (streams(route, action) ? action : undefined)
   const row = { route, action, ...(streaming && { streaming }) }
-  return { method, path, handler: serve(row, context, etags, ending), open: isPublicRead(route, action) }
+  return {
+    method,
+    path: path.replace(namedDocument, '$&{/:rest}'),
+    handler: serve(row, context, etags, ending),
+    open: isPublicRead(route, action),
+  }
 }
 
 /**

@@ -11,6 +11,11 @@ import type { Route } from './route.ts'
 /** A request whose path parameters have been read. */
 export type ReadRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> }
 
+/** A name in a path; the slash of an agent's name divides it where the path has `:agent{/:rest}`. */
+export function nameIn({ rest, ...params }: ReadRequest['params'], name: string): string {
+  return `${params[name]}${rest === undefined ? '' : `/${rest}`}`
+}
+
 /**
  * The input of a row's action, from defaults, body, query, path and If-Match; later sources take precedence. Throws
  * Failure
@@ -34,7 +39,7 @@ export async function readInput(
   }
   for (const [name, field] of Object.entries(route.parameters ?? {})) {
     if (Object.hasOwn(body, field)) throw misplaced(field, 'The path already holds this value.')
-    assign(input, [field], String(request.params[name]))
+    assign(input, [field], nameIn(request.params, name))
   }
   if (route.conditional && Object.hasOwn(body, 'expected_revision')) {
     throw misplaced('expected_revision', 'Over HTTP, send the ETag of the entry in the header If-Match.')

@@ -1,4 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { serve } from '../../net/support.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
@@ -81,12 +84,14 @@ describe.each(peers)('an agent on $sdk', ({ sdk, agent: agentScript, client, car
   })
 
   describe.skipIf(!python).each(cards)('$how', ({ card, mode }) => {
-    const name = `com.example.${card}`
+    // The slash is in paths and tenants as each client writes them.
+    const name = `com.example.peers/${card}`
+    const binding = card === 'rest' ? 'HTTP+JSON' : 'JSONRPC'
     let direct: Results
     let forwarded: Results
 
     async function behave(url: string, token: string): Promise<Results> {
-      await using running = run(python ?? '', [script(client), url, token, mode])
+      await using running = run(python ?? '', [script(client), url, token, mode, binding])
       const { code, stdout, stderr } = await running.ended
       expect(code, stderr).toBe(0)
       return JSON.parse(stdout)
@@ -108,6 +113,26 @@ describe.each(peers)('an agent on $sdk', ({ sdk, agent: agentScript, client, car
       },
     )
 
+    if (mode === 'stream') {
+      test('goes on when its stream breaks, by a new one in 1.0', async () => {
+        await using proxy = await openBreakingProxy(origin)
+        await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: proxy.origin })
+        await list(home, { package_name: name, manifest_url: `${proxy.origin}/${card}.json` })
+        await home.gateway.verification.checker.run(new AbortController().signal)
+        const token = await home.token('ada')
+        const send = async (text: string) => {
+          const body = { to: name, action: 'send_message', params: { text } }
+          return (await home.request('POST', '/a2a/message', { body, token })).json
+        }
+        const answer = send('wait for release')
+        await expect.poll(() => proxy.requests.some(goesOn), { timeout: 20_000 }).toBe(true)
+        expect(await send('release')).toEqual({ text: 'Released' })
+        expect(await answer).toEqual({ text: 'chunk0 chunk1' })
+        const subscriptions = proxy.requests.filter((request) => subscription.test(request))
+        expect(subscriptions).toHaveLength(card === 'old' ? 0 : 1)
+      }, 60_000)
+    }
+
     if (!behaviours.includes('throw')) return
     test('fails for the caller too when it fails by itself', () => {
       expect(direct.throw).toHaveProperty('error')
@@ -115,6 +140,41 @@ describe.each(peers)('an agent on $sdk', ({ sdk, agent: agentScript, client, car
     })
   })
 })
+
+const subscription = /SubscribeToTask|tasks\/resubscribe|:subscribe/
+const goesOn = (request: string) => subscription.test(request) || request.includes('tasks/get')
+
+/** Stands before an agent, and breaks the first stream after the first part of an artifact. */
+async function openBreakingProxy(agent: string) {
+  const requests: string[] = []
+  let isBroken = false
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '', headers } = request
+    const body = await text(request)
+    requests.push(`${method} ${url} ${body}`.trim())
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const sent = await fetch(`${agent}${url}`, {
+      method,
+      headers: { ...(headers as Record<string, string>), connection: 'close' },
+      signal: left.signal,
+      ...(body && { body }),
+    })
+    response.writeHead(sent.status, { 'Content-Type': sent.headers.get('content-type') ?? '' }).flushHeaders()
+    for await (const part of sent.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      response.write(part.replaceAll(agent, proxy.origin))
+      if (isBroken || !part.includes('chunk0')) continue
+      isBroken = true
+      return void setImmediate(() => response.destroy())
+    }
+    response.end()
+  }
+  // A side that is gone hears nothing more.
+  const proxy = await serve(
+    (request, response) => void pass(request, response).catch(() => response.destroy()),
+  )
+  return { requests, origin: proxy.origin, [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose]() }
+}
 
 /** The gateway begins each stream of a task with the task (section 3.1.2), the SDK only that of a new one. */
 function withTask(result: unknown): unknown {

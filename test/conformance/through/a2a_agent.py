@@ -51,6 +51,9 @@ class Executor(AgentExecutor):
         match words:
             case "say":
                 return message_of(context, new_text_part("Hello"), metadata={"mood": "good", "n": 1})
+            case "release":
+                self.released.set()
+                return message_of(context, new_text_part("Released"))
             case "markdown":
                 return message_of(context, new_text_part("# Title", media_type="text/markdown"))
             case "mixed":
@@ -77,6 +80,8 @@ class Executor(AgentExecutor):
         self.contexts[context_id] = self.contexts.get(context_id, 0) + 1
         return self.contexts[context_id]
 
+    released = asyncio.Event()
+
     async def work(self, words: str, context: RequestContext, updater: TaskUpdater) -> None:
         say = lambda text: message_of(context, new_text_part(text), task_id=context.task_id)
         match words:
@@ -92,6 +97,12 @@ class Executor(AgentExecutor):
                         last_chunk=index == 4,
                     )
                 await updater.complete(say("Done"))
+            case "wait for release":
+                self.released.clear()
+                await updater.add_artifact([new_text_part("chunk0 ")], artifact_id="reply")
+                await self.released.wait()
+                await updater.add_artifact([new_text_part("chunk1")], artifact_id="reply", append=True, last_chunk=True)
+                await updater.complete()
             case "artifacts":
                 await updater.add_artifact([new_text_part("one"), new_data_part([1, 2])], artifact_id="a", name="First")
                 await updater.add_artifact([new_raw_part(b"abc", media_type="text/csv", filename="t.csv")], artifact_id="b")

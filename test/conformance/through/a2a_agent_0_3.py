@@ -1,5 +1,6 @@
 """An agent on the official Python SDK of A2A 0.3, over JSON-RPC; the first text of a message says what it does."""
 
+import asyncio
 import sys
 
 import uvicorn
@@ -31,6 +32,8 @@ def text(words: str, **more) -> Part:
 
 
 class Executor(AgentExecutor):
+    released = asyncio.Event()
+
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         words = next((part.root.text for part in context.message.parts if isinstance(part.root, TextPart)), "")
         message = lambda *parts, **more: Message(
@@ -44,6 +47,9 @@ class Executor(AgentExecutor):
                 Part(root=FilePart(file=FileWithUri(uri="https://example.com/b.pdf", mime_type="application/pdf"))),
             ),
         }
+        if words == "release":
+            self.released.set()
+            return await event_queue.enqueue_event(message(text("Released")))
         if words in direct:
             return await event_queue.enqueue_event(direct[words]())
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
@@ -60,6 +66,12 @@ class Executor(AgentExecutor):
                     [text(f"chunk{index} ")], artifact_id="reply", name="Reply", append=index > 0, last_chunk=index == 2
                 )
             await updater.complete(said("Done"))
+        elif words == "wait for release":
+            self.released.clear()
+            await updater.add_artifact([text("chunk0 ")], artifact_id="reply")
+            await self.released.wait()
+            await updater.add_artifact([text("chunk1")], artifact_id="reply", append=True, last_chunk=True)
+            await updater.complete()
         elif words == "ask":
             await updater.requires_input(said("Which day?"), final=True)
         elif words == "fail":

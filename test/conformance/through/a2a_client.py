@@ -93,15 +93,13 @@ async def behaviours(client) -> dict:
     return results
 
 
-async def main(card_url: str, token: str, streaming: bool) -> None:
+async def main(card_url: str, token: str, streaming: bool, binding: str) -> None:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx.AsyncClient(headers=headers, timeout=30) as http:
         base, _, path = card_url.rpartition("/")
         card = await A2ACardResolver(http, base, agent_card_path=path).get_agent_card()
         def client(streams):
-            config = ClientConfig(
-                streaming=streams, httpx_client=http, supported_protocol_bindings=["JSONRPC", "HTTP+JSON"]
-            )
+            config = ClientConfig(streaming=streams, httpx_client=http, supported_protocol_bindings=[binding])
             return ClientFactory(config).create(card)
         results = await behaviours(client(streaming))
         polling = client(False)
@@ -114,4 +112,4 @@ async def main(card_url: str, token: str, streaming: bool) -> None:
         print(json.dumps(results))
 
 
-asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3] == "stream"))
+asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3] == "stream", sys.argv[4]))

@@ -105,7 +105,7 @@ describe('the front page', () => {
   test('counts what is listed and what can be called', async () => {
     const { text } = await open('/')
     expect(text).toContain('<dd>30</dd>')
-    expect(text).toContain('href="/search?category=odd-things">Odd things')
+    expect(text).toContain('href="/search?category=utilities">Utilities')
   })
 
   test('of a new registry suggests searches that its own agents fit, and says how to fill it', async () => {
@@ -119,6 +119,28 @@ describe('the front page', () => {
       expect(results).toMatch(/<span>(Fits well|May fit)</)
     }
     expect((await open('/')).text).not.toContain('mirror add official')
+  })
+
+  test('shows calls that work as they are written', async () => {
+    const { text } = await open('/')
+    const token = await home.token('visitor')
+    for (const id of ['rest', 'a2a', 'rpc']) {
+      const [, shown = ''] = new RegExp(`<pre class="say-${id}"[^>]*>(.*?)</pre>`, 's').exec(text) ?? []
+      const plain = shown.replace(/<[^>]*>/g, '').replaceAll('&quot;', '"')
+      const [head = '', body = ''] = plain.split('\n\n')
+      const [line = '', ...more] = head.split('\n')
+      const [method = '', url = ''] = line.split(' ')
+      const { text: answer } = await home.request(method, url.replace(home.url, ''), {
+        token,
+        headers: {
+          'Content-Type': 'application/json',
+          ...Object.fromEntries(more.map((field) => field.split(': '))),
+        },
+        // The call is made: only the address that it asks for is none of the internet here.
+        body: body.replace('https://example.com/', 'http://127.0.0.1:9/'),
+      })
+      expect(answer, id).toContain('"blocked_address"')
+    }
   })
 
   test('with a query leads to its results', async () => {

@@ -21,7 +21,7 @@ const refusals: Readonly<Record<A2aReason, string>> = {
   UNSUPPORTED_OPERATION: 'This operation is not supported.',
   CONTENT_TYPE_NOT_SUPPORTED: 'Parts of this type are not supported.',
   VERSION_NOT_SUPPORTED:
-    'Send the header A2A-Version: 1.0; without it only the methods of 0.3 are available.',
+    'Send the header A2A-Version: 1.0; without it only the methods of 0.3 are available, over JSON-RPC at /a2a/v1.',
 }
 
 export function refusal(reason: A2aReason, message = refusals[reason]): A2aRefusal {

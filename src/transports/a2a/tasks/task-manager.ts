@@ -208,7 +208,10 @@ export class TaskManager implements AsyncDisposable {
   async subscribe(id: string, caller: Principal | null, revive?: Revive): Promise<EventQueue<StreamEvent>> {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) {
-      throw refusal('UNSUPPORTED_OPERATION', 'The task is over; GetTask returns its result.')
+      throw refusal(
+        'UNSUPPORTED_OPERATION',
+        'The task is over; GetTask (in 0.3 tasks/get) returns its result.',
+      )
     }
     const channel = this.#channelOf(task)
     if (channel.listeners >= maxListeners) {

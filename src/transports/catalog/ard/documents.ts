@@ -1,3 +1,4 @@
+import { knownCategories } from '../../../../schemas/categories.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Call } from '../../../router/call.ts'
 import { type ArdEntry, ardEntry, categoryCatalog, ownRegistry } from './entry.ts'
@@ -6,7 +7,7 @@ import { type ArdContext, searchAgents } from './registry.ts'
 const maxEntries = 100
 
 /**
- * `ard.json`: this registry, the agents that it hosts, and a catalog for each category. Tens of thousands of entries
+ * `ard.json`: this registry, the agents that it hosts, and a catalog for each known category. Tens of thousands of entries
  * do not fit one file; the registry's API lists them all.
  */
 export async function manifest(context: ArdContext, call: Call): Promise<object> {
@@ -20,9 +21,7 @@ export async function manifest(context: ArdContext, call: Call): Promise<object>
   return catalogOf(context, [
     ownRegistry(site),
     ...hosted.agents.map((agent) => ardEntry(agent, site, agent.discovery)),
-    ...Object.entries(all.facets?.categories ?? {}).map(([category, total]) =>
-      categoryCatalog(site, category, total),
-    ),
+    ...knownCategories(all.facets).map(([category, total]) => categoryCatalog(site, category, total)),
   ])
 }
 

@@ -2,6 +2,7 @@ import type { EntryDetail } from '../../../../schemas/card.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Mount } from '../../http/app.ts'
 import { identify } from '../../http/caller.ts'
+import { nameIn } from '../../http/input.ts'
 import { requestId } from '../../http/request-id.ts'
 import { send, sendFailure } from '../../http/respond.ts'
 import { corsHeaders, signalOf } from '../../http/rest.ts'
@@ -12,14 +13,14 @@ import { failureOf, type TransportContext } from '../../shared/transport-context
 export function agentServerCardMount(context: TransportContext): Mount {
   return {
     method: 'get',
-    path: '/mcp/agents/:agent/server-card',
+    path: '/mcp/agents/:agent{/:rest}/server-card',
     open: true,
     async handler(request, response) {
       const id = requestId(request)
       try {
         const principal = await identify(context, request)
         const call = { principal, signal: signalOf(response), id, client: clientOf(context, request) }
-        const agent = String(request.params.agent)
+        const agent = nameIn(request.params, 'agent')
         const { output } = await context.dispatch(
           { to: 'svc.registry', action: 'get_agent', params: { agent } },
           call,

@@ -1,3 +1,4 @@
+import { knownCategories } from '../../../../schemas/categories.ts'
 import { counted } from '../../../../schemas/counted.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import type { Ask } from './ask.ts'
@@ -21,22 +22,6 @@ const fresh = 10_000
 const timeout = 1000
 const maxCategories = 6
 const minAgents = 10
-/**
- * The categories that the description may name: usual ones, and those of the lists that registries are filled from.
- * Publishers choose categories, and models read this text as the gateway's own. Neither many entries nor many owners
- * may buy a word in it, so the words are fixed here.
- */
-const knownCategories = new Set(
-  `aggregators art art-and-culture automation browser-automation business calendar cloud cloud-platforms code-execution
-  coding coding-agents command-line commerce communication content customer-data-platforms data data-platforms
-  data-science-tools databases design developer developer-tools devops documents ecommerce education embedded-system
-  email entertainment file-systems files finance finance-fintech food games gaming government health healthcare
-  knowledge knowledge-memory language legal location-services maps marketing media memory monitoring music news
-  observability productivity real-estate research sales science search search-data-extraction security shopping social
-  sports storage support support-service-management tools translation translation-services travel
-  travel-transportation utilities version-control video weather`.split(/\s+/),
-)
-
 /** Before the description of a tool whose calls all fail, so that a model takes another one. */
 const notConfigured = 'Fails until the operator of this gateway configures it.'
 
@@ -90,8 +75,8 @@ export function createCatalogue({ tools, unconfigured = [], ask, clock }: Catalo
 /** Rounds to two significant digits: the text of a prompt must not change with each new agent. */
 function wordsOf({ total, facets }: SearchOutput): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
-  const largest = Object.entries(facets?.categories ?? {})
-    .filter(([name, count]) => count >= minAgents && knownCategories.has(name))
+  const largest = knownCategories(facets)
+    .filter(([, count]) => count >= minAgents)
     .toSorted(([a, many], [b, few]) => rounded(few) - rounded(many) || (a < b ? -1 : 1))
     .slice(0, maxCategories)
     .map(([name]) => name)

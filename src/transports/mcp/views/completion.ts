@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { knownCategories } from '../../../../schemas/categories.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import { agentAliases } from '../../../../schemas/names.ts'
 import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
@@ -32,7 +33,7 @@ const completions: Readonly<Record<string, Complete>> = {
   category: categories,
 }
 
-/** Completes package names and categories from the listed agents. */
+/** Completes package names and known categories from the listed agents. */
 export function completionViews(ask: Ask): McpViews {
   return {
     'completion/complete': {
@@ -75,7 +76,9 @@ async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promi
 
 async function categories(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {
   const { facets } = (await ask('search_agents', { limit: 1, facets: true }, exchange)) as SearchOutput
-  const all = Object.keys(facets?.categories ?? {}).filter((name) => name.startsWith(prefix.toLowerCase()))
+  const all = knownCategories(facets)
+    .map(([name]) => name)
+    .filter((name) => name.startsWith(prefix.toLowerCase()))
   return {
     values: all.toSorted().slice(0, maxValues),
     total: all.length,

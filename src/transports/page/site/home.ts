@@ -1,3 +1,4 @@
+import { knownCategories } from '../../../../schemas/categories.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { html } from '../html.ts'
 import { howToFill, jsonOf, searchField, tryOut } from './parts.ts'
@@ -9,7 +10,8 @@ const maxCategories = 24
 
 /** The front page: search, examples, one call in four protocols, and what is listed. */
 export function home({ total, facets }: SearchOutput, base: string): View {
-  const { callable = {}, categories = {} } = facets ?? {}
+  const callable = facets?.callable ?? {}
+  const categories = knownCategories(facets).slice(0, maxCategories)
   const count = (...kinds: string[]) => kinds.reduce((sum, kind) => sum + (callable[kind] ?? 0), 0)
   const counts = [
     [total, words.listed, '/search'],
@@ -32,13 +34,14 @@ ${howToFill(total)}
 ${oneCall(base)}
 </div>
 <dl class="counts">${counts.map(([number, text, path]) => html`<div><dt><a href="${path}">${text}</a></dt><dd>${countOf(number)}</dd></div>`)}</dl>
-<h2 class="title">${words.categories}</h2>
-<ul class="columns">${Object.entries(categories)
-    .slice(0, maxCategories)
-    .map(
-      ([slug, number]) =>
-        html`<li><a href="/search?category=${encodeURIComponent(slug)}">${titleOf(slug)} <span class="count">${countOf(number)}</span></a></li>`,
-    )}</ul>`
+${
+  categories.length > 0 &&
+  html`<h2 class="title">${words.categories}</h2>
+<ul class="columns">${categories.map(
+    ([slug, number]) =>
+      html`<li><a href="/search?category=${encodeURIComponent(slug)}">${titleOf(slug)} <span class="count">${countOf(number)}</span></a></li>`,
+  )}</ul>`
+}`
   return { title: words.product, main }
 }
 
@@ -52,11 +55,8 @@ function oneCall(base: string) {
     [
       'a2a',
       'A2A',
-      `POST ${base}/a2a/v1/agents/${to}`,
-      {
-        method: 'SendMessage',
-        params: { message: { role: 'ROLE_USER', parts: [{ data: { action, params } }] } },
-      },
+      `POST ${base}/a2a/v1/${to}/message:send\nA2A-Version: 1.0`,
+      { message: { messageId: '1', role: 'ROLE_USER', parts: [{ data: { action, params } }] } },
     ],
     ['rpc', 'JSON-RPC', `POST ${base}/rpc`, { jsonrpc: '2.0', id: 1, method: `reader.${action}`, params }],
     [
