@@ -91,7 +91,7 @@ export interface Registry
     ReturnType<typeof createPersonalData>,
     Pick<SearchService, 'search' | 'searchBrief' | 'get' | 'suggest' | 'completeName'>,
     Pick<VersionHistory, 'versions' | 'resolve'>,
-    Pick<OwnershipService, 'report' | 'audit' | 'auditOfAll'> {
+    Pick<OwnershipService, 'listSuspensions' | 'report' | 'audit' | 'auditOfAll'> {
   readonly servers: Pick<ServerCatalog, 'list' | 'versions' | 'get'> & {
     readonly validate: typeof validateServer
     publish(document: AnyServer, caller: Principal): Promise<ListedServer>
