@@ -131,12 +131,13 @@ async function* batches(
   if (lines.length > 0) yield { first_line, lines }
 }
 
-function add(total: Report, report: Report): void {
+/** A gateway of an older version gives no warnings. */
+function add(total: Report, report: Omit<Report, 'warnings'> & Partial<Report>): void {
   total.created += report.created
   total.updated += report.updated
   total.unchanged += report.unchanged
   total.rejected.push(...report.rejected)
-  total.warnings.push(...report.warnings)
+  total.warnings.push(...(report.warnings ?? []))
 }
 
 /**
