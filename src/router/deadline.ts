@@ -5,50 +5,105 @@ export interface CallDeadline extends Disposable {
   readonly signal: AbortSignal
   /** Settles as `work` does, or rejects with the signal's Failure if that comes first. */
   race<T>(work: Promise<T>): Promise<T>
-  /** Ends the call before its time. */
-  end(reason: Failure): void
 }
 
 /**
- * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. It is in `running` until
- * it is disposed.
+ * The calls that run now, each until it is disposed. They are in an array: a set makes its table anew after a few
+ * changes, and V8 links each old table to the next, which keeps the calls in all of them until a whole collection.
  */
-export function startCallDeadline(
-  parent: AbortSignal,
-  milliseconds: number,
-  running: Set<CallDeadline>,
-): CallDeadline {
-  const controller = new AbortController()
-  const { signal } = controller
-  let stop = () => {}
-  const cancel = () => end(Failure.cancelled(parent))
-  if (parent.aborted) cancel()
-  parent.addEventListener('abort', cancel)
-  const timer = Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds) : undefined
+export class RunningCalls {
+  readonly #all: RunningCall[] = []
+  /** Those that have begun in this turn of the event loop. */
+  #begun: RunningCall[] = []
 
-  function expire(): void {
-    end(new Failure('deadline_exceeded', `No answer within ${milliseconds} ms.`))
+  /**
+   * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. Throws Failure
+   * `cancelled` if that has aborted already.
+   */
+  start(parent: AbortSignal, milliseconds: number): CallDeadline {
+    if (parent.aborted) throw Failure.cancelled(parent)
+    const call = new RunningCall(parent, milliseconds, this.#all)
+    if (this.#begun.push(call) === 1) setImmediate(() => this.#watchBegun())
+    return call
   }
 
-  function end(reason: Failure): void {
-    controller.abort(reason)
-    stop()
+  /** Ends all of them before their time. */
+  end(reason: Failure): void {
+    for (const call of [...this.#all]) call.end(reason)
   }
-  const deadline: CallDeadline = {
-    signal,
-    end,
-    race: (work) =>
-      new Promise((resolve, reject) => {
-        stop = () => reject(signal.reason)
-        if (signal.aborted) stop()
-        work.then(resolve, reject)
-      }),
-    [Symbol.dispose]() {
-      clearTimeout(timer)
-      parent.removeEventListener('abort', cancel)
-      running.delete(deadline)
-    },
+
+  #watchBegun(): void {
+    const begun = this.#begun
+    this.#begun = []
+    for (const call of begun) call.watch()
   }
-  running.add(deadline)
-  return deadline
+}
+
+/** Most calls end in the turn of the event loop in which they begin: only the others need a timer and a listener. */
+class RunningCall implements CallDeadline {
+  readonly #parent: AbortSignal
+  readonly #milliseconds: number
+  readonly #running: RunningCall[]
+  /** In the array; -1 once it is disposed. */
+  #place: number
+  readonly #controller = new AbortController()
+  #isWatched = false
+  #timer: NodeJS.Timeout | undefined
+  #reject: ((reason: Failure) => void) | undefined
+
+  constructor(parent: AbortSignal, milliseconds: number, running: RunningCall[]) {
+    this.#parent = parent
+    this.#milliseconds = milliseconds
+    this.#running = running
+    this.#place = running.push(this) - 1
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject
+      if (this.signal.aborted) reject(this.signal.reason)
+      work.then(resolve, reject)
+    })
+  }
+
+  end(reason: Failure): void {
+    this.#controller.abort(reason)
+    this.#reject?.(this.signal.reason)
+  }
+
+  watch(): void {
+    if (this.#place < 0) return
+    if (this.#parent.aborted) return void this.#cancel()
+    this.#isWatched = true
+    this.#parent.addEventListener('abort', this.#cancel)
+    if (!Number.isFinite(this.#milliseconds)) return
+    this.#timer = setTimeout(() => this.#expire(), this.#milliseconds)
+  }
+
+  [Symbol.dispose](): void {
+    this.#leave()
+    if (!this.#isWatched) return
+    clearTimeout(this.#timer)
+    this.#parent.removeEventListener('abort', this.#cancel)
+  }
+
+  /** The last one takes its place. */
+  #leave(): void {
+    const last = this.#running.pop()
+    if (last && last !== this) {
+      this.#running[this.#place] = last
+      last.#place = this.#place
+    }
+    this.#place = -1
+  }
+
+  readonly #cancel = (): void => this.end(Failure.cancelled(this.#parent))
+
+  #expire(): void {
+    this.end(new Failure('deadline_exceeded', `No answer within ${this.#milliseconds} ms.`))
+  }
 }

@@ -10,7 +10,7 @@ import { assertMessage } from '../../schemas/plain.ts'
 import { quotedName } from '../../schemas/text.ts'
 import { authorise } from './authorise.ts'
 import type { Call, Reply, Router, RouterOptions } from './call.ts'
-import { type CallDeadline, startCallDeadline } from './deadline.ts'
+import { RunningCalls } from './deadline.ts'
 import { callerOf } from './limiter.ts'
 import { assertForModels, withoutAdmin } from './model-rights.ts'
 
@@ -32,7 +32,7 @@ interface RunResult {
 
 class ActionRouter implements Router {
   readonly #options: RouterOptions
-  readonly #running = new Set<CallDeadline>()
+  readonly #running = new RunningCalls()
   #ended: Failure | undefined
 
   constructor(options: RouterOptions) {
@@ -43,7 +43,7 @@ class ActionRouter implements Router {
 
   endCalls(reason: Failure): void {
     this.#ended = reason
-    for (const deadline of this.#running) deadline.end(reason)
+    this.#running.end(reason)
   }
 
   async dispatch(envelope: Envelope, request: Call): Promise<Reply> {
@@ -123,9 +123,8 @@ class ActionRouter implements Router {
   ): Promise<RunResult> {
     const { perform, limit } = workOf(action, call)
     if (this.#ended) throw this.#ended
-    using deadline = startCallDeadline(endOf(call, limit), limit, this.#running)
+    using deadline = this.#running.start(endOf(call, limit), limit)
     const { signal } = deadline
-    signal.throwIfAborted()
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const caller = callerOf(call) ?? call.counted_as
     const counted = caller === undefined ? {} : { counted_as: caller }

@@ -49,10 +49,13 @@ export class Scoreboard {
   /** Multiplies the scores by `factor`, above zero, without those of `others`. */
   lower(factor: number, others: ReadonlySet<number>): void {
     const { slots, scores, size } = this
+    // Put back afterwards: a look for each slot whether it is one of them takes longer.
+    const before = Array.from(others, (slot) => [slot, scores[slot] ?? 0] as const)
     for (let index = 0; index < size; index++) {
       const slot = slots[index] ?? 0
-      if (!others.has(slot)) scores[slot] = (scores[slot] ?? 0) * factor
+      scores[slot] = (scores[slot] ?? 0) * factor
     }
+    for (const [slot, score] of before) scores[slot] = score
   }
 
   /** Keeps the slots with at least this score; clears the others. */
