@@ -22,6 +22,8 @@ interface Connection {
   readonly address: string
   /** Requests in progress. */
   busy: number
+  /** When it was last used: the number of connections and requests of the server until then. */
+  used: number
   latest?: IncomingMessage
   signedIn: boolean
   /** The socket has a time-out because its peer has data to read. */
@@ -68,8 +70,8 @@ export function limitConnections(
 class HttpConnections {
   readonly #limits: Required<HttpLimits>
   readonly #proxies: AddressSet
-  /** In the order of their last request. */
   readonly #open = new Map<Socket, Connection>()
+  #uses = 0
   readonly #perAddress = new Map<string, number>()
 
   constructor(limits: Required<HttpLimits>, proxies: AddressSet) {
@@ -83,9 +85,8 @@ class HttpConnections {
     const connection = this.#open.get(socket)
     if (!connection) return
     connection.busy += 1
+    connection.used = ++this.#uses
     connection.latest = request
-    this.#open.delete(socket)
-    this.#open.set(socket, connection)
     response.once('close', () => {
       connection.busy -= 1
       connection.signedIn = isSignedIn(request)
@@ -136,7 +137,7 @@ class HttpConnections {
     const hasRoom = this.#open.size < max_connections || this.#closeIdle() || this.#closeInUse(count + 1)
     if (!hasRoom) return void socket.destroy()
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1)
-    this.#open.set(socket, { address, busy: 0, signedIn: false, isTimed: false })
+    this.#open.set(socket, { address, busy: 0, used: ++this.#uses, signedIn: false, isTimed: false })
     socket.once('close', () => this.remove(socket))
   }
 
@@ -171,13 +172,17 @@ class HttpConnections {
   }
 
   #closeFirst(chosen: (connection: Connection, socket: Socket) => boolean): boolean {
+    let first: Socket | undefined
+    let used = Number.POSITIVE_INFINITY
     for (const [socket, connection] of this.#open) {
-      if (hasToken(connection) || !chosen(connection, socket)) continue
-      socket.destroy()
-      this.remove(socket)
-      return true
+      if (connection.used >= used || hasToken(connection) || !chosen(connection, socket)) continue
+      first = socket
+      used = connection.used
     }
-    return false
+    if (!first) return false
+    first.destroy()
+    this.remove(first)
+    return true
   }
 }
 
