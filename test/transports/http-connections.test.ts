@@ -54,6 +54,22 @@ test('at the limit of an address its connection that has been idle longest is cl
   expect(isOpen(sockets)).toEqual([true, false, true, true])
 })
 
+test('a connection whose last request is newer stays open longer', async () => {
+  await using home = await serve({ max_per_address: 3 }, (response) => response.end())
+  const sockets = [await home.open(), await home.open(), await home.open()]
+  for (const number of [1, 0]) {
+    const answered = once(sockets[number] as Socket, 'data')
+    sockets[number]?.write(request)
+    await answered
+  }
+  for (const last of [2, 1]) {
+    const gone = once(sockets[last]?.resume() as Socket, 'close')
+    sockets.push(await home.open())
+    await gone
+  }
+  expect(isOpen(sockets)).toEqual([true, false, false, true, true])
+})
+
 test('a new connection is closed where all others are in use', async () => {
   let requests = 0
   const all = Promise.withResolvers<void>()
