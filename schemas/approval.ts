@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Capability } from './entry-parts.ts'
+import { nextCursor } from './paging.ts'
 import { agentReference } from './publication.ts'
 import { Actor } from './trust.ts'
 
@@ -121,7 +122,7 @@ export type ApprovalReport = z.infer<typeof ApprovalReport>
 export const ApprovalPage = z
   .object({
     approvals: z.array(Approval),
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'ApprovalList' })
 export type ApprovalPage = z.infer<typeof ApprovalPage>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PackageName } from './names.ts'
+import { cursor, nextCursor } from './paging.ts'
 import { Party } from './trust.ts'
 
 /** The quotas of an owner that the store counts, with their limits where nobody sets others. */
@@ -80,7 +81,7 @@ export type Account = z.infer<typeof Account>
 /** Which page of the accounts by the share of their quotas that they use. */
 export const QuotaRange = z.strictObject({
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
 })
 export type QuotaRange = z.output<typeof QuotaRange>
 
@@ -96,7 +97,7 @@ export type RankedAccount = z.infer<typeof RankedAccount>
 export const QuotaPage = z
   .object({
     accounts: z.array(RankedAccount),
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'QuotaPage' })
 export type QuotaPage = z.infer<typeof QuotaPage>

@@ -4,6 +4,7 @@ import { Found } from './card.ts'
 import { type FacetName, facetNames, filterShape } from './entry-fields.ts'
 import { FederationMode, federatedShape } from './federation.ts'
 import { notBlank } from './names.ts'
+import { cursor, nextCursor } from './paging.ts'
 
 /** The filters, one for each filterable field of an entry, by the names that callers use. */
 const Filters = z.strictObject(filterShape).partial().meta({ id: 'SearchFilters' })
@@ -11,7 +12,7 @@ const Filters = z.strictObject(filterShape).partial().meta({ id: 'SearchFilters'
 const fields = {
   limit: z.int().min(1).max(100).default(5).describe('Maximum number of agents, 1 to 100.'),
   filters: Filters.optional(),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
   sort: z.enum(['relevance', 'newest', 'name']).meta({ id: 'Sort' }).default('relevance'),
   facets: z
     .boolean()
@@ -102,7 +103,7 @@ export const SearchOutput = z
   .object({
     agents: z.array(Found),
     ...page,
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'AgentPage' })
 export type SearchOutput = z.infer<typeof SearchOutput>

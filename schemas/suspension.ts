@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
+import { cursor, nextCursor } from './paging.ts'
 import { Actor, Party, Suspension } from './trust.ts'
 
 /** Who hides an agent: an admin, or its mirrored source, which removed it. */
@@ -12,7 +13,7 @@ export const SuspensionRange = z.strictObject({
     'admin: suspended by an admin. source: hidden by a mirror, because its source removed them.',
   ),
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
 })
 export type SuspensionRange = z.output<typeof SuspensionRange>
 
@@ -36,7 +37,7 @@ const SuspendedAgent = z
 export const SuspensionPage = z
   .object({
     agents: z.array(SuspendedAgent),
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'SuspensionPage' })
 export type SuspensionPage = z.infer<typeof SuspensionPage>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
+import { nextCursor } from './paging.ts'
 import { Party } from './trust.ts'
 
 /** An agent that its owner offers to another owner. */
@@ -20,7 +21,7 @@ export type TransferOffer = z.infer<typeof TransferOffer>
 export const TransferPage = z
   .object({
     offers: z.array(TransferOffer),
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'TransferPage' })
 export type TransferPage = z.infer<typeof TransferPage>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nextCursor } from './paging.ts'
 
 /** One version of an agent: its public content from one revision on. A version is immutable. */
 const AgentVersion = z
@@ -28,7 +29,7 @@ export const VersionPage = z
       .describe(
         'Ordered by Semantic Versioning, the highest first; then versions without an order, the newest first.',
       ),
-    next_cursor: z.string().nullable().describe('Null on the last page.'),
+    next_cursor: nextCursor,
     total: z.int(),
   })
   .meta({ id: 'VersionPage' })

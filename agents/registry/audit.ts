@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { cursor } from '../../schemas/paging.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { AuditEvent } from '../../schemas/trust.ts'
@@ -8,7 +9,7 @@ import type { RegistryPort } from './port.ts'
 const Input = z.strictObject({
   agent: agentReference,
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
 })
 const Output = z
   .object({ events: z.array(AuditEvent), next_cursor: z.string().nullable() })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { cursor } from '../../schemas/paging.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { RegistryEvent } from '../../schemas/trust.ts'
 import type { RegistryPort } from './port.ts'
@@ -12,7 +13,7 @@ const Input = z.strictObject({
     .optional()
     .describe('Only events of this action, such as report, suspend or publish.'),
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
 })
 const Output = z
   .object({ events: z.array(RegistryEvent), next_cursor: z.string().nullable() })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
+import { cursor } from '../../schemas/paging.ts'
 import { agentReference, type Change, expectedRevision } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
@@ -67,7 +68,7 @@ const Query = z.strictObject({
     .default(false)
     .describe('True lists the offers of your own agents; false lists the offers to you.'),
   limit: z.int().min(1).max(100).default(20),
-  cursor: z.string().max(2000).optional().describe('next_cursor of the previous page.'),
+  cursor,
 })
 
 export function listTransfers(registry: RegistryPort): Action<z.output<typeof Query>, TransferPage> {

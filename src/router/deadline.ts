@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 
 /** A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up. */
-export interface CallDeadline extends Disposable {
+interface CallDeadline extends Disposable {
   readonly signal: AbortSignal
   /** Settles as `work` does, or rejects with the signal's Failure if that comes first. */
   race<T>(work: Promise<T>): Promise<T>

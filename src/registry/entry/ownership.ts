@@ -7,7 +7,7 @@ import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store, SuspendedEntry, SuspensionPosition } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
-import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
+import { decodePosition, encodePosition, numberIn, takePage } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -126,9 +126,9 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
       limit + 1,
       cursor === undefined ? undefined : timeIn(cursor, question),
     )
-    const page = found.slice(0, limit)
-    const last = found.length > limit ? page.at(-1)?.entry : undefined
-    const next = last?.suspended ? encodePosition({ key: last.suspended.at, id: last.id }, question) : null
+    const { page, last } = takePage(found, limit)
+    const { suspended, id = '' } = last?.entry ?? {}
+    const next = suspended ? encodePosition({ key: suspended.at, id }, question) : null
     return { agents: page.flatMap(suspendedAgent), next_cursor: next }
   }
 
@@ -159,10 +159,9 @@ async function pageBy<Event extends AuditEvent>(
 ): Promise<AuditPage<Event>> {
   const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
   const found = await read(limit + 1, before)
-  const events = found.slice(0, limit)
-  const last = events.at(-1)
-  const more = found.length > limit && last
-  return { events, next_cursor: more ? encodePosition({ key: 'id', id: String(last.id) }, question) : null }
+  const { page, last } = takePage(found, limit)
+  const next_cursor = last ? encodePosition({ key: 'id', id: String(last.id) }, question) : null
+  return { events: page, next_cursor }
 }
 
 /** The time and the id in a cursor. */

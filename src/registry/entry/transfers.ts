@@ -5,7 +5,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { TransferOffer, TransferPage, TransferStatus } from '../../../schemas/transfer.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
-import { decodePosition, encodePosition } from '../queries/cursor.ts'
+import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } from './permissions.ts'
 
@@ -76,9 +76,8 @@ export function createTransfers(store: Store, editor: Editor, issuers: readonly 
     const question = ['transfers', made, issuer, subject]
     const after = cursor === undefined ? undefined : decodePosition(cursor, question).id
     const found = await store.read.offers(made ? 'made' : 'received', { issuer, subject }, limit + 1, after)
-    const page = found.slice(0, limit)
-    const last = page.at(-1)
-    const next = found.length > limit && last ? encodePosition({ key: 'id', id: last.id }, question) : null
+    const { page, last } = takePage(found, limit)
+    const next = last ? encodePosition({ key: 'id', id: last.id }, question) : null
     return { offers: page.flatMap((entry) => offerOf(entry, made)), next_cursor: next }
   }
 

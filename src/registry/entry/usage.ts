@@ -15,7 +15,7 @@ import {
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey, principalOf } from '../../common/principal-key.ts'
 import type { AccountUsage, RankedUsage, UsageStore } from '../../store/store.ts'
-import { decodePosition, encodePosition } from '../queries/cursor.ts'
+import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import { isAdmin } from './permissions.ts'
 import { type DefaultLimits, stateOf } from './quotas.ts'
 
@@ -69,8 +69,7 @@ export function createUsageService({ store, limits, others, onSet }: UsageServic
     },
     async rank({ limit, cursor }: QuotaRange): Promise<QuotaPage> {
       const found = await store.rank(limits, limit + 1, cursor === undefined ? undefined : rankIn(cursor))
-      const page = found.slice(0, limit)
-      const last = found.length > limit ? page.at(-1) : undefined
+      const { page, last } = takePage(found, limit)
       const next = last && encodePosition({ key: last.share, id: last.account }, ranking)
       return { accounts: page.map((usage) => rankedAccount(usage, limits)), next_cursor: next ?? null }
     },

@@ -10,7 +10,7 @@ import type { Difference, VersionDiff, VersionPage, WantedVersion } from '../../
 import { isListed } from '../../store/entries/version-content.ts'
 import type { PublishedVersion, Store, Version, VersionStore } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
-import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
+import { decodePosition, encodePosition, numberIn, takePage } from '../queries/cursor.ts'
 import type { SearchService } from '../queries/search-service.ts'
 import { isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
@@ -60,8 +60,7 @@ export class VersionHistory {
     const question = ['versions', id]
     const found = await this.#versions.list(id, versions_after, limit + 1, positionIn(cursor, question))
     const { total, newest } = await this.#versions.extent(id, versions_after)
-    const shown = found.slice(0, limit)
-    const last = shown.at(-1)
+    const { page: shown, last } = takePage(found, limit)
     const changed = changes ? await this.#changed(entry, shown) : undefined
     return {
       versions: shown.map(({ precedence: _, ...version }) => ({
@@ -69,7 +68,7 @@ export class VersionHistory {
         current: version.revision === newest && isListed(entry),
         ...(changed && { changed: changed.get(version.revision) ?? null }),
       })),
-      next_cursor: last && found.length > limit ? cursorAfter(last, question) : null,
+      next_cursor: last ? cursorAfter(last, question) : null,
       total,
     }
   }

@@ -14,6 +14,7 @@ import { type Eventual, withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { type AcquireKeyed, createKeyedSemaphore } from '../../common/semaphore.ts'
 import type { Store } from '../../store/store.ts'
+import { takePage } from '../queries/cursor.ts'
 import {
   type ActiveApproval,
   Approvals,
@@ -185,7 +186,7 @@ export function createPackages(options: PackagesOptions): Packages {
     },
     async list({ limit, cursor }, caller) {
       const found = await approvals.list(operatorScope, { limit: limit + 1, after: cursor })
-      const page = found.slice(0, limit)
+      const { page, last } = takePage(found, limit)
       const all = cursor === undefined ? [...(await approvals.list(principalKey(caller))), ...page] : page
       const entries = await Promise.all(all.map(({ entry_id }) => get(entry_id, null).catch(() => undefined)))
       const shown = all.map((approval, index) => {
@@ -193,7 +194,6 @@ export function createPackages(options: PackagesOptions): Packages {
         const difference = entry ? approvals.difference(approval, entry) : 'The agent is not listed any more.'
         return shownApproval(approval, entry?.package_name ?? approval.entry_id, difference)
       })
-      const last = found.length > limit ? page.at(-1) : undefined
       return { approvals: shown, next_cursor: last?.entry_id ?? null }
     },
     async revoke(agent, caller) {

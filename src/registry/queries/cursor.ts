@@ -21,6 +21,15 @@ export function decodePosition(cursor: string, question: unknown): Position {
   throw unknownCursor()
 }
 
+/** Of a list that was read with one item more than a page: the page, and its last item if there are more. */
+export function takePage<Item>(
+  found: readonly Item[],
+  limit: number,
+): { readonly page: Item[]; readonly last: Item | undefined } {
+  const page = found.slice(0, limit)
+  return { page, last: found.length > limit ? page.at(-1) : undefined }
+}
+
 /** The number in the id of a cursor. Throws as decoding does: a forged cursor can hold any id. */
 export function numberIn(id: string): number {
   const number = Number(id)

@@ -9,8 +9,8 @@ export const distances = 2048
 export const lanes = 4
 
 /**
- * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of the queries that are compared at once. The slabs follow,
- * each with space for `slabRows` vectors in several forms.
+ * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of the queries that are compared
+ * at once. The slabs follow, each with space for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number

@@ -94,8 +94,8 @@ export function writeQuery(
 }
 
 /**
- * Writes it for the comparison with the high halves: as the query with this number of `count`, whose pieces of 32 numbers
- * take turns.
+ * Writes it for the comparison with the high halves: as the query with this number of `count`, whose pieces of 32
+ * numbers take turns.
  */
 export function writeCoarseQuery(
   { bytes }: MemoryViews,

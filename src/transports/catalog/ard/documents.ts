@@ -7,8 +7,8 @@ import { type ArdContext, searchAgents } from './registry.ts'
 const maxEntries = 100
 
 /**
- * `ard.json`: this registry, the agents that it hosts, and a catalog for each known category. Tens of thousands of entries
- * do not fit one file; the registry's API lists them all.
+ * `ard.json`: this registry, the agents that it hosts, and a catalog for each known category. Tens of thousands of
+ * entries do not fit one file; the registry's API lists them all.
  */
 export async function manifest(context: ArdContext, call: Call): Promise<object> {
   const site = context.site()
