@@ -41,7 +41,7 @@ const server = await startServer(gateway)
 const { identity } = gateway
 const grant = {
   subject: 'bench',
-  scopes: ['agents:read', 'agents:write', 'a2a:call'],
+  scopes: ['agents:read', 'agents:write', 'agents:publish', 'a2a:call'],
   namespaces: [],
   audience: [identity.ring.name],
   ttl_s: 86_400,

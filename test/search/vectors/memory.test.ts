@@ -152,13 +152,49 @@ describe('the thread that scans', () => {
     await store.apply([put('a', [unit(1, 0)])], 1)
     const [first, second] = [new AbortController(), new AbortController()]
     const scanned = store.nearest(unit(1, 0), {}, 1, first.signal)
-    const waiting = store.compare(unit(1, 0), ['a'], second.signal)
+    const waiting = store.nearest(unit(1, 0), { state: 'ACTIVE' }, 1, second.signal)
     await setTimeout(5)
     second.abort('second')
     await expect(waiting).rejects.toBe('second')
     first.abort('first')
     await expect(scanned).rejects.toBe('first')
     await expect(store.nearest(unit(1, 0), {}, 1, first.signal)).rejects.toBe('first')
+  })
+
+  it('does not hold up comparisons', async () => {
+    await using store = createMemoryVectorStore({
+      dimensions: 2,
+      worker: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
+      worker_rows: 0,
+    })
+    await store.apply([put('a', [unit(1, 0)])], 1)
+    const endless = expect(store.nearest(unit(1, 0), {}, 1, signal)).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+    expect(idsOf(await store.compare(unit(1, 0), ['a'], signal))).toEqual(['a'])
+    await store[Symbol.asyncDispose]()
+    await endless
+  })
+
+  it('and the comparisons meanwhile leave each other as they are', async () => {
+    await using store = inThread(256)
+    const vectors = clusteredVectors(13, 256, 20)
+    const changes = Array.from({ length: 5000 }, (_, index) => put(`${index}`, [vectors(), vectors()]))
+    await store.apply(changes, 1)
+    const ids = Array.from({ length: 40 }, (_, index) => `${index * 100}`)
+    const queries = Array.from({ length: 40 }, vectors)
+    const scan = (query: Float32Array) => store.nearest(query, {}, 10, signal)
+    const compare = (query: Float32Array) => store.compare(query, ids, signal)
+    const scanned: (readonly Near[])[] = []
+    const compared: (readonly Near[])[] = []
+    for (const query of queries) scanned.push(await scan(query))
+    for (const query of queries) compared.push(await compare(query))
+    const scans = Promise.all(queries.map(scan))
+    for (const [turn, query] of queries.entries()) {
+      expect(await compare(query)).toEqual(compared[turn])
+      await setImmediate()
+    }
+    expect(await scans).toEqual(scanned)
   })
 
   it('never answers from half a change', async () => {

@@ -8,9 +8,13 @@ export const distances = 2048
 /** Queries that the kernel can compare in one pass over the vectors. */
 export const lanes = 4
 
+/** The threads that compare vectors at the same time, each with a scratch area of its own. */
+const threads = ['main', 'scan'] as const
+type Thread = (typeof threads)[number]
+
 /**
- * Offsets in the kernel's memory, in bytes. The memory begins with `scratch`, the data of the queries that are compared
- * at once. The slabs follow, each with space for `slabRows` vectors in several forms.
+ * Offsets in the kernel's memory, in bytes. The memory begins with a scratch area for each thread, the data of the
+ * queries that it compares at once. The slabs follow, each with space for `slabRows` vectors in several forms.
  */
 export interface MemoryLayout {
   readonly dimensions: number
@@ -20,6 +24,7 @@ export interface MemoryLayout {
   readonly halfBytes: number
   /** Bytes of the distances of one query, in each slab. */
   readonly distanceBytes: number
+  readonly firstSlab: number
   readonly scratch: Sections<
     | 'query'
     | 'coarse'
@@ -35,11 +40,11 @@ export interface MemoryLayout {
   readonly slab: Sections<'list' | 'distances' | 'highs' | 'lows' | 'scales' | 'centers' | 'residuals'>
 }
 
-/** The start of each section, and the total bytes. */
+/** The start of each section, and the bytes of all. */
 type Sections<Name extends string> = Readonly<Record<Name | 'bytes', number>>
 
-/** Throws RangeError for an unsupported number of dimensions. */
-export function layoutOf(dimensions: number): MemoryLayout {
+/** The layout for one of the threads. Throws RangeError for an unsupported number of dimensions. */
+export function layoutOf(dimensions: number, thread: Thread = 'main'): MemoryLayout {
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > maxDimensions)
     throw new RangeError(`Vectors have 1 to ${maxDimensions} dimensions, not ${dimensions}.`)
   const codeBytes = roundUp(dimensions, 128)
@@ -47,24 +52,27 @@ export function layoutOf(dimensions: number): MemoryLayout {
   // The kernel reads lists four items at a time, beyond their end.
   const listBytes = (slabRows + 4) * 2
   const distanceBytes = slabRows * 2
+  const sizes = {
+    query: codeBytes * 2,
+    coarse: codeBytes * lanes,
+    floats: codeBytes * 4,
+    codes: codeBytes * 4,
+    uppers: slabRows * 8 * lanes,
+    chosen: slabRows * 12,
+    narrowed: listBytes,
+    histogram: distances * 4 * lanes,
+    order: listBytes,
+    // Four numbers of four bytes for each query.
+    terms: 4 * 4 * lanes,
+  }
+  const { bytes } = sections(sizes)
   return {
     dimensions,
     codeBytes,
     halfBytes,
     distanceBytes,
-    scratch: sections({
-      query: codeBytes * 2,
-      coarse: codeBytes * lanes,
-      floats: codeBytes * 4,
-      codes: codeBytes * 4,
-      uppers: slabRows * 8 * lanes,
-      chosen: slabRows * 12,
-      narrowed: listBytes,
-      histogram: distances * 4 * lanes,
-      order: listBytes,
-      // Four numbers of four bytes for each query.
-      terms: 4 * 4 * lanes,
-    }),
+    firstSlab: threads.length * bytes,
+    scratch: sections(sizes, threads.indexOf(thread) * bytes),
     // What scans write comes first: the rest, from `highs` on, is what a snapshot holds.
     slab: sections({
       list: listBytes,
@@ -78,11 +86,11 @@ export function layoutOf(dimensions: number): MemoryLayout {
   }
 }
 
-function sections<Name extends string>(sizes: Record<Name, number>): Sections<Name> {
+function sections<Name extends string>(sizes: Record<Name, number>, start = 0): Sections<Name> {
   const starts: Record<string, number> = {}
   let bytes = 0
   for (const [name, size] of Object.entries<number>(sizes)) {
-    starts[name] = bytes
+    starts[name] = start + bytes
     bytes += roundUp(size, 64)
   }
   return { ...starts, bytes } as Sections<Name>

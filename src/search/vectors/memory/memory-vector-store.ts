@@ -32,8 +32,8 @@ export interface MemoryVectorStore extends VectorStore {
 const quickBytes = 32 * 2 ** 20
 
 /**
- * Vectors in memory, compared one by one: results are exact, up to the rounding of floats. Calls run one after another,
- * so none sees half a change.
+ * Vectors in memory, compared one by one: results are exact, up to the rounding of floats. Scans and changes run one
+ * after another, and comparisons between changes, so none sees half a change.
  */
 export function createMemoryVectorStore(options: MemoryVectorStoreOptions): MemoryVectorStore {
   return new VectorsInMemory(options)
@@ -63,6 +63,8 @@ class VectorsInMemory implements MemoryVectorStore {
   readonly #turns = new SerialQueue()
   /** Changes and snapshots, which are long: searches run between their turns. */
   readonly #changes = new SerialQueue()
+  /** Until the change that has its turn ends. */
+  #change: Promise<void> | undefined
   /** Searches in the order of their calls. */
   #waiting: Waiting[] = []
   readonly #worker: URL | undefined
@@ -91,7 +93,15 @@ class VectorsInMemory implements MemoryVectorStore {
   }
 
   async apply(changes: readonly VectorChange[], revision: number): Promise<void> {
-    return this.#changes.take(() => this.#turns.take(() => this.#apply(changes, revision)))
+    const turn = () => {
+      const applied = this.#apply(changes, revision)
+      const end = () => {
+        this.#change = undefined
+      }
+      this.#change = applied.then(end, end)
+      return applied
+    }
+    return this.#changes.take(() => this.#turns.take(turn))
   }
 
   async save(write: (pieces: Pieces) => Promise<void>): Promise<void> {
@@ -110,15 +120,17 @@ class VectorsInMemory implements MemoryVectorStore {
   }
 
   async compare(vector: Float32Array, ids: readonly string[], signal: AbortSignal) {
-    return this.#ask(vector, signal, async () => {
-      const { table, scanner } = this.#opened()
-      scanner.load(vector, table.bounds)
-      return ids.flatMap((id): Near[] => {
-        const rows = table.rowsOf(id)
-        if (!rows) return []
-        const similarity = scanner.similarity(rows.slab.address, rows.row, rows.width)
-        return [near(id, similarity, scanner.capability)]
-      })
+    signal.throwIfAborted()
+    checkVector(vector, this.#layout.dimensions)
+    do await abortable(Promise.resolve(this.#change), signal)
+    while (this.#change !== undefined)
+    const { table, scanner } = this.#opened()
+    scanner.load(vector, table.bounds)
+    return ids.flatMap((id): Near[] => {
+      const rows = table.rowsOf(id)
+      if (!rows) return []
+      const similarity = scanner.similarity(rows.slab.address, rows.row, rows.width)
+      return [near(id, similarity, scanner.capability)]
     })
   }
 
@@ -149,17 +161,6 @@ class VectorsInMemory implements MemoryVectorStore {
   *#pieces(table: VectorTable): Pieces {
     yield* table.save()
     yield ['revision', Float64Array.of(this.applied_revision)]
-  }
-
-  /** Runs the work in its turn, unless the signal aborts before. */
-  #ask<T>(vector: Float32Array, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    checkVector(vector, this.#layout.dimensions)
-    const turn = this.#turns.take(async () => {
-      signal.throwIfAborted()
-      return work()
-    })
-    return abortable(turn, signal)
   }
 
   /** Serves the first search that waits, and others with its filter in the same pass over the vectors. */

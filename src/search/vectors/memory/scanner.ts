@@ -40,7 +40,10 @@ const leastWhole = slabRows / 4
 /** From this many queries on, one pass for `lanes` of them takes less time than a pass for each. */
 const leastTogether = 3
 
-/** Searches one memory, in any thread. Only one scan runs at a time: the memory has space for its queries alone. */
+/**
+ * Searches one memory, in the thread of its layout. Only one scan runs at a time: a slab has space for the distances of
+ * its queries alone.
+ */
 export class Scanner {
   /** Index of the best capability of the entry last compared, the first of equals; -1 if the entry has none. */
   capability = -1

@@ -16,12 +16,12 @@ export class Slabs {
   #end: number
   readonly #contentStart: number
 
-  constructor({ scratch, slab }: MemoryLayout) {
+  constructor({ firstSlab, slab }: MemoryLayout) {
     this.#slabBytes = slab.bytes
     this.#contentStart = slab.highs
-    this.#end = scratch.bytes
+    this.#end = firstSlab
     this.memory = new WebAssembly.Memory({
-      initial: Math.ceil(scratch.bytes / pageBytes),
+      initial: Math.ceil(firstSlab / pageBytes),
       maximum: maxPages,
       shared: true,
     })

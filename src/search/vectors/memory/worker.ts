@@ -8,6 +8,6 @@ import { type Scan, Scanner } from './scanner.ts'
  * result.
  */
 const { memory, dimensions }: Shared = workerData
-const scanner = new Scanner(memory, layoutOf(dimensions))
+const scanner = new Scanner(memory, layoutOf(dimensions, 'scan'))
 
 parentPort?.on('message', (scan: Scan) => parentPort?.postMessage(scanner.search(scan)))
