@@ -567,7 +567,8 @@
   ;; high halves of its integers: scale * (unit * dot of halves + base), and that + scale * margin + slack before it.
   ;; Four rows at a time, as above. The halves are not
   ;; negative (`base` takes the offset off again), those of 32 numbers in 16 bytes: the first 16 are in the low bits.
-  ;; The query has 8 bits; the sums of 128 numbers fit into 16.
+  ;; The query has 8 bits; the sums of 128 numbers fit into 16. To add up in 32 bits at once takes a tenth less time on
+  ;; processors with AVX-VNNI, and half as much again on others.
   (func $estimate_high
     (param $slab i32) (param $list i32) (param $listed i32)
     (param $unit f32) (param $base f32) (param $margin f32) (param $slack f32)
