@@ -428,6 +428,10 @@ describe('a report', () => {
       token: await home.token('root', { scopes: ['admin', 'agents:read'] }),
     })
     expect(json.events[0]).toMatchObject({ action: 'report' })
+    const again = await browser.open(form.url)
+    const refused = await browser.submit(again, { reason: 'malicious' }, again.forms.at(-1))
+    expect(refused.text).toContain('You reported com.example.weather already')
+    expect(refused.text).not.toContain('The report has been sent.')
   })
 
   test('without a reason says so, and nothing is reported', async () => {
@@ -443,7 +447,9 @@ describe('a report', () => {
     const browser = new Browser(home.url)
     const form = await signIn(
       browser,
-      await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(`${weatherPage}/report`)}`),
+      await browser.open(
+        `${home.url}/sign-in?then=${encodeURIComponent('/agent/com.example.hostile/report')}`,
+      ),
     )
     const long = `<b>${'It lies. '.repeat(300)}`
     const refused = await browser.submit(form, { reason: 'misleading', detail: long }, form.forms.at(-1))
