@@ -325,6 +325,13 @@ describe('errors', () => {
     expect([status, json.hint]).toEqual([404, expect.stringContaining('as %2F')])
   })
 
+  test('of a card at the path of A2A before 0.3 say where it is', async () => {
+    for (const path of ['/.well-known/', '/agents/svc.utility.wiki/.well-known/']) {
+      const { status, json } = await home.request('GET', `${path}agent.json`)
+      expect([status, json.hint]).toEqual([404, `The card is at ${path}agent-card.json.`])
+    }
+  })
+
   test('of a publication that is sent to be validated as it is say where it belongs', async () => {
     const body = { package_name: 'com.example.x', name: 'X', description: 'X.', capabilities }
     const { status, json } = await home.request('POST', '/api/agents/validate', { body })

@@ -222,12 +222,20 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
     const failure =
       overCost(context, request) ??
       new Failure('not_found', `No resource exists at ${request.path}.`, {
-        hint: belowAgents.test(request.path)
-          ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
-          : 'GET / and GET /openapi.json list the resources.',
+        hint: whereElse(request.path),
       })
     sendFailure(context, request, response, failure, requestId(request))
   }
+}
+
+/** Where A2A before 0.3 has a card. */
+const oldCard = /\/\.well-known\/agent\.json$/
+
+function whereElse(path: string): string {
+  if (oldCard.test(path)) return `The card is at ${path.replace(/agent\.json$/, 'agent-card.json')}.`
+  return belowAgents.test(path)
+    ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
+    : 'GET / and GET /openapi.json list the resources.'
 }
 
 /**
