@@ -14,6 +14,8 @@ let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
   card = await serve(({ url }, response) => {
+    if (url === '/closed') return response.writeHead(401).end()
+    if (url === '/home') return response.end('<h1>Sun</h1>')
     const sun = { name: 'Sun', description: 'Shines on any town.', url: card.origin }
     const other = { '/openapi.json': { openapi: '3.1.0', info: { title: 'Sun' } }, '/nameless.json': {} }[
       url ?? ''
@@ -211,6 +213,8 @@ test('an address that serves no card is refused by what it serves, and by the fi
     /This is an OpenAPI document, and no card\.[\s\S]* Put an MCP /,
   )
   expect(await refusalOf('/nameless.json')).toContain('/name: An agent cannot be listed without it.')
+  expect(await refusalOf('/closed')).toContain('is published by name, description and endpoints')
+  expect(await refusalOf('/home')).toContain(`usually at ${card.origin}/.well-known/agent-card.json.`)
 })
 
 test('the address of a card leads to --manifest, and any other to --endpoint', async () => {

@@ -207,8 +207,8 @@ export const words = {
     publish_lead: 'It starts in STAGE, where only you see it.',
     ways: { url: 'From an address', card: 'From a card', form: 'By hand' },
     package_name: 'Package name',
-    package_name_hint:
-      'Such as com.example.weather: a domain that you control, backwards, can be verified. The card or the address gives one if this is empty.',
+    package_name_hint: 'Such as com.example.weather: a domain that you control, backwards, can be verified.',
+    package_name_given: 'The card or the address gives one if this is empty.',
     manifest_url: 'Address of the card or of the MCP server',
     manifest_url_hint: 'Such as https://example.com/.well-known/agent-card.json or https://example.com/mcp.',
     card: 'Agent card',
