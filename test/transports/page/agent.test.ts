@@ -411,6 +411,25 @@ describe('a call as code', () => {
   })
 })
 
+test('a skill of A2A takes its message as text, in the form and in code', async () => {
+  await using gateway = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
+  const { store, follower } = gateway.gateway
+  const ferry = sampleEntry({
+    package_name: 'com.example.ferry',
+    access: { kind: 'open', asked_at: daysAgo(1) },
+    endpoints: [{ protocol: 'a2a', url: 'https://ferry.example.com/' }],
+    capabilities: [{ name: 'Book a ferry', id: 'book', description: 'Books a ticket.' }],
+  })
+  await store.write(async (writer) => writer.put(ferry))
+  await follower.caughtUp(await store.read.revision())
+  const page = '/agent/com.example.ferry'
+  const browser = new Browser(gateway.url)
+  const entrance = `${gateway.url}/sign-in?then=${encodeURIComponent(page)}`
+  const { text } = await signIn(browser, await browser.open(entrance))
+  expect(text).toMatch(/<input type="text" [^>]*data-name="text"/)
+  expect(text).toContain('&quot;text&quot;: &quot;...&quot;')
+})
+
 describe('a report', () => {
   test('asks for a sign-in, and then reaches the owner and the operators', async () => {
     const browser = new Browser(home.url)
