@@ -106,6 +106,8 @@ export const words = {
     calling: 'Calling …',
     to_call: 'Sign in to call it here',
     no_object: 'The input is a JSON object.',
+    your_answer: 'Your answer',
+    reply: 'Answer it',
     cut: (count: number | string) => `${count} more characters are not shown: call it by code to get all.`,
     sign_in: 'Sign in there',
     approve: 'Approve the package',
