@@ -68,6 +68,8 @@ test('doctor shows each reason for which the gateway needs its operator, with wh
     expect(stdout).toMatch(/^FAIL gateway: tired: docs\/monitoring\.md of its version says what to do$/m)
     // The other checks are made all the same.
     expect(stdout).toMatch(/^ok {3}registry: /m)
+    const elsewhere = await run(['doctor'], { DRAGOMAN_URL: url })
+    expect(elsewhere.stdout).toMatch(/^FAIL gateway: keys_differ: .+\. Copy keys\/ /m)
   }
   server.close()
 })
