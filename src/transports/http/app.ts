@@ -228,11 +228,24 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
   }
 }
 
-/** Where A2A before 0.3 has a card. */
-const oldCard = /\/\.well-known\/agent\.json$/
+/** Where A2A before 0.3 has a card, of an agent or of this registry. */
+const oldCard = /^(\/agents)?(\/.+)?\/\.well-known\/agent\.json$/
+
+/** Addresses that clients guess. */
+const guesses: Readonly<Record<string, string>> = {
+  '/a2a':
+    'A2A is at /a2a/v1, with its card at /a2a/v1/.well-known/agent-card.json. Envelopes go to /a2a/message.',
+  '/sse': 'MCP is at /mcp (Streamable HTTP) and /mcp/ws (WebSocket); nothing is served by HTTP+SSE.',
+}
 
 function whereElse(path: string): string {
-  if (oldCard.test(path)) return `The card is at ${path.replace(/agent\.json$/, 'agent-card.json')}.`
+  const [card, folder = '', agent = ''] = oldCard.exec(path) ?? []
+  if (card !== undefined) {
+    const place = `${agent}/.well-known/agent-card.json`
+    return `The card is at ${folder}${place}, and in the form of A2A at /a2a/v1${place}.`
+  }
+  const guess = guesses[path]
+  if (guess !== undefined) return guess
   return belowAgents.test(path)
     ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
     : 'GET / and GET /openapi.json list the resources.'
