@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve, type TestServer } from '../net/support.ts'
 import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 
 /** Nobody listens there. */
 const closed = 'http://127.0.0.1:10'
@@ -230,6 +232,29 @@ test('a publication without a name is validated as a publication', async () => {
   const file = join(folder.path, 'unnamed.json')
   await writeFile(file, JSON.stringify({ name: 'Sun', description: 'Shines.', endpoints: [] }))
   expect((await ada('validate', file)).stdout).toContain('error /package_name')
+})
+
+test('a call that an agent answers with a question or a challenge shows the command that goes on', async () => {
+  await using agent = await serveEnvelopes(({ action, params }, response) => {
+    if (action === 'locked') return void response.writeHead(401).end()
+    const question = {
+      status: 'input_required',
+      agent: 'a',
+      task_id: 't 1',
+      question: { text: 'Which day?' },
+    }
+    answerJson(response, action === 'continue_task' ? params : question)
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  const to = 'com.example.ferry'
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+  const environment = { DRAGOMAN_URL: gateway.url, DRAGOMAN_TOKEN: await gateway.token('ada') }
+  const { stderr } = await run(['call', to, 'book'], environment)
+  const [, task = '', input = ''] = /continue_task '(task_id=[^']+)' '(input:=[^']+)'/.exec(stderr) ?? []
+  const answered = await run(['call', to, 'continue_task', task, input], environment)
+  expect(JSON.parse(answered.stdout)).toMatchObject({ input: { text: 'ANSWER' } })
+  const locked = await run(['call', to, 'locked'], environment)
+  expect(locked.stderr).toContain(`credentials set ${to}.`)
 })
 
 test('a new file names the fields to fill in, and is refused by these names until they are', async () => {
