@@ -49,6 +49,7 @@ function calling(form) {
  */
 async function callAsPerson(form, answer, input) {
   const { agent = '', capability = '', token = '' } = form.dataset
+  document.querySelector('.reply')?.remove()
   const body = new URLSearchParams({ token, capability, input: JSON.stringify(input) })
   const response = await fetch(`/agent/${encodeURIComponent(agent)}/call`, { method: 'POST', body })
   const page = parse(await response.text())
@@ -57,10 +58,14 @@ async function callAsPerson(form, answer, input) {
   // After a session has changed, this form is sent again in the new one, and not a form within it.
   const next = /** @type {HTMLInputElement | null} */ (page.querySelector('input[name=token]'))
   if (next) form.dataset.token = next.value
+  const reply = shown.querySelector('.reply')
+  reply?.remove()
   for (const part of shown.querySelectorAll('form, dl')) part.remove()
   for (const title of shown.querySelectorAll('h1')) title.replaceWith(element('p', title.textContent ?? ''))
   shown.removeAttribute('id')
   answer.replaceChildren(document.adoptNode(shown))
+  // No form stands within another one.
+  if (reply) form.after(document.adoptNode(reply))
   showFaults(form, JSON.parse(/** @type {HTMLElement} */ (shown).dataset.errors ?? '[]'))
 }
 

@@ -159,7 +159,9 @@ function toJsonSchema(type: z.ZodType, io: 'input' | 'output'): JsonSchema {
 const maxErrors = 20
 
 function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: unknown): Failure {
-  const shown = issues.toSorted((left, right) => rank(left) - rank(right)).slice(0, maxErrors)
+  const shown = withoutSequels(issues)
+    .toSorted((left, right) => rank(left) - rank(right))
+    .slice(0, maxErrors)
   const errors = shown.flatMap((issue) => fieldErrors(issue, json, value)).slice(0, maxErrors)
   const close = [...new Set(shown.flatMap((issue) => nearestFields(issue, json)))].slice(0, maxErrors)
   const first = errors[0]
@@ -170,6 +172,15 @@ function invalid(issues: readonly z.core.$ZodIssue[], json: JsonSchema, value: u
     ...(hint !== undefined && { hint }),
     ...(close.length > 0 && { nearest: close }),
   })
+}
+
+/** A value of the wrong type has that issue alone: zod counts the characters of a text in the place of a list too. */
+function withoutSequels(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const mistyped = new Set(
+    issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => pointer(path)),
+  )
+  if (mistyped.size === 0) return issues
+  return issues.filter(({ code, path }) => code === 'invalid_type' || !mistyped.has(pointer(path)))
 }
 
 /** What is missing or wrong says more than what there is too much of. */

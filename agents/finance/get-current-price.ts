@@ -95,8 +95,7 @@ export function getCurrentPrice(
     effect: 'read',
     advertised: true,
     tool: {
-      description:
-        'Gets the current price of a stock, cryptocurrency, exchange rate or index. Example: {"symbol": "BTC"}.',
+      description: `Gets the current price of a ${servedBy(prices)}. Example: {"symbol": "BTC"}.`,
       input: input(Input.pick({ symbol: true, asset_class: true })),
     },
     async run({ symbol, asset_class, currency, cross_check }, context) {
@@ -128,6 +127,19 @@ export function getCurrentPrice(
       }
     },
   })
+}
+
+const classNames: Readonly<Record<AssetClass, string>> = {
+  stock: 'stock',
+  crypto: 'cryptocurrency',
+  fx: 'exchange rate',
+  index: 'index',
+}
+
+/** What has a configured source, so that a model takes another tool for the rest. */
+function servedBy({ unserved }: Prices): string {
+  const served = (Object.keys(classNames) as AssetClass[]).filter((name) => !unserved.includes(name))
+  return new Intl.ListFormat('en', { type: 'disjunction' }).format(served.map((name) => classNames[name]))
 }
 
 /** Currencies that are quoted in hundredths. */

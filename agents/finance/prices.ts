@@ -2,11 +2,13 @@ import { Failure } from '../../schemas/failure.ts'
 import type { Cached, UpstreamCall, Upstreams } from '../../src/common/upstream.ts'
 import { type FoundPrice, firstQuote } from './chain.ts'
 import { createSources, type FinanceConfig } from './sources.ts'
-import type { AssetClass, Instrument } from './symbol.ts'
+import { type AssetClass, assetClasses, type Instrument } from './symbol.ts'
 
 export type FinancePorts = Upstreams & FinanceConfig
 
 export interface Prices {
+  /** The classes that no configured source has. */
+  readonly unserved: readonly AssetClass[]
   /**
    * The freshest available price; if `compared` is set, compared with that of a second source. Throws Failure
    * `not_found`, `not_configured`, `circuit_open`, `rate_limited`, `upstream_…`, `cancelled`.
@@ -53,6 +55,7 @@ export function createPrices(ports: FinancePorts): Prices {
   }
 
   return {
+    unserved: assetClasses.filter((asset_class) => sources[asset_class].length === 0),
     async find(instrument, compared, call) {
       const { asset_class, resolved } = instrument
       if (sources[asset_class].length === 0) throw notConfigured(asset_class)
@@ -70,16 +73,19 @@ export function createPrices(ports: FinancePorts): Prices {
 function notConfigured(asset_class: AssetClass): Failure {
   const yahoo = 'DRAGOMAN_YAHOO_URL (unofficial)'
   if (asset_class === 'index') {
-    return new Failure('not_configured', `Prices of indices need ${yahoo}: no other source has them.`)
+    const detail = `Prices of indices need ${yahoo}: no other source has them.`
+    return new Failure('not_configured', detail, { hint: untilThen })
   }
   return new Failure(
     'not_configured',
     `Prices of shares need a key: set DRAGOMAN_FINNHUB_KEY, DRAGOMAN_TWELVE_DATA_KEY or DRAGOMAN_ALPHA_VANTAGE_KEY, or ${yahoo}.`,
     {
-      hint: 'For a crypto asset that is not well known, give asset_class "crypto" or a pair such as ABC-USD.',
+      hint: `${untilThen} For a crypto asset that is not well known, give asset_class "crypto" or a pair such as ABC-USD.`,
     },
   )
 }
+
+const untilThen = 'The operator sets it. Until then use another agent.'
 
 function unknownSymbol({ resolved, asset_class }: Instrument): Failure {
   const other = asset_class === 'crypto' ? 'stock' : 'crypto'

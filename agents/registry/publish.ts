@@ -1,8 +1,10 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
+import { Failure } from '../../schemas/failure.ts'
 import { idempotencyKey } from '../../schemas/idempotency.ts'
+import { noPublication } from '../../schemas/other-document.ts'
 import { Publication } from '../../schemas/publication.ts'
-import { input, output } from '../../schemas/shape.ts'
+import { input, output, type Shape } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
 
 const named = ['package_name', 'name', 'description']
@@ -23,13 +25,25 @@ const Complete = Publication.extend({ idempotency_key: idempotencyKey }).meta({
   },
 })
 
+const complete = input(Complete)
+
+/** Refuses a document that is no publication by what it is, instead of by each of its fields. */
+const publication: Shape<Publication> = {
+  ...complete,
+  parse(value) {
+    const other = noPublication(value)
+    if (!other) return complete.parse(value)
+    throw new Failure('invalid_request', `This is ${other.kind}, and no publication.`, { hint: other.remedy })
+  },
+}
+
 export function publish(registry: RegistryPort): Action<Publication, EntryDetail> {
   return defineAction({
     name: 'publish',
     title: 'Create an agent',
     description:
       'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.',
-    input: input(Complete),
+    input: publication,
     output: output(EntryDetail),
     access: { scope: 'agents:write' },
     effect: 'write',

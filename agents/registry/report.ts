@@ -16,7 +16,7 @@ export function report(registry: RegistryPort): Action<z.output<typeof Input>, R
     name: 'report',
     title: 'Report an agent',
     description:
-      'Reports a problem with an agent to the owner and the admins. Only admins see the reporter; the same report by the same caller counts once a day.',
+      'Reports a problem with an agent to the owner and the admins. Only admins see the reporter. A caller may report an agent once a day.',
     input: input(Input),
     output: output(z.strictObject({})),
     access: 'bearer',

@@ -164,12 +164,24 @@ async function askStatus(
     redirect: 'error',
     signal: AbortSignal.any([AbortSignal.timeout(timeout_ms), ...(stop ? [stop] : [])]),
   })
+  const status = await readStatus(answer)
+  return isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge)) ? status : undefined
+}
+
+async function readStatus(answer: Response): Promise<ServerStatus> {
   const body: unknown = await answer.json()
-  if (!isSameSecret(answer.headers.get(proofHeader) ?? '', proofOf(secret, challenge))) return undefined
   const { reasons, applied_revision, revision } = isRecord(body) ? body : {}
   const isCurrent = Number(applied_revision) >= Number(revision)
   return {
     index: answer.ok ? (isCurrent ? 'current' : 'behind') : 'unknown',
     reasons: Array.isArray(reasons) ? reasons.map(String) : [],
   }
+}
+
+/** What the gateway at an address says of itself; undefined if none answers there. */
+export async function statusAt(url: string): Promise<ServerStatus | undefined> {
+  const signal = AbortSignal.timeout(timeoutWithoutStore)
+  return await fetch(`${url.replace(/\/+$/, '')}/readyz`, { redirect: 'error', signal })
+    .then(readStatus)
+    .catch(() => undefined)
 }

@@ -1,9 +1,8 @@
-import { readConfig } from '../app/config.ts'
+import { type Config, readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 
 /** The address at which callers reach the gateway of this configuration, without a slash at the end. */
-export async function gatewayAddress(): Promise<string> {
-  const config = readConfig()
+export async function gatewayAddress(config: Config = readConfig()): Promise<string> {
   const { DRAGOMAN_URL, DRAGOMAN_BASE_URL, HOST, PORT } = config
   return DRAGOMAN_URL ?? DRAGOMAN_BASE_URL ?? (await findServer(config)) ?? `http://${HOST}:${PORT}`
 }

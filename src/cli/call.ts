@@ -1,10 +1,11 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
-import { packageNameOf } from '../../schemas/names.ts'
+import { listedActions, packageNameOf } from '../../schemas/names.ts'
+import { type InputRequired, inputRequiredIn } from '../../schemas/task.ts'
 import { asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { canAsk, parseObject, readObject } from './input.ts'
-import { print } from './output.ts'
+import { print, say } from './output.ts'
 import { showWaiting } from './progress.ts'
 
 /**
@@ -13,7 +14,16 @@ import { showWaiting } from './progress.ts'
  */
 export async function call(to: string, action: string, input: readonly string[]): Promise<void> {
   const params = await paramsOf(input)
-  print(await answerOf(to, action, params))
+  const output = await answerOf(to, action, params)
+  print(output)
+  const question = inputRequiredIn(output)
+  if (question) say(`It waits for an answer: ${replyTo(to, question)}`)
+}
+
+/** The command that answers an agent in words, to fill in. */
+function replyTo(to: string, { task_id }: InputRequired): string {
+  const fields = [`task_id=${task_id}`, 'input:={"text": "ANSWER"}']
+  return `dragoman call ${[to, listedActions.continuation, ...fields].map(asWord).join(' ')}`
 }
 
 async function answerOf(to: string, action: string, params: Record<string, unknown>): Promise<Json> {
@@ -22,7 +32,7 @@ async function answerOf(to: string, action: string, params: Record<string, unkno
   try {
     return await client.send({ to, action, params })
   } catch (fault) {
-    throw withApproval(withInputHint(fault, to), to)
+    throw withApproval(withCredential(withInputHint(fault, to), to), to)
   }
 }
 
@@ -30,6 +40,14 @@ async function answerOf(to: string, action: string, params: Record<string, unkno
 function withApproval(fault: unknown, to: string): unknown {
   if (!(fault instanceof Failure) || fault.code !== 'approval_required' || !canAsk()) return fault
   const hint = `The operator looks at it and approves it with: dragoman allow ${asWord(packageNameOf(to))} (docs/running.md)`
+  return new Failure(fault.code, fault.message, { ...fault.details, hint }, fault)
+}
+
+/** The command that stores a credential takes the name of the agent. */
+function withCredential(fault: unknown, to: string): unknown {
+  if (!(fault instanceof Failure) || !fault.details.hint?.includes('set_credential')) return fault
+  const command = `dragoman credentials set ${asWord(packageNameOf(to))}`
+  const hint = fault.details.hint.replace('set_credential', command)
   return new Failure(fault.code, fault.message, { ...fault.details, hint }, fault)
 }
 

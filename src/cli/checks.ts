@@ -5,7 +5,7 @@ import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.
 import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
-import { runningServer } from '../app/running-server.ts'
+import { runningServer, statusAt } from '../app/running-server.ts'
 import type { HealthReason } from '../app/runtime.ts'
 import { startFailure } from '../app/start-failure.ts'
 import { readKeyFile } from '../auth/key-file.ts'
@@ -35,7 +35,10 @@ const leastFree = 200 * megabyte
 /** All checks that this machine can make. */
 export async function checkDeployment(config: Config): Promise<Check[]> {
   // A client of a running gateway has nothing else to check.
-  if (config.DRAGOMAN_URL) return [nodeCheck(), await searchCheck(config)]
+  if (config.DRAGOMAN_URL) {
+    const server = await statusAt(config.DRAGOMAN_URL)
+    return [nodeCheck(), await searchCheck(config), ...(server ? reasonChecks(server.reasons) : [])]
+  }
   const data = await dataCheck(config)
   const own = [nodeCheck(), addressCheck(config), data, await filesCheck(config)]
   const server = await serverChecks(config)
@@ -81,10 +84,11 @@ async function serverChecks(config: Config): Promise<Check[]> {
   const check = 'gateway'
   const server = await runningServer(config)
   if (!server) return [{ check, ok: true, detail: 'none runs over this data folder' }]
-  return [
-    { check, ok: true, detail: `runs at ${server.url}` },
-    ...server.reasons.map((reason) => ({ check, ok: false, detail: `${reason}: ${remedyOf(reason)}` })),
-  ]
+  return [{ check, ok: true, detail: `runs at ${server.url}` }, ...reasonChecks(server.reasons)]
+}
+
+function reasonChecks(reasons: readonly string[]): Check[] {
+  return reasons.map((reason) => ({ check: 'gateway', ok: false, detail: `${reason}: ${remedyOf(reason)}` }))
 }
 
 /** What to do about a reason of `/readyz`. */

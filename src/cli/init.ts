@@ -4,7 +4,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { issueText } from '../../schemas/issue-text.ts'
 import { placeholders, placeholdersIn } from '../../schemas/placeholders.ts'
 import { Publication } from '../../schemas/publication.ts'
-import { canAsk, openQuestions } from './input.ts'
+import { canAsk, initFor, openQuestions } from './input.ts'
 import { print, say } from './output.ts'
 
 interface InitOptions {
@@ -22,7 +22,7 @@ interface InitOptions {
 export async function init(file: string, options: InitOptions, json: boolean): Promise<void> {
   if (URL.canParse(file) && file.includes('://')) {
     throw new Failure('invalid_request', `${file} is no file to write to.`, {
-      hint: `For an agent at this address: dragoman init --endpoint ${file}`,
+      hint: `For an agent at this address: ${initFor(file)}`,
     })
   }
   const exists = await access(file).then(
@@ -43,8 +43,10 @@ export async function init(file: string, options: InitOptions, json: boolean): P
   const open = placeholdersIn(publication).map((pointer) => pointer.slice(1))
   const next = `dragoman validate ${file} && dragoman publish ${file}`
   const [endpoint] = publication.endpoints ?? []
-  if (!json && endpoint && options.protocol === undefined && !canAsk())
-    say(`It states the protocol ${endpoint.protocol}, which the address suggests. --protocol states another.`)
+  if (!json && endpoint && options.protocol === undefined && !canAsk()) {
+    const reason = options.endpoint === undefined ? '' : ', which the address suggests'
+    say(`It states the protocol ${endpoint.protocol}${reason}. --protocol states another.`)
+  }
   if (!json) say(open.length === 0 ? `Next: ${next}` : `Fill in ${open.join(', ')}. Then: ${next}`)
 }
 

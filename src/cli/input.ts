@@ -26,8 +26,14 @@ export function unreadable(file: string, fault: unknown): Failure {
 
 function hintFor(file: string): { hint?: string } {
   if (file.includes('://'))
-    return { hint: `This takes a file. For an agent at this address: dragoman init --endpoint ${file}` }
+    return { hint: `This takes a file. For an agent at this address: ${initFor(file)}` }
   return isAbsolute(file) ? {} : { hint: `It is looked for in ${process.cwd()}.` }
+}
+
+/** The command that writes the publication of an agent at a URL: of its card, or of what it answers at. */
+export function initFor(url: string): string {
+  const isCard = /\/\.well-known\/|\.json$/.test(url)
+  return `dragoman init ${isCard ? '--manifest' : '--endpoint'} ${url}`
 }
 
 /** The JSON object in a file; `-` names standard input. Throws Failure `invalid_request`. */

@@ -30,12 +30,15 @@ async function findingsAbout(what: string): Promise<Validation | ServerValidatio
   const document = await readObject(what)
   if (isServerDocument(document))
     return await askRegistry<ServerValidation>('validate_server', { server: document })
-  const isPublication = 'package_name' in document || 'manifest_url' in document
+  const isPublication = publicationFields.some((field) => field in document)
   return await askRegistry<Validation>(
     'validate',
     isPublication ? { publication: document } : { card: document },
   )
 }
+
+/** Fields that a publication has and a card lacks. */
+const publicationFields = ['package_name', 'manifest_url', 'endpoints', 'packages']
 
 interface ProveOptions {
   readonly domain?: string

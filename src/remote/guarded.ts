@@ -168,9 +168,11 @@ class SilenceWatch implements Disposable {
     if (!this.#hasPassed || this.#caller.aborted) return thrown
     const { first_ms, idle_ms } = this.#times
     const message = this.#hasAnswered
-      ? `${this.#who} was silent for ${idle_ms} ms.`
-      : `${this.#who} did not answer within ${first_ms} ms.`
-    return new Failure('upstream_timeout', message, {}, thrown)
+      ? `${this.#who} was silent for ${idle_ms / 1000} s.`
+      : `${this.#who} did not answer within ${first_ms / 1000} s.`
+    const hint =
+      'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
+    return new Failure('upstream_timeout', message, { hint }, thrown)
   }
 
   [Symbol.dispose](): void {

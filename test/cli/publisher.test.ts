@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve, type TestServer } from '../net/support.ts'
 import { type CommandResult, run, temporaryFolder } from '../support/command.ts'
+import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 
 /** Nobody listens there. */
 const closed = 'http://127.0.0.1:10'
@@ -13,9 +15,15 @@ let card: TestServer
 let ada: (...args: string[]) => Promise<CommandResult>
 
 beforeAll(async () => {
-  card = await serve((_, response) =>
-    response.end(JSON.stringify({ name: 'Sun', description: 'Shines on any town.', url: card.origin })),
-  )
+  card = await serve(({ url }, response) => {
+    if (url === '/closed') return response.writeHead(401).end()
+    if (url === '/home') return response.end('<h1>Sun</h1>')
+    const sun = { name: 'Sun', description: 'Shines on any town.', url: card.origin }
+    const other = { '/openapi.json': { openapi: '3.1.0', info: { title: 'Sun' } }, '/nameless.json': {} }[
+      url ?? ''
+    ]
+    response.end(JSON.stringify(other ?? sun))
+  })
   home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${closed},${allowed},${card.origin}` })
   folder = await temporaryFolder()
   ada = await publisher('ada')
@@ -169,12 +177,92 @@ test('an agent in the wrong state, of an unknown version or of another owner is 
   expect((await ada('diff', 'com.example.states', '9')).stderr).toMatch(/ versions lists all versions\./)
 })
 
+test.each([
+  [
+    'a card',
+    { name: 'Sun', skills: [], protocolVersion: '0.3.0' },
+    ['an A2A agent card', '{"manifest_url": '],
+  ],
+  [
+    'an API',
+    { openapi: '3.1.0', paths: {} },
+    ['an OpenAPI document', 'Put an MCP server or an A2A agent before'],
+  ],
+  [
+    'the file of a host',
+    { mcpServers: { sun: { command: 'npx', args: ['-y', 'sun'] } } },
+    ['a configuration file of an MCP host', '[{"registry_type": "npm", "identifier": "PACKAGE"}]'],
+  ],
+])(
+  'a file with %s in the place of a publication is named, with what to publish',
+  async (_, document, texts) => {
+    const file = join(folder.path, 'other.json')
+    await writeFile(file, JSON.stringify(document))
+    const { code, stderr } = await ada('publish', file)
+    expect(code).toBe(2)
+    for (const text of texts) expect(stderr).toContain(text)
+    expect(stderr).not.toContain('There is no such field')
+  },
+)
+
+test('an address that serves no card is refused by what it serves, and by the field that it lacks', async () => {
+  const file = join(folder.path, 'elsewhere.json')
+  const refusalOf = async (path: string) => {
+    await ada('init', file, '--force', '--manifest', `${card.origin}${path}`)
+    return (await ada('publish', file)).stderr
+  }
+  expect(await refusalOf('/openapi.json')).toMatch(
+    /This is an OpenAPI document, and no card\.[\s\S]* Put an MCP /,
+  )
+  expect(await refusalOf('/nameless.json')).toContain('/name: An agent cannot be listed without it.')
+  expect(await refusalOf('/closed')).toContain('is published by name, description and endpoints')
+  expect(await refusalOf('/home')).toContain(`usually at ${card.origin}/.well-known/agent-card.json.`)
+})
+
+test('the address of a card leads to --manifest, and any other to --endpoint', async () => {
+  const url = 'https://sun.example.com'
+  expect((await ada('publish', `${url}/.well-known/agent-card.json`)).stderr).toContain(
+    'init --manifest https:',
+  )
+  expect((await ada('init', `${url}/card.json`)).stderr).toContain('init --manifest https:')
+  expect((await ada('publish', `${url}/mcp`)).stderr).toContain('init --endpoint https:')
+})
+
+test('a publication without a name is validated as a publication', async () => {
+  const file = join(folder.path, 'unnamed.json')
+  await writeFile(file, JSON.stringify({ name: 'Sun', description: 'Shines.', endpoints: [] }))
+  expect((await ada('validate', file)).stdout).toContain('error /package_name')
+})
+
+test('a call that an agent answers with a question or a challenge shows the command that goes on', async () => {
+  await using agent = await serveEnvelopes(({ action, params }, response) => {
+    if (action === 'locked') return void response.writeHead(401).end()
+    const question = {
+      status: 'input_required',
+      agent: 'a',
+      task_id: 't 1',
+      question: { text: 'Which day?' },
+    }
+    answerJson(response, action === 'continue_task' ? params : question)
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin })
+  const to = 'com.example.ferry'
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+  const environment = { DRAGOMAN_URL: gateway.url, DRAGOMAN_TOKEN: await gateway.token('ada') }
+  const { stderr } = await run(['call', to, 'book'], environment)
+  const [, task = '', input = ''] = /continue_task '(task_id=[^']+)' '(input:=[^']+)'/.exec(stderr) ?? []
+  const answered = await run(['call', to, 'continue_task', task, input], environment)
+  expect(JSON.parse(answered.stdout)).toMatchObject({ input: { text: 'ANSWER' } })
+  const locked = await run(['call', to, 'locked'], environment)
+  expect(locked.stderr).toContain(`credentials set ${to}.`)
+})
+
 test('a new file names the fields to fill in, and is refused by these names until they are', async () => {
   const file = join(folder.path, 'unfilled.json')
   const fields = ['package_name', 'name', 'description', 'endpoints/0/url']
   const { stderr } = await ada('init', file)
   expect(stderr).toContain(`Fill in ${fields.join(', ')}. Then: `)
-  expect(stderr).toContain('It states the protocol a2a, which the address suggests.')
+  expect(stderr).toContain('It states the protocol a2a. --protocol states another.')
   const checked = await ada('validate', file)
   expect([checked.code, checked.stdout.match(/error \S+/g)]).toEqual([
     1,

@@ -47,6 +47,15 @@ test('a search asks the server over the data folder, as nobody, and finds what w
   expect(local.agents.map(withoutAddress)).toEqual(answer.agents.map(withoutAddress))
 }, 30_000)
 
+test('a host gets the address at which the gateway over the data folder listens', async () => {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  await using home = await serve(data)
+  const shown = ['install', 'svc.utility.reader', '--host', 'cursor', '--dry-run']
+  const { stdout } = await run(shown, { DRAGOMAN_DATA: data })
+  expect(stdout).toContain(`"${home.url}/mcp/agents/svc.utility.reader"`)
+})
+
 test('doctor shows each reason for which the gateway needs its operator, with what to do', async () => {
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }
@@ -68,6 +77,8 @@ test('doctor shows each reason for which the gateway needs its operator, with wh
     expect(stdout).toMatch(/^FAIL gateway: tired: docs\/monitoring\.md of its version says what to do$/m)
     // The other checks are made all the same.
     expect(stdout).toMatch(/^ok {3}registry: /m)
+    const elsewhere = await run(['doctor'], { DRAGOMAN_URL: url })
+    expect(elsewhere.stdout).toMatch(/^FAIL gateway: keys_differ: .+\. Copy keys\/ /m)
   }
   server.close()
 })

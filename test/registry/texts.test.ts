@@ -244,13 +244,17 @@ describe('a publication that was suspended and deleted', () => {
 })
 
 describe('a report', () => {
-  test('is seen by the owner without its author, by an admin with, and counts once a day', async () => {
+  test('is seen by the owner without its author, by an admin with, and a second one within a day is refused', async () => {
     await using registry = await openRegistry()
     const [ada, eve] = [person('ada'), person('eve')]
     await registry.list(publication('com.example.reported'), ada)
     const report = { agent: 'com.example.reported', reason: 'misleading', detail: 'It does nothing.' }
     await registry.report(report, eve)
-    await registry.report(report, eve)
+    const second = registry.report({ ...report, reason: 'malicious' }, eve)
+    await expect(second).rejects.toMatchObject({
+      code: 'quota_exceeded',
+      message: expect.stringMatching(/^You reported com\.example\.reported already, at 20/),
+    })
     const events = async (caller: typeof ada) =>
       (await registry.audit(report.agent, 10, undefined, caller)).events.filter(
         ({ action }) => action === 'report',

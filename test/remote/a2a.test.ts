@@ -141,7 +141,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
   })
 })
 
-test('an agent that knows no method of A2A is said not to speak it, beside its own words', async () => {
+test('an agent that knows no method of A2A is said not to speak it, and a check says what it asked', async () => {
   await using server = await startHostileServer((_, response, body) =>
     answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
   )
@@ -153,4 +153,10 @@ test('an agent that knows no method of A2A is said not to speak it, beside its o
   const { json } = await gateway.request('POST', '/a2a/message', { token: await gateway.token('ada'), body })
   expect(json.code).toBe('upstream_invalid')
   expect(json.detail).toMatch(/^\S+ does not speak A2A at its address, .+: No such method$/)
+  const token = await gateway.token('ada')
+  const { json: checked } = await gateway.request('POST', `/api/agents/${package_name}/check`, { token })
+  expect(checked.signals.at(-1)).toMatchObject({
+    failure: 'wrong_protocol',
+    detail: expect.stringContaining('takes neither GetTask of A2A 1.0 nor tasks/get of 0.3'),
+  })
 })

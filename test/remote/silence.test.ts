@@ -64,7 +64,8 @@ describe('an agent', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(await answer).toMatchObject({
       code: 'upstream_timeout',
-      message: 'com.example.slow did not answer within 60000 ms.',
+      message: 'com.example.slow did not answer within 60 s.',
+      details: { hint: expect.stringContaining('before you repeat a call that changes something') },
     })
   })
 
@@ -80,7 +81,7 @@ describe('an agent', () => {
       await vi.advanceTimersByTimeAsync(59_999)
       await vi.advanceTimersByTimeAsync(1)
       expect(await answer).toMatchObject({
-        refused: { code: 'upstream_timeout', message: 'com.example.slow was silent for 60000 ms.' },
+        refused: { code: 'upstream_timeout', message: 'com.example.slow was silent for 60 s.' },
       })
     }
     isSilent = false

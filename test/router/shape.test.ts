@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Failure } from '../../schemas/failure.ts'
 import { nearest } from '../../schemas/nearest.ts'
-import { input, output, pointer } from '../../schemas/shape.ts'
+import { input, output, pointer, type Shape } from '../../schemas/shape.ts'
 
 const Person = z.strictObject({
   name: z.string().min(2),
@@ -12,9 +12,9 @@ const Person = z.strictObject({
 })
 const person = input(Person)
 
-function refusal(value: unknown): Failure {
+function refusal(value: unknown, shape: Shape<unknown> = person): Failure {
   try {
-    person.parse(value)
+    shape.parse(value)
   } catch (thrown) {
     return thrown as Failure
   }
@@ -81,6 +81,13 @@ describe('a shape', () => {
       expect(() => shape.parse({ field: value })).toThrow(`/field: ${detail}`)
     },
   )
+
+  test('says of a value of the wrong type that alone, and nothing of its length', () => {
+    const shape = input(z.strictObject({ field: z.array(z.looseObject({})).max(3) }))
+    expect(refusal({ field: 'four' }, shape).details.errors).toEqual([
+      { pointer: '/field', detail: 'Give a list, not a text.' },
+    ])
+  })
 
   test('points at each fault, however deep, as RFC 6901 has it', () => {
     const { details } = refusal({ name: 'A', age: 1.5, address: { 'street/no': 5 }, tags: ['a', 1] })

@@ -159,7 +159,7 @@ describe('over agents with actions', () => {
     expect(await noticeOf({})).toContain('{"callable": ["hosted", "open", "stated"]}')
     const { output } = await anonymous.call('resolve_package', { agent: 'com.example/knitting' })
     expect(output).not.toHaveProperty('callable_reason')
-    expect(output.next).toMatch(/asks the user, or .*list_capabilities asks it/)
+    expect(output.next).toMatch(/asks the user, or says whom to ask\. .*list_capabilities asks it/)
     const [install] = /\{.*\}/.exec(output.next) ?? []
     const { output: installed } = await anonymous.call('call_agent', JSON.parse(String(install)))
     expect(installed).toMatchObject({ package_name: 'com.example/knitting', name: 'knitting' })
@@ -500,6 +500,10 @@ describe('the list of tools', () => {
   test('tells from the tools of an agent that lacks a setting that they fail, and each call what is missing', async () => {
     await using home = await startGateway({ DRAGOMAN_CONTACT: '' })
     await using peer = await connect(home, await home.token('ada'))
+    const price = peer.tools.find(({ name }) => name === 'finance_get_current_price')
+    expect(price?.description).toContain('price of a cryptocurrency or exchange rate.')
+    const share = await peer.call('finance_get_current_price', { symbol: 'AAPL' })
+    expect(share.output.hint).toContain('Until then use another agent.')
     const failing = peer.tools.filter(({ description }) =>
       description?.startsWith('Fails until the operator'),
     )

@@ -12,8 +12,9 @@ import { type Host, hosts } from '../../registry/install/hosts.ts'
 import { hostInstall, installConfigOf } from '../../registry/install/install-config.ts'
 import type { HostLaunch, NamedTemplate, ProcessLaunch } from '../../registry/install/launch.ts'
 import { serverNameOf } from '../../registry/install/server-name.ts'
-import { gatewayLaunch, type Surroundings } from '../../registry/install/targets.ts'
+import { gatewayLaunch } from '../../registry/install/targets.ts'
 import { Needs } from '../../registry/install/template.ts'
+import { gatewayAddress } from '../address.ts'
 import { openClient } from '../client.ts'
 import type { Piece } from './host-text.ts'
 
@@ -83,7 +84,8 @@ async function agentPlan(agent: string, choice: Choice, config: Config): Promise
     )
   }
   const { host, target, name } = choice
-  const found = installConfigOf(data, surroundingsOf(config), { host, target, name })
+  const surroundings = { base_url: await gatewayAddress(config), allowed: config.DRAGOMAN_ALLOW_ORIGINS }
+  const found = installConfigOf(data, surroundings, { host, target, name })
   const usables = found.targets.filter(({ hosts: [row] }) => row?.reason === null)
   const [usable] = usables
   const [install] = usable?.hosts ?? []
@@ -133,11 +135,6 @@ function unusable(targets: readonly InstallTarget[]): Failure {
   return new Failure('not_installable', 'The host can run none of the targets of the agent.', {
     errors: reasons,
   })
-}
-
-function surroundingsOf(config: Config): Surroundings {
-  const { DRAGOMAN_URL: url, DRAGOMAN_BASE_URL: base, HOST: host, PORT: port } = config
-  return { base_url: url ?? base ?? `http://${host}:${port}`, allowed: config.DRAGOMAN_ALLOW_ORIGINS }
 }
 
 /** This gateway: its MCP address if DRAGOMAN_URL names it, else the process that serves the data folder. */

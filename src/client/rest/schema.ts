@@ -765,7 +765,7 @@ export interface paths {
     put?: never
     /**
      * Report an agent
-     * @description Reports a problem with an agent to the owner and the admins. Only admins see the reporter; the same report by the same caller counts once a day.
+     * @description Reports a problem with an agent to the owner and the admins. Only admins see the reporter. A caller may report an agent once a day.
      */
     post: operations['reportAgent']
     delete?: never

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { otherDocument } from '../../../schemas/other-document.ts'
 import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import { contentFlags } from '../entry/content-flags.ts'
@@ -11,7 +12,8 @@ type CardForm = 'a2a-1.0' | 'a2a-0.3' | 'a2a-0.2' | 'a2a-0.1' | 'interface' | 'u
 
 /** The content of a card and the findings about it. `manifest` is null if the card cannot be listed. */
 interface CardReading {
-  readonly form: CardForm
+  /** Null for another document that people take for a card. */
+  readonly form: CardForm | null
   readonly manifest: Manifest | null
   readonly findings: Finding[]
 }
@@ -26,6 +28,11 @@ export function readFindings(document: unknown): CardReading {
       'Serve the card itself at this address.',
     )
     return { form: 'unknown', manifest: null, findings: [finding] }
+  }
+  const other = otherDocument(document)
+  if (other) {
+    const finding = error('not_a_card', other.pointer, `This is ${other.kind}, and no card.`, other.remedy)
+    return { form: null, manifest: null, findings: [finding] }
   }
   const excess = excessOf(document)
   if (excess) {

@@ -48,23 +48,36 @@ export function createManifestReader(fetch: Fetch, readServer?: ReadServer): Fet
     if (answer.status !== 200) {
       throw new Failure('upstream_failed', `The manifest answers ${answer.status}.`, {
         upstream: { status: answer.status },
-        hint: 'Give the URL of a card, or of an MCP server that answers without a credential.',
+        hint: hintFor(answer.status, url),
       })
     }
     const sha256 = hash('sha256', answer.body, 'hex')
-    return { document: parseManifest(answer.body), sha256, url: answer.url }
+    return { document: parseManifest(answer.body, hintFor(answer.status, url)), sha256, url: answer.url }
   }
+}
+
+function hintFor(status: number, url: string): string {
+  const expected = 'Give the URL of a card, or of an MCP server that answers without a credential.'
+  if (status === 401 || status === 403)
+    return `${expected} A server that needs a credential is published by name, description and endpoints, in place of manifest_url.`
+  const card = new URL('/.well-known/agent-card.json', url).href
+  return url === card ? expected : `${expected} The card of an A2A agent is usually at ${card}.`
 }
 
 function mayBeServer({ status, headers }: FetchResponse): boolean {
   return refusals.has(status) || (headers['content-type']?.startsWith('text/event-stream') ?? false)
 }
 
-/** Parses the bytes of a card. Throws Failure `upstream_invalid`. */
-export function parseManifest(body: Uint8Array): unknown {
+/** Parses the bytes of a card. Throws Failure `upstream_invalid`, with the hint. */
+export function parseManifest(body: Uint8Array, hint?: string): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
   } catch (fault) {
-    throw new Failure('upstream_invalid', 'The manifest is not JSON.', {}, fault)
+    throw new Failure(
+      'upstream_invalid',
+      'The manifest is not JSON.',
+      hint === undefined ? {} : { hint },
+      fault,
+    )
   }
 }

@@ -12,7 +12,7 @@ import { afterReading } from '../capabilities/reader.ts'
 import { readEndpoint } from '../capabilities/reading.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { cardName } from '../import/read-line.ts'
-import { asServer, listable, withCard } from '../verification/refresh.ts'
+import { asServer, listable, notListable, withCard } from '../verification/refresh.ts'
 import { afterMoving } from '../verification/verification-status.ts'
 import { blank } from './entry-defaults.ts'
 import { assertEntrySize } from './entry-size.ts'
@@ -275,10 +275,7 @@ function described(entry: StoredEntry, fetched: FetchedCard): StoredEntry {
 /** Throws Failure `upstream_invalid` if the entry's card is invalid for its package name. */
 function assertListable(entry: StoredEntry): StoredEntry {
   if (entry.manifest?.status !== 'invalid') return entry
-  const wrong = entry.manifest.findings.filter(({ severity }) => severity === 'error')
-  throw new Failure('upstream_invalid', `The manifest cannot be listed: ${entry.manifest.detail}`, {
-    errors: wrong.map(({ field, message }) => ({ pointer: field, detail: message })),
-  })
+  throw notListable(entry.manifest.findings)
 }
 
 function derivedFrom(manifestUrl: string | null | undefined, name: string | undefined): string | undefined {

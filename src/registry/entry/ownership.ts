@@ -35,7 +35,7 @@ export interface OwnershipService {
   suspend(request: Suspending, caller: Principal | null): Promise<Committed>
   /** The suspended agents, the newest suspension first. For admins. */
   listSuspensions(range: SuspensionRange): Promise<SuspensionPage>
-  /** Reports a problem to the owner and to admins; the same report within a day counts once. */
+  /** Reports a problem to the owner and to admins. Throws Failure `quota_exceeded` for a second report within a day. */
   report(report: Report, caller: Principal | null): Promise<void>
   /**
    * The audit log of an entry, newest first, deleted entries included; for its owner and admins. A former owner reads
@@ -82,7 +82,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     await store.write(async (writer) => {
       const entry = visibleEntry(await writer.entry(toReference(agent)), caller, agent)
       const last = await writer.lastDone(entry.id, 'report', caller)
-      if (last !== undefined && last > yesterday) return
+      if (last !== undefined && last > yesterday) throw reportedAlready(entry, last)
       const text = detail === undefined ? reason : `${reason}: ${detail}`
       await writer.record(entry.id, { actor: caller, action: 'report', reason: text })
     })
@@ -175,6 +175,12 @@ function suspendedAgent({ entry, by }: SuspendedEntry): SuspensionPage['agents']
   if (!suspended) return []
   const shown = owner && { issuer: owner.issuer, subject: owner.subject }
   return [{ id, package_name, name, owner: shown, state, deleted, suspended, suspended_by: by }]
+}
+
+function reportedAlready({ package_name }: StoredEntry, at: string): Failure {
+  return new Failure('quota_exceeded', `You reported ${package_name} already, at ${at}.`, {
+    hint: 'Its owner and the admins read that report. You may report it again a day later.',
+  })
 }
 
 /** Only admins see who reported. */

@@ -25,5 +25,5 @@ export function noticeOfUse(
     callable !== 'package' && callable !== 'no'
   if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
     return undefined
-  return 'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or answers with the command that approves it. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
+  return 'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
 }

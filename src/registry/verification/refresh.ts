@@ -136,9 +136,17 @@ function outline(value: unknown): string {
 export function listable(document: unknown): Manifest {
   const { manifest, findings } = readFindings(document)
   if (manifest) return manifest
+  throw notListable(findings)
+}
+
+/** The refusal of a card, by its first error. */
+export function notListable(findings: readonly Finding[]): Failure {
   const wrong = findings.filter(({ severity }) => severity === 'error')
   const errors = wrong.map(({ field, message }) => ({ pointer: field, detail: message }))
-  throw new Failure('upstream_invalid', `The manifest cannot be listed: ${wrong[0]?.message ?? ''}`, {
+  const [{ field = '', message = '', suggestion = null } = {}] = wrong
+  const where = field === '' ? '' : `${field}: `
+  return new Failure('upstream_invalid', `The manifest cannot be listed: ${where}${message}`, {
     errors,
+    ...(suggestion !== null && { hint: suggestion }),
   })
 }

@@ -1,11 +1,9 @@
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { missingFields, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { hasServerSchema } from '../../../schemas/server-document.ts'
 import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
@@ -129,8 +127,6 @@ function ofServer(document: unknown, server: ServerStatement, url: string): Vali
 }
 
 function ofCard(document: unknown, manifestUrl?: string): Validation {
-  const other = otherDocument(document)
-  if (other) return { ...nothing, valid: false, form: null, findings: [other] }
   const { form, manifest, findings } = readFindings(document)
   return {
     valid: isSound(findings),
@@ -138,26 +134,6 @@ function ofCard(document: unknown, manifestUrl?: string): Validation {
     findings,
     ...shown(manifest, manifestUrl),
   }
-}
-
-/** The finding about a document that people have beside their agents, and take for its card. */
-function otherDocument(document: unknown): Finding | undefined {
-  if (!isRecord(document)) return undefined
-  if (hasServerSchema(document)) {
-    return error(
-      'not_a_card',
-      '/$schema',
-      'This is a server.json of the MCP registry, and no card.',
-      'Publish it with dragoman publish, or by POST /v0.1/publish. Or publish the address of its server.',
-    )
-  }
-  if (typeof document.openapi !== 'string' && typeof document.swagger !== 'string') return undefined
-  return error(
-    'not_a_card',
-    '',
-    'This is an OpenAPI document, and no card.',
-    'Put an MCP server or an A2A agent before the API and publish its address, or publish name, description and capabilities without an endpoint.',
-  )
 }
 
 const shape = input(Publication)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { a2aBindings, isSpoken } from '../../../schemas/callable.ts'
-import type { Failure } from '../../../schemas/failure.ts'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions } from '../../../schemas/names.ts'
 import type { Wait } from '../../common/clock.ts'
@@ -100,8 +100,17 @@ class A2aAgent implements RemoteAgent {
     const answer = await this.#withVersion(signal, async (client) => {
       await client.task(randomUUID(), { headers, signal })
       return undefined
+    }).catch((thrown) => {
+      throw this.#withoutTasks(thrown)
     })
     return answer?.refused
+  }
+
+  /** An agent that takes messages alone reads what the probe asked it for. */
+  #withoutTasks(thrown: unknown): unknown {
+    if (!(thrown instanceof Failure) || thrown.details.upstream?.code !== 'METHOD_NOT_FOUND') return thrown
+    const message = `${this.#who} takes neither GetTask of A2A 1.0 nor tasks/get of 0.3, by which it is probed; every A2A agent has one of them.`
+    return new Failure(thrown.code, message, thrown.details, thrown)
   }
 
   async cancel(

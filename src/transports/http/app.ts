@@ -222,12 +222,33 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
     const failure =
       overCost(context, request) ??
       new Failure('not_found', `No resource exists at ${request.path}.`, {
-        hint: belowAgents.test(request.path)
-          ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
-          : 'GET / and GET /openapi.json list the resources.',
+        hint: whereElse(request.path),
       })
     sendFailure(context, request, response, failure, requestId(request))
   }
+}
+
+/** Where A2A before 0.3 has a card, of an agent or of this registry. */
+const oldCard = /^(\/agents)?(\/.+)?\/\.well-known\/agent\.json$/
+
+/** Addresses that clients guess. */
+const guesses: Readonly<Record<string, string>> = {
+  '/a2a':
+    'A2A is at /a2a/v1, with its card at /a2a/v1/.well-known/agent-card.json. Envelopes go to /a2a/message.',
+  '/sse': 'MCP is at /mcp (Streamable HTTP) and /mcp/ws (WebSocket); nothing is served by HTTP+SSE.',
+}
+
+function whereElse(path: string): string {
+  const [card, folder = '', agent = ''] = oldCard.exec(path) ?? []
+  if (card !== undefined) {
+    const place = `${agent}/.well-known/agent-card.json`
+    return `The card is at ${folder}${place}, and in the form of A2A at /a2a/v1${place}.`
+  }
+  const guess = guesses[path]
+  if (guess !== undefined) return guess
+  return belowAgents.test(path)
+    ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
+    : 'GET / and GET /openapi.json list the resources.'
 }
 
 /**

@@ -411,6 +411,25 @@ describe('a call as code', () => {
   })
 })
 
+test('a skill of A2A takes its message as text, in the form and in code', async () => {
+  await using gateway = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
+  const { store, follower } = gateway.gateway
+  const ferry = sampleEntry({
+    package_name: 'com.example.ferry',
+    access: { kind: 'open', asked_at: daysAgo(1) },
+    endpoints: [{ protocol: 'a2a', url: 'https://ferry.example.com/' }],
+    capabilities: [{ name: 'Book a ferry', id: 'book', description: 'Books a ticket.' }],
+  })
+  await store.write(async (writer) => writer.put(ferry))
+  await follower.caughtUp(await store.read.revision())
+  const page = '/agent/com.example.ferry'
+  const browser = new Browser(gateway.url)
+  const entrance = `${gateway.url}/sign-in?then=${encodeURIComponent(page)}`
+  const { text } = await signIn(browser, await browser.open(entrance))
+  expect(text).toMatch(/<input type="text" [^>]*data-name="text"/)
+  expect(text).toContain('&quot;text&quot;: &quot;...&quot;')
+})
+
 describe('a report', () => {
   test('asks for a sign-in, and then reaches the owner and the operators', async () => {
     const browser = new Browser(home.url)
@@ -428,6 +447,10 @@ describe('a report', () => {
       token: await home.token('root', { scopes: ['admin', 'agents:read'] }),
     })
     expect(json.events[0]).toMatchObject({ action: 'report' })
+    const again = await browser.open(form.url)
+    const refused = await browser.submit(again, { reason: 'malicious' }, again.forms.at(-1))
+    expect(refused.text).toContain('You reported com.example.weather already')
+    expect(refused.text).not.toContain('The report has been sent.')
   })
 
   test('without a reason says so, and nothing is reported', async () => {
@@ -443,7 +466,9 @@ describe('a report', () => {
     const browser = new Browser(home.url)
     const form = await signIn(
       browser,
-      await browser.open(`${home.url}/sign-in?then=${encodeURIComponent(`${weatherPage}/report`)}`),
+      await browser.open(
+        `${home.url}/sign-in?then=${encodeURIComponent('/agent/com.example.hostile/report')}`,
+      ),
     )
     const long = `<b>${'It lies. '.repeat(300)}`
     const refused = await browser.submit(form, { reason: 'misleading', detail: long }, form.forms.at(-1))

@@ -10,6 +10,13 @@ const answers: Readonly<Record<string, unknown>> = {
   attack: { [attack]: attack },
   large: { text: 'x'.repeat(300_000) },
   larger: { text: 'x'.repeat(5_000_000) },
+  books: { status: 'input_required', agent: 'a', task_id: 't1', question: { text: 'Which day?' } },
+  chooses: {
+    status: 'input_required',
+    agent: 'a',
+    task_id: 't2',
+    question: { text: 'Which?', schema: { type: 'object' } },
+  },
 }
 
 let agent: EnvelopeAgent
@@ -55,6 +62,23 @@ describe('a call from the page of an agent', () => {
     const { text } = await call('asks')
     expect(text).toContain('<a href="/me/connections">Store a credential</a>')
     expect(text).not.toContain('set_credential')
+  })
+
+  test('that the agent answers with a question is continued by a form, in words or in JSON', async () => {
+    const replied = async (capability: string, fields: Record<string, string>) => {
+      const answered = await call(capability)
+      const form = answered.forms.find((each) => 'task_id' in each.fields)
+      return await browser.submit(answered, fields, form)
+    }
+    expect((await replied('books', { text: 'Friday' })).text).toContain('&quot;Friday&quot;')
+    expect(agent.received.at(-1)).toMatchObject({
+      action: 'continue_task',
+      params: { task_id: 't1', input: { text: 'Friday' } },
+    })
+    await replied('chooses', { input: '{"day": 5}' })
+    expect(agent.received.at(-1)?.params).toMatchObject({ task_id: 't2', input: { day: 5 } })
+    const refused = await replied('chooses', { input: 'nonsense' })
+    expect([refused.status, refused.text.includes('nonsense')]).toEqual([400, true])
   })
 
   test('shows an answer as text, whatever is in it', async () => {

@@ -1,4 +1,5 @@
-import { isHosted } from '../../../../../schemas/callable.ts'
+import { actionsOf } from '../../../../../schemas/brief.ts'
+import { calledEndpoint, isHosted } from '../../../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../../../schemas/card.ts'
 import type { Capability } from '../../../../../schemas/entry-parts.ts'
 import type { HostInstall, InstallConfig, InstallTarget } from '../../../../../schemas/install.ts'
@@ -42,7 +43,20 @@ interface AgentFacts {
 }
 
 /** The page of one agent. */
-export function agentPage({ entry, install, history, versions, base, chosen, token }: AgentFacts): View {
+export function agentPage({
+  entry: stated,
+  install,
+  history,
+  versions,
+  base,
+  chosen,
+  token,
+}: AgentFacts): View {
+  // A skill of A2A states no input: it takes a message.
+  const entry = {
+    ...stated,
+    capabilities: [...actionsOf(stated.capabilities, calledEndpoint(stated)?.protocol)],
+  }
   const { package_name, version, category, tags, verification_level } = entry
   const [name, description] = [shortened(entry.name), withoutHidden(entry.description)]
   const main = html`

@@ -70,7 +70,8 @@ function wayOf(values: URLSearchParams): Way {
 }
 
 function fieldsOf(way: Way, typed: Typed): Html {
-  const name = field({ name: 'package_name', label: text.package_name, hint: text.package_name_hint }, typed)
+  const hint = `${text.package_name_hint} ${text.package_name_given}`
+  const name = field({ name: 'package_name', label: text.package_name, hint }, typed)
   if (way === 'url') {
     return html`${field({ name: 'manifest_url', label: text.manifest_url, hint: text.manifest_url_hint, type: 'url', required: true }, typed)}${name}`
   }
