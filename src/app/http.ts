@@ -69,7 +69,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   )
   const subtrees = mcpRegistrySubtrees(gateway, {
     version,
-    state: () => `${gateway.follower.applied_revision}.${gateway.liveness.livenessCache.swept}`,
+    state: () => `${gateway.tailer.applied_revision}.${gateway.liveness.livenessCache.swept}`,
   })
   const { mounts, missing } = createMounts(parts)
   const app = createHttpApp(gateway, etags, mounts, shutdown.ending, subtrees, missing)

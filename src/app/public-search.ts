@@ -52,12 +52,12 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
     createOutbound(runtime),
   )
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
-  // Once the follower has stopped.
+  // Once the tailer has stopped.
   stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
-  const follower = stack.use(
+  const tailer = stack.use(
     new IndexTailer(store, listed.index, onError('index'), { livenessCache, ...tailing }),
   )
   await livenessCache.sweep()
   const views = createViews(site, livenessCache)
-  return new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
+  return new SearchService({ reader: store.read, index, tailer, vectors, views, livenessCache })
 }

@@ -178,7 +178,7 @@ function openVectors(
       on_rebuild(cause: unknown) {
         onError(cause)
         // Derives the damaged vectors again, from the first change on.
-        void index?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
+        void index?.tailer.caughtUp(Number.MAX_SAFE_INTEGER)
       },
     }
     let vectors = await openVectorsOnDisk(options)

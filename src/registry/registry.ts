@@ -53,7 +53,7 @@ interface RegistryOptions extends EditorOptions {
   /** Writes the snapshots of the indexes anew. */
   readonly saveSnapshots: () => Promise<void>
   readonly index: SearchIndex
-  readonly follower: SearchServiceOptions['follower']
+  readonly tailer: SearchServiceOptions['tailer']
   readonly start_wait_ms?: SearchServiceOptions['start_wait_ms']
   /** Search by meaning; without it, search is by words alone. */
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress' | 'is_failing'>
@@ -128,7 +128,7 @@ export interface Registry
 
 /** Makes the registry over a store and its indexes. */
 export function createRegistry(options: RegistryOptions): Registry {
-  const { store, index, follower, vectors, site } = options
+  const { store, index, tailer, vectors, site } = options
   const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache, options.publisherFiles.isOn)
@@ -136,7 +136,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const queries = new SearchService({
     reader: store.read,
     index,
-    follower,
+    tailer,
     vectors,
     views,
     livenessCache,
@@ -160,7 +160,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
   /** The next search of this process then finds the written entry by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
-    await Promise.all([follower.caughtUp(revision), vectors?.caughtUp(revision)])
+    await Promise.all([tailer.caughtUp(revision), vectors?.caughtUp(revision)])
   }
 
   /** Days that end today: the first one, since the epoch, and the span as dates. */

@@ -29,10 +29,10 @@ describe('the agents hosted here', () => {
 
   test('are verified once the domain of the base URL publishes the gateway’s proof', async () => {
     const check = async () => {
-      const { store, follower, verification } = home.gateway
+      const { store, tailer, verification } = home.gateway
       const { json: wiki } = await home.request('GET', '/public/agents/svc.utility.wiki')
       await verification.checker.check(wiki.id, signal)
-      await follower.caughtUp(await store.read.revision())
+      await tailer.caughtUp(await store.read.revision())
       return (await home.request('GET', '/public/agents/svc.utility.wiki')).json
     }
     expect(await check()).toMatchObject({ verification_level: 'unverified', verification: null })

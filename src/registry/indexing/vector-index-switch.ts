@@ -63,7 +63,7 @@ export async function openVectorIndexSwitch<Settings>(
 
   /** Makes the target serve once it holds every entry. */
   async function takeOver(): Promise<void> {
-    await target.follower.filled
+    await target.tailer.filled
     if (ended) return
     await store.settings.set(note, JSON.stringify(configured))
     if (serving === target) return
@@ -81,9 +81,9 @@ export async function openVectorIndexSwitch<Settings>(
       return serving.meaning
     },
     get is_failing() {
-      return serving.follower.is_failing
+      return serving.tailer.is_failing
     },
-    caughtUp: (revision) => serving.follower.caughtUp(revision),
+    caughtUp: (revision) => serving.tailer.caughtUp(revision),
     async saveSnapshots() {
       await Promise.all([...new Set([serving, target])].map(({ saveSnapshot }) => saveSnapshot(0)))
     },
@@ -100,8 +100,8 @@ export async function openVectorIndexSwitch<Settings>(
   }
 }
 
-function progressOf({ model, embedded, follower }: VectorIndex) {
-  return { model, applied_revision: follower.applied_revision, embedded }
+function progressOf({ model, embedded, tailer }: VectorIndex) {
+  return { model, applied_revision: tailer.applied_revision, embedded }
 }
 
 function sameSettings(left: unknown, right: unknown): boolean {
