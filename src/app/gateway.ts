@@ -86,7 +86,7 @@ export interface Gateway extends AsyncDisposable {
   readonly unconfigured: readonly string[]
   onError(fault: unknown): void
   /** Logs the errors of one part of the gateway. */
-  readonly report: Runtime['onError']
+  readonly onErrorOf: Runtime['onErrorOf']
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
@@ -137,14 +137,14 @@ async function assemble(
 ): Promise<Gateway> {
   const runtime = createRuntime(stack, config, options)
   const { clock, log, createId, site, reachedAt } = runtime
-  await protectFiles(config, runtime.onError('files'))
+  await protectFiles(config, runtime.onErrorOf('files'))
   const observer = new HealthObserver(runtime, config)
   const store = stack.use(
     // The whole start is retried while the store is away.
     await openStore(
       { ...storeLocation(config), cached_characters: cachedCharacters(config) },
       clock,
-      runtime.onError('store', 'warn'),
+      runtime.onErrorOf('store', 'warn'),
       observer,
       0,
       options.signal,
@@ -275,8 +275,8 @@ async function assemble(
     trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
     unconfigured: unconfiguredAgents(config),
-    onError: runtime.onError('transport'),
-    report: runtime.onError,
+    onError: runtime.onErrorOf('transport'),
+    onErrorOf: runtime.onErrorOf,
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -55,7 +55,7 @@ interface Parts extends Shutdown {
 /** Answers the requests and upgrades of a server with every transport over HTTP and WebSocket. Call `reachedAt` first. */
 export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown): Upgrades {
   const { base_url, site_url } = gateway.site()
-  const onMcpError = gateway.report('mcp', 'warn')
+  const onMcpError = gateway.onErrorOf('mcp', 'warn')
   const parts: Parts = {
     ...shutdown,
     gateway,

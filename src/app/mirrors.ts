@@ -70,7 +70,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
         await Promise.all([search.saveSnapshot(0), search.vectors.saveSnapshots()])
       },
       own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
-      onError: (fault, name) => runtime.onError(`mirror ${name}`, 'warn')(fault),
+      onError: (fault, name) => runtime.onErrorOf(`mirror ${name}`, 'warn')(fault),
     }),
   )
 }

@@ -76,7 +76,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
       reader,
       clock,
       wait: runtime.wait,
-      onError: runtime.onError('capabilities'),
+      onError: runtime.onErrorOf('capabilities'),
     }),
   )
   remotes.onToolsChanged(capabilities.toolsChanged)
@@ -90,13 +90,13 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
   // Once the tailer has stopped.
   stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
   const tailer = stack.use(
-    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
+    new IndexTailer(store, listed.index, runtime.onErrorOf('index'), { livenessCache, ...tailing }),
   )
   const ready = Promise.all([tailer.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
   )
   const calls = stack.use(
-    new CallCounter({ store: store.calls, clock, onError: runtime.onError('calls', 'warn') }),
+    new CallCounter({ store: store.calls, clock, onError: runtime.onErrorOf('calls', 'warn') }),
   )
   const registry = createRegistry({
     store,

@@ -96,7 +96,7 @@ export interface Runtime {
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
   /** Logs the errors of one part of the gateway. */
-  onError(part: string, level?: 'warn' | 'error'): (fault: unknown) => void
+  onErrorOf(part: string, level?: 'warn' | 'error'): (fault: unknown) => void
 }
 
 export function createRuntime(stack: AsyncDisposableStack, config: Config, options: GatewayOptions): Runtime {
@@ -123,7 +123,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     reachedAt(url) {
       reached = url
     },
-    onError:
+    onErrorOf:
       (part, level = 'error') =>
       (fault) =>
         fault instanceof UnreachableStore || fault instanceof RefusingStore

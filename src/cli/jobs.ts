@@ -34,7 +34,7 @@ export function startJobs({
   sweep,
   mirrors,
   store,
-  report,
+  onErrorOf,
   config,
 }: Gateway): AsyncDisposable {
   const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
@@ -49,7 +49,7 @@ export function startJobs({
   ]
   const stack = new AsyncDisposableStack()
   for (const job of jobs) {
-    const onError = report(job.lease)
+    const onError = onErrorOf(job.lease)
     stack.use(startChecks({ ...job, leases: store.leases, holder: randomUUID(), clock: Date.now, onError }))
   }
   return stack

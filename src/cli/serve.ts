@@ -32,12 +32,12 @@ export async function serve(json: boolean): Promise<void> {
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
-  const onAnnounceError = gateway.report('announcement', 'warn')
+  const onAnnounceError = gateway.onErrorOf('announcement', 'warn')
   await using announced = await announceServer(config, server.url, server.secret, onAnnounceError)
   await using hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),
-    gateway.report('host', 'warn'),
+    gateway.onErrorOf('host', 'warn'),
   )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
@@ -102,13 +102,13 @@ function stillReading(url: string): string {
 
 /** Adds the mirrors of the configuration that do not exist yet. */
 async function addConfiguredMirrors(
-  { mirrors, config, report }: Gateway,
+  { mirrors, config, onErrorOf }: Gateway,
   signal: AbortSignal,
 ): Promise<void> {
   for (const input of config.DRAGOMAN_MIRRORS.flatMap((text) => mirrorOf(text) ?? [])) {
     await mirrors.add(input, signal).catch((fault) => {
       const isThere = fault instanceof Failure && fault.code === 'conflict'
-      if (!isThere && !signal.aborted) report('mirror', 'warn')(fault)
+      if (!isThere && !signal.aborted) onErrorOf('mirror', 'warn')(fault)
     })
   }
 }
