@@ -141,7 +141,7 @@ describe('a signature', () => {
   test('is not valid for the next owner, whose domain has not been checked', async () => {
     await registry.list(publication(agent, { manifest_url }), ada)
     await edit({ signature, check_at: '2030-01-01T00:00:00.000Z' })
-    await registry.transfer({ agent }, { subject: 'bob', issuer: 'urn:test' }, ada)
+    await registry.transfer({ agent, subject: 'bob', issuer: 'urn:test' }, ada)
     await registry.acceptTransfer({ agent }, bob)
     expect((await registry.get(agent, null)).signature).toBe('none')
     expect(await checker().isDue()).toBe(true)
@@ -310,7 +310,7 @@ describe('an import', () => {
     const line = { ...card, url: 'https://example.com/a2a', wellKnownURI: manifest_url }
     await registry.importLines([JSON.stringify(line)], 1, admin)
     const name = 'com.example/weather'
-    await registry.transfer({ agent: name }, { subject: 'bob', issuer: 'urn:test' }, admin)
+    await registry.transfer({ agent: name, subject: 'bob', issuer: 'urn:test' }, admin)
     expect(await checker().isDue()).toBe(true)
   })
 
