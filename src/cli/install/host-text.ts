@@ -73,13 +73,13 @@ export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format
     add(text, file, name, { config: servers }) {
       const yaml = new YamlFile(text, file)
       const [key = '', server] = serverIn(servers, name)
-      const [block, before] = [yamlMember(name, server, '  '), yaml.get(key, name)]
+      const [block, before] = [yamlMember(name, server), yaml.get(key, name)]
       if (holds(before, block)) return { text, replaces: false }
       return { text: yaml.with(key, name, block), replaces: before !== undefined }
     },
     isFrom(text, file, name, { config, marks }) {
       const [key = '', server] = serverIn(config, name)
-      return hasWords(new YamlFile(text, file).get(key, name), yamlMember(name, server, '  '), marks)
+      return hasWords(new YamlFile(text, file).get(key, name), yamlMember(name, server), marks)
     },
     remove: (text, file, key, name) => new YamlFile(text, file).with(key, name, undefined),
   },

@@ -90,7 +90,7 @@ export function createPool(
   max: number,
   limits: Limits,
   onError: (fault: unknown) => void,
-  { sockets, ...options }: Pick<pg.ClientConfig, 'pipeline'> & { readonly sockets?: Sockets } = {},
+  { sockets, ...options }: Pick<pg.ClientConfig, 'pipeline'> & { readonly sockets?: Sockets },
 ): PostgresPool {
   const pool = new pg.Pool({
     ...clientOptions(url, limits, sockets),

@@ -186,8 +186,8 @@ export class TaskManager implements AsyncDisposable {
   async cancel(
     id: string,
     caller: Principal | null,
-    tellAgent: (task: StoredTask) => Promise<void> = async () => {},
-    revive?: Revive,
+    tellAgent: (task: StoredTask) => Promise<void>,
+    revive: Revive,
   ): Promise<StoredTask> {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
@@ -205,7 +205,7 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /** Throws as `get` does, and A2aRefusal UNSUPPORTED_OPERATION for a task that is over. */
-  async subscribe(id: string, caller: Principal | null, revive?: Revive): Promise<EventQueue<StreamEvent>> {
+  async subscribe(id: string, caller: Principal | null, revive: Revive): Promise<EventQueue<StreamEvent>> {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) {
       throw refusal(
@@ -341,7 +341,7 @@ export class TaskManager implements AsyncDisposable {
     this.#watchers.delete(id)
   }
 
-  #watch(channel: TaskChannel, revive: Revive = async (task) => task): void {
+  #watch(channel: TaskChannel, revive: Revive): void {
     const { store, onError } = this.#options
     const { id } = channel.task
     const watcher = new AbortController()
