@@ -20,7 +20,7 @@ import { isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
 
 /** Suspension, reports and the audit log of entries. */
-export interface OwnershipService {
+interface OwnershipService {
   suspend(request: SuspensionInput, caller: Principal | null): Promise<Committed>
   /** The suspended agents, the newest suspension first. For admins. */
   listSuspensions(range: SuspensionRange): Promise<SuspensionPage>

@@ -16,7 +16,7 @@ import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } from './permissions.ts'
 
 /** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
-export interface TransferService {
+interface TransferService {
   /** Offers an entry, or withdraws the offer. A transfer by an admin needs no acceptance. */
   transfer(request: TransferInput, caller: Principal | null): Promise<TransferResult>
   accept(change: Change, caller: Principal | null): Promise<Committed>
