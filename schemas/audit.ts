@@ -3,6 +3,13 @@ import { cursor } from './paging.ts'
 import { agentReference } from './publication.ts'
 import { Actor } from './trust.ts'
 
+/** An action on an entry; the actor is null for an action of the gateway itself. */
+export interface AuditAction {
+  readonly actor: Actor
+  readonly action: string
+  readonly reason?: string
+}
+
 const Fields = z.record(z.string(), z.unknown()).nullable()
 
 /** One event of an agent's audit log. For a change, `before` and `after` contain the fields that differ. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Leases } from '../../store/store.ts'
+import type { Leases } from '../../store/record-stores.ts'
 import type { Checker } from './checker.ts'
 
 export interface CheckLoopOptions {

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
+import type { Embeddings } from '../record-stores.ts'
 import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
-import type { Embeddings } from '../store.ts'
 
 /** Vectors as rows of little-endian 32-bit floats, in either dialect. */
 export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>): Embeddings {

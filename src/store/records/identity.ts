@@ -1,8 +1,8 @@
 import { type Expression, type Kysely, sql } from 'kysely'
 import type { Revocation } from '../../../schemas/identity.ts'
+import { type IdentityStore, StoredKey } from '../record-stores.ts'
 import type { ApiKeyTable, Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import { type IdentityStore, StoredKey } from '../store.ts'
 
 /** API keys and revocations as rows, in either dialect. */
 export function createIdentityStore(reader: Kysely<Tables>, commit: Transact): IdentityStore {

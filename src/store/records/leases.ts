@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
+import type { Leases } from '../record-stores.ts'
 import type { Tables } from '../sql/tables.ts'
-import type { Leases } from '../store.ts'
 
 /** A lease longer than this was taken under a clock that has since been set back. */
 const maxDuration_ms = 24 * 3_600_000

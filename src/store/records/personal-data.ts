@@ -5,10 +5,10 @@ import { principalKey } from '../../common/principal-key.ts'
 import { toRow } from '../entries/group-commit/commit.ts'
 import { parseEntry } from '../entries/group-commit/decision-reads.ts'
 import { addUsage, deltasOf } from '../entries/usage.ts'
+import type { PersonalDataStore } from '../record-stores.ts'
 import { contains } from '../sql/contains.ts'
 import type { Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import type { PersonalDataStore } from '../store.ts'
 import { removeSessions } from './sessions.ts'
 
 type Database = Kysely<Tables>

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
+import type { SettingStore } from '../record-stores.ts'
 import type { Tables } from '../sql/tables.ts'
-import type { SettingStore } from '../store.ts'
 
 export function createSettings(reader: Kysely<Tables>, writer: Kysely<Tables>): SettingStore {
   const valueIn = async (db: Kysely<Tables>, name: string) =>

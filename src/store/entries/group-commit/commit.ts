@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { AuditAction } from '../../../../schemas/audit.ts'
 import { chunksOf } from '../../../common/chunks.ts'
 import { addToCounters, currentRevision, lockCounters } from '../../sql/counter.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type VersionTable,
 } from '../../sql/tables.ts'
 import type { Finish, Statement } from '../../sql/transaction.ts'
-import type { AuditAction } from '../../store.ts'
 import type { StoredEntry } from '../../stored-entry.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
