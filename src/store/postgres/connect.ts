@@ -8,7 +8,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { retryFor } from '../../common/retry.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database, Tables } from '../sql/tables.ts'
 import { isUnreachable, retries, storeFailure } from './faults.ts'
 
 /** Milliseconds; 0 is no limit. */
@@ -118,7 +118,7 @@ export function createPool(
 }
 
 /** Kysely over the connections of a pool. */
-export function over(pool: PostgresPool): Kysely<Tables> {
+export function over(pool: PostgresPool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

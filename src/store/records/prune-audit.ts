@@ -1,9 +1,6 @@
-import type { Kysely } from 'kysely'
 import type { RetentionBounds } from '../record-stores.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 /** Removes the events that are too old, and those of an entry that has too many; returns their number. */
 export async function pruneAudit(

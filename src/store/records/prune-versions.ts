@@ -1,10 +1,7 @@
-import type { Kysely } from 'kysely'
 import { digestFormat, storedDigest } from '../entries/version-content.ts'
 import type { RetentionBounds } from '../record-stores.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 /**
  * The newest version of an entry always stays. Of older ones, the text of a stated version goes when it is too old: its

@@ -1,11 +1,8 @@
-import type { Kysely } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { addUsage, deltasOf, uncounted } from '../entries/usage.ts'
 import { contains } from '../sql/contains.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import { removeSessions } from './sessions.ts'
-
-type Database = Kysely<Tables>
 
 /** Removes entries from every table, also from the audit log, and vectors by the hash of their text. */
 export async function eraseEntries(

@@ -1,16 +1,14 @@
-import type { Kysely, KyselyPlugin } from 'kysely'
+import type { KyselyPlugin } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { commitPuts } from '../entries/group-commit/commit.ts'
 import type { RetentionBounds, RetentionStore } from '../record-stores.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import { pruneAudit } from './prune-audit.ts'
 import { pruneChanges, prunedRevision } from './prune-changes.ts'
 import { pruneVersions } from './prune-versions.ts'
 import { eraseEntries, eraseVectors, removeEntries, removeMentions } from './remove-entries.ts'
 import { removeSessions } from './sessions.ts'
-
-type Database = Kysely<Tables>
 
 /** Deletes rows in batches, each in a transaction of its own, so that no writer waits long. */
 export function createRetentionStore(
