@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { startChecks } from '../../src/registry/verification/check-loop.ts'
+import { startLeasedJob } from '../../src/registry/leased-job.ts'
 import { Checker, type CheckerOptions } from '../../src/registry/verification/checker.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { afterProving } from '../../src/registry/verification/verification-status.ts'
@@ -364,8 +364,9 @@ describe('validating', () => {
 describe('the turn of a process', () => {
   test('ends with its lease, so that two do not check the same', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    await using _ = startChecks({
-      checker: {
+    await using _ = startLeasedJob({
+      lease: 'checks',
+      job: {
         isDue: async () => true,
         run: (within) =>
           new Promise((done) => {
