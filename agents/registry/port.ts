@@ -11,7 +11,12 @@ import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
 import type { PurgeInput, ReportInput } from '../../schemas/moderation.ts'
-import type { PersonalDataPage, PersonalTable, PersonReference } from '../../schemas/personal-data.ts'
+import type {
+  DeletedPersonalData,
+  PersonalDataDeletion,
+  PersonalDataPage,
+  PersonalDataRange,
+} from '../../schemas/personal-data.ts'
 import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, QuotaPage, QuotaRange, Usage, UsageInput } from '../../schemas/quota.ts'
@@ -151,14 +156,8 @@ export interface RegistryPort {
   auditOfAll(range: RegistryEventRange): Promise<RegistryEventPage>
   /** Removes an entry from every table, index and snapshot. */
   purge(request: PurgeInput, caller: Caller): Promise<{ id: string }>
-  personalData(
-    request: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
-    caller: Principal,
-  ): Promise<PersonalDataPage>
-  deletePersonalData(
-    request: PersonReference,
-    caller: Principal,
-  ): Promise<{ pseudonym: string; deleted_agents: number }>
+  personalData(range: PersonalDataRange, caller: Principal): Promise<PersonalDataPage>
+  deletePersonalData(request: PersonalDataDeletion, caller: Principal): Promise<DeletedPersonalData>
   /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>
