@@ -20,7 +20,7 @@ const assets = {
 /** CPU time of a page of 20 agents, against JSON.stringify of the same 20 agents; in microseconds each. */
 export async function page(): Promise<Row[]> {
   await using home = await startGateway()
-  const { store, follower } = home.gateway
+  const { store, tailer } = home.gateway
   const { revision } = await store.write(async (writer) => {
     for (let at = 0; at < 60; at++) {
       const description = `Converts PDF documents number ${at} into clean Markdown, with tables, pictures and footnotes, and keeps the order in which people read them.`
@@ -34,7 +34,7 @@ export async function page(): Promise<Row[]> {
       )
     }
   })
-  await follower.caughtUp(revision)
+  await tailer.caughtUp(revision)
   const path = '/public/agents?q=convert+pdf+to+markdown&limit=20&facets=true'
   const found: SearchOutput = (await home.request('GET', path)).json
   const search = new URLSearchParams('q=convert pdf to markdown')

@@ -112,7 +112,7 @@ export const entryFields = {
     initial: [],
     filter: {
       compare: 'every',
-      schema: listOrOne(Tag, 20).describe('Every one of these tags.'),
+      schema: listOrOne(Tag).describe('Every one of these tags.'),
       facet: 'tags',
       option: ['--tag <tag...>', 'every one of these tags'],
     },
@@ -171,7 +171,7 @@ export const entryFields = {
   callable: {
     filter: {
       compare: 'any',
-      schema: listOrOne(Callable, 20).describe(
+      schema: listOrOne(Callable).describe(
         'Agents of one of these kinds: hosted and open ones answer at once, stated ones were not asked yet, a package runs here once it is approved.',
       ),
       facet: 'callable',
@@ -181,13 +181,13 @@ export const entryFields = {
   labels: {
     filter: {
       compare: 'any',
-      schema: listOrOne(Tag, 20).describe('One of these tags.'),
+      schema: listOrOne(Tag).describe('One of these tags.'),
     },
   },
   protocol: {
     filter: {
       compare: 'any',
-      schema: listOrOne(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' }), 20).describe(
+      schema: listOrOne(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' })).describe(
         'Agents that are called by one of these protocols; `none`: agents that state nothing.',
       ),
       facet: 'protocols',
@@ -197,7 +197,7 @@ export const entryFields = {
   publisher: {
     filter: {
       compare: 'any',
-      schema: listOrOne(z.string().toLowerCase().min(1).max(253), 20).describe(
+      schema: listOrOne(z.string().toLowerCase().min(1).max(253)).describe(
         'Agents of one of these domains: proved, or in the identifier at the origin of a mirrored agent; `none`: all others.',
       ),
       facet: 'publishers',
@@ -207,7 +207,7 @@ export const entryFields = {
     filter: {
       compare: 'any',
       name: 'package_type',
-      schema: listOrOne(z.string().toLowerCase().min(1).max(40), 20).describe(
+      schema: listOrOne(z.string().toLowerCase().min(1).max(40)).describe(
         'Agents with a package of one of these registries, such as npm or pypi.',
       ),
       facet: 'package_types',
@@ -218,7 +218,7 @@ export const entryFields = {
     filter: {
       compare: 'any',
       name: 'verification',
-      schema: listOrOne(VerificationLevel, 20).describe('Agents of one of these verification levels.'),
+      schema: listOrOne(VerificationLevel).describe('Agents of one of these verification levels.'),
       facet: 'verifications',
       option: ['--verification <level...>', 'one of these levels, such as domain_verified'],
     },

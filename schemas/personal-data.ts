@@ -19,11 +19,40 @@ export const PersonalTable = z
   .meta({ id: 'PersonalTable' })
 export type PersonalTable = z.infer<typeof PersonalTable>
 
-/** The person whose data is meant; the caller when absent. */
-export interface PersonReference {
-  readonly subject?: string | undefined
-  readonly issuer?: string | undefined
+const person = {
+  subject: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Subject of the tokens of the person; your own when absent. Another one needs admin.'),
+  issuer: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe("Issuer of those tokens; this gateway's own when absent."),
 }
+
+/** Which page of the rows of a person in a table. */
+export const PersonalDataRange = z.strictObject({
+  ...person,
+  table: PersonalTable.default('entries'),
+  cursor: z.string().max(500).optional(),
+})
+export type PersonalDataRange = z.output<typeof PersonalDataRange>
+
+export const PersonalDataDeletion = z.strictObject({
+  ...person,
+  confirm: z.literal(true).describe('This cannot be undone.'),
+})
+export type PersonalDataDeletion = z.output<typeof PersonalDataDeletion>
+
+export const DeletedPersonalData = z.object({
+  pseudonym: z.string().describe('The name that the logs have in the place of yours.'),
+  deleted_agents: z.int(),
+})
+export type DeletedPersonalData = z.infer<typeof DeletedPersonalData>
 
 export const PersonalDataPage = z
   .object({

@@ -17,9 +17,15 @@ export interface Shape<T> {
 /** The lists that take one value as well. */
 const listsOrOne = new WeakSet<object>()
 
+/** Maximum values of one field of a filter. */
+const maxValues = 20
+
 /** A list that callers may also give as its one value: a query takes both forms, so that a body does too. */
-export function listOrOne<Item extends z.ZodType<unknown, string>>(item: Item, max: number) {
-  const list = z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(item).max(max))
+export function listOrOne<Item extends z.ZodType<unknown, string>>(item: Item) {
+  const list = z.preprocess(
+    (value) => (typeof value === 'string' ? [value] : value),
+    z.array(item).max(maxValues),
+  )
   // Descriptions make copies, which share the definition.
   listsOrOne.add(list._zod.def)
   return list
@@ -85,24 +91,24 @@ function agentNames(type: z.ZodType): AgentNames | undefined {
 
 /** The input with its agent under the name `agent`. A guess counts only if there is no other name. */
 function withAgent(value: unknown, { aliases, guesses }: AgentNames): unknown {
-  const input = renamed(value, 'agent', aliases)
+  const input = withAgentField(value, aliases)
   if (!isRecord(input) || input.agent !== undefined) return input
   const guess = guesses.find((name) => input[name] !== undefined)
-  return guess === undefined ? input : renamed(input, 'agent', [guess])
+  return guess === undefined ? input : withAgentField(input, [guess])
 }
 
-/** The value with a field under its own name. Throws Failure `invalid_request` for a field that is stated twice. */
-export function renamed(value: unknown, field: string, aliases: readonly string[]): unknown {
+/** The value with its agent under the name `agent`. Throws Failure `invalid_request` for one that is stated twice. */
+export function withAgentField(value: unknown, aliases: readonly string[]): unknown {
   if (!isRecord(value)) return value
   const [alias] = aliases.filter((name) => value[name] !== undefined)
   if (alias === undefined) return value
-  const stated = [field, ...aliases].filter((name) => value[name] !== undefined)
+  const stated = ['agent', ...aliases].filter((name) => value[name] !== undefined)
   if (stated.length > 1) {
-    const detail = `${stated.join(' and ')} mean the same. Give only ${field}.`
+    const detail = `${stated.join(' and ')} mean the same. Give only agent.`
     throw Failure.invalidField(`/${alias}`, detail)
   }
   const { [alias]: text, ...rest } = value
-  return { [field]: text, ...rest }
+  return { agent: text, ...rest }
 }
 
 type Converted = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]

@@ -1,11 +1,35 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
 import { cursor, nextCursor } from './paging.ts'
+import { agentReference, expectedRevision } from './publication.ts'
+import { visible } from './text.ts'
 import { Actor, Party, Suspension } from './trust.ts'
 
 /** Who hides an agent: an admin, or its mirrored source, which removed it. */
 export const SuspendedBy = z.enum(['admin', 'source'])
 export type SuspendedBy = z.infer<typeof SuspendedBy>
+
+/** A suspension, or its end. */
+export const SuspensionInput = z
+  .strictObject({
+    agent: agentReference,
+    reason: visible(z.string().trim().min(1).max(1000))
+      .optional()
+      .describe('Required for a suspension. The owner sees this text, and the log keeps it.'),
+    suspended: z.boolean().default(true).describe('False lifts the suspension.'),
+    expected_revision: expectedRevision,
+  })
+  .refine(({ suspended, reason }) => !suspended || reason !== undefined, {
+    path: ['reason'],
+    error: 'A suspension needs a reason: the owner sees it.',
+  })
+  .meta({
+    anyOf: [
+      { required: ['reason'] },
+      { required: ['suspended'], properties: { suspended: { const: false } } },
+    ],
+  })
+export type SuspensionInput = z.output<typeof SuspensionInput>
 
 /** Which page of the suspended agents. */
 export const SuspensionRange = z.strictObject({

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
-import { nextCursor } from './paging.ts'
+import { cursor, nextCursor } from './paging.ts'
+import { agentReference, expectedRevision } from './publication.ts'
 import { Party } from './trust.ts'
 
 /** An agent that its owner offers to another owner. */
@@ -26,6 +27,41 @@ export const TransferPage = z
   .meta({ id: 'TransferPage' })
 export type TransferPage = z.infer<typeof TransferPage>
 
-/** The effect of a transfer. */
+/** Which page of the offers that the caller made or received. */
+export const TransferRange = z.strictObject({
+  made: z
+    .boolean()
+    .default(false)
+    .describe('True lists the offers of your own agents; false lists the offers to you.'),
+  limit: z.int().min(1).max(100).default(20),
+  cursor,
+})
+export type TransferRange = z.output<typeof TransferRange>
+
+/** An offer to another owner, or its withdrawal. */
+export const TransferInput = z.strictObject({
+  agent: agentReference,
+  subject: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe('Subject of the tokens of the receiver; null withdraws the offer.'),
+  issuer: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('Issuer of those tokens; that of your own when absent.'),
+  expected_revision: expectedRevision,
+})
+export type TransferInput = z.output<typeof TransferInput>
+
+/** What a transfer did. */
 export const TransferStatus = z.enum(['offered', 'withdrawn', 'transferred'])
 export type TransferStatus = z.infer<typeof TransferStatus>
+
+export const TransferResult = z
+  .object({ id: z.uuid(), package_name: z.string(), revision: z.int(), status: TransferStatus })
+  .meta({ id: 'TransferResult' })
+export type TransferResult = z.infer<typeof TransferResult>

@@ -100,33 +100,6 @@ export const Party = z.object({ issuer: z.string(), subject: z.string() }).meta(
 export const Actor = Party.nullable()
 export type Actor = z.infer<typeof Actor>
 
-const Fields = z.record(z.string(), z.unknown()).nullable()
-
-/** One event of an agent's audit log. For a change, `before` and `after` contain the fields that differ. */
-export const AuditEvent = z
-  .object({
-    id: z.int(),
-    at: time,
-    action: z.string(),
-    actor: Actor,
-    reason: z.string().nullable(),
-    revision: z
-      .int()
-      .nullable()
-      .describe('Revision of the registry change; null if the entry did not change.'),
-    before: Fields,
-    after: Fields,
-  })
-  .meta({ id: 'AuditEvent' })
-export type AuditEvent = z.infer<typeof AuditEvent>
-
-/** An event in the log of the whole registry, with its agent. */
-export const RegistryEvent = AuditEvent.extend({
-  agent: z.string().describe('Id of the agent.'),
-  package_name: z.string().nullable().describe('Name of the agent; null if the agent was removed.'),
-}).meta({ id: 'RegistryEvent' })
-export type RegistryEvent = z.infer<typeof RegistryEvent>
-
 const TxtRecord = z
   .object({ name: z.string(), type: z.literal('TXT'), value: z.string() })
   .meta({ id: 'TxtRecord' })

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hostIds } from '../schemas/install.ts'
 import { settings } from '../src/app/settings.ts'
+import { remedies } from '../src/cli/checks.ts'
 import { routes } from '../src/transports/http/routes.ts'
 import { run, temporaryFolder } from './support/command.ts'
 import { blocks, guideOf, shell } from './support/documents.ts'
@@ -106,6 +107,12 @@ describe('the README', () => {
 })
 
 describe('the documents', () => {
+  test('every reason of /readyz is in the table of docs/monitoring.md, with what doctor says of it', () => {
+    const rows = guideOf('monitoring.md').matchAll(/^\| `([a-z_]+)` \| (.+) \|$/gm)
+    const stated = Object.fromEntries([...rows].map(([, reason, remedy]) => [reason, remedy]))
+    expect(stated).toMatchObject(remedies)
+  })
+
   const documents = globSync(['*.md', 'docs/**/*.md', '{agents,scripts,src}/**/README.md'], { cwd: root })
   /** Files that the guides have the reader create. */
   const created = ['agents/dice/', 'src/transports/lines/', 'test/support/line-transport.ts']

@@ -1,14 +1,22 @@
 import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
+import type { AuditPage, AuditRange, RegistryEventPage, RegistryEventRange } from '../../schemas/audit.ts'
 import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail, StandardShape } from '../../schemas/card.ts'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import type { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
+import type { DeprecationInput } from '../../schemas/deprecation.ts'
 import type { FederationMode } from '../../schemas/federation.ts'
 import type { ApiKey, KeyInput, NewApiKey, RevocationInput, RevocationKind } from '../../schemas/identity.ts'
 import type { HostId, InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Mirror, MirrorInput } from '../../schemas/mirror.ts'
-import type { PersonalDataPage, PersonalTable, PersonReference } from '../../schemas/personal-data.ts'
+import type { PurgeInput, ReportInput } from '../../schemas/moderation.ts'
+import type {
+  DeletedPersonalData,
+  PersonalDataDeletion,
+  PersonalDataPage,
+  PersonalDataRange,
+} from '../../schemas/personal-data.ts'
 import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, QuotaPage, QuotaRange, Usage, UsageInput } from '../../schemas/quota.ts'
@@ -33,9 +41,9 @@ import type {
   ServerValidation,
 } from '../../schemas/server.ts'
 import type { Status } from '../../schemas/status.ts'
-import type { SuspensionPage, SuspensionRange } from '../../schemas/suspension.ts'
-import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
-import type { AuditEvent, ProofRequest, RegistryEvent, VerificationOutcome } from '../../schemas/trust.ts'
+import type { SuspensionInput, SuspensionPage, SuspensionRange } from '../../schemas/suspension.ts'
+import type { TransferInput, TransferPage, TransferRange, TransferResult } from '../../schemas/transfer.ts'
+import type { ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../schemas/validation.ts'
 import type { VersionDiff, VersionPage, WantedVersion } from '../../schemas/version.ts'
 import type { NewWebhook, Webhook, WebhookEdit, WebhookInput } from '../../schemas/webhook.ts'
@@ -133,58 +141,23 @@ export interface RegistryPort {
   goLive(change: Change, caller: Caller): Promise<EntryDetail>
   unpublish(change: Change, caller: Caller): Promise<EntryDetail>
   remove(change: Change, caller: Caller): Promise<void>
-  transfer(
-    change: Change,
-    to: { readonly subject: string | null; readonly issuer?: string | undefined },
-    caller: Caller,
-  ): Promise<{ id: string; package_name: string; revision: number; status: TransferStatus }>
+  transfer(request: TransferInput, caller: Caller): Promise<TransferResult>
   acceptTransfer(change: Change, caller: Caller): Promise<EntryDetail>
-  listTransfers(
-    query: { readonly made: boolean; readonly limit: number; readonly cursor?: string | undefined },
-    caller: Principal,
-  ): Promise<TransferPage>
+  listTransfers(range: TransferRange, caller: Principal): Promise<TransferPage>
   verify(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
   claim(request: Change & ProofRequest, caller: Caller, signal: AbortSignal): Promise<VerificationOutcome>
   validate(request: ValidationRequest, caller: Caller, signal: AbortSignal): Promise<Validation>
-  suspend(
-    request: Change & { readonly suspended: boolean; readonly reason?: string | undefined },
-    caller: Caller,
-  ): Promise<EntryDetail>
+  suspend(request: SuspensionInput, caller: Caller): Promise<EntryDetail>
   listSuspensions(range: SuspensionRange): Promise<SuspensionPage>
-  deprecate(
-    request: Change & {
-      readonly deprecated: boolean
-      readonly message?: string | undefined
-      readonly successor?: string | undefined
-    },
-    caller: Caller,
-  ): Promise<EntryDetail>
-  report(
-    report: { readonly agent: string; readonly reason: string; readonly detail?: string | undefined },
-    caller: Caller,
-  ): Promise<void>
-  audit(
-    agent: string,
-    limit: number,
-    cursor: string | undefined,
-    caller: Caller,
-  ): Promise<{ events: AuditEvent[]; next_cursor: string | null }>
+  deprecate(request: DeprecationInput, caller: Caller): Promise<EntryDetail>
+  report(request: ReportInput, caller: Caller): Promise<void>
+  audit(range: AuditRange, caller: Caller): Promise<AuditPage>
   /** The audit log of all agents. */
-  auditOfAll(query: {
-    readonly limit: number
-    readonly action?: string | undefined
-    readonly cursor?: string | undefined
-  }): Promise<{ events: RegistryEvent[]; next_cursor: string | null }>
+  auditOfAll(range: RegistryEventRange): Promise<RegistryEventPage>
   /** Removes an entry from every table, index and snapshot. */
-  purge(request: { readonly agent: string; readonly reason: string }, caller: Caller): Promise<{ id: string }>
-  personalData(
-    request: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
-    caller: Principal,
-  ): Promise<PersonalDataPage>
-  deletePersonalData(
-    request: PersonReference,
-    caller: Principal,
-  ): Promise<{ pseudonym: string; deleted_agents: number }>
+  purge(request: PurgeInput, caller: Caller): Promise<{ id: string }>
+  personalData(range: PersonalDataRange, caller: Principal): Promise<PersonalDataPage>
+  deletePersonalData(request: PersonalDataDeletion, caller: Principal): Promise<DeletedPersonalData>
   /** Probes an agent now. */
   check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
   importLines(lines: readonly string[], first: number, caller: Caller): Promise<ImportReport>

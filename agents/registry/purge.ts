@@ -1,25 +1,18 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { agentReference } from '../../schemas/publication.ts'
+import { PurgeInput } from '../../schemas/moderation.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { visible } from '../../schemas/text.ts'
 import type { RegistryPort } from './port.ts'
 
-const Input = z.strictObject({
-  agent: agentReference,
-  reason: visible(z.string().trim().min(1).max(1000)).describe(
-    'The log keeps this text: do not repeat here what is to be removed.',
-  ),
-})
 const Output = z.object({ id: z.uuid() }).meta({ id: 'Purged' })
 
-export function purge(registry: RegistryPort): Action<z.output<typeof Input>, z.infer<typeof Output>> {
+export function purge(registry: RegistryPort): Action<PurgeInput, z.infer<typeof Output>> {
   return defineAction({
     name: 'purge',
     title: 'Purge an agent',
     description:
       'Removes an agent and all its versions from the database, the indexes and their snapshots. Nothing of it can be restored, and its name is free again. The log keeps its id and the reason.',
-    input: input(Input),
+    input: input(PurgeInput),
     output: output(Output),
     access: { scope: 'admin' },
     effect: 'write',

@@ -156,12 +156,12 @@ async function searchAgents(gateway: Gateway, query: string): Promise<string[]> 
 async function withIndex(gateway: Gateway, index: SearchIndex) {
   const stack = new AsyncDisposableStack()
   stack.use(index)
-  const follower = stack.use(
+  const tailer = stack.use(
     new IndexTailer(gateway.store, index, (fault) => {
       throw fault
     }),
   )
-  await follower.ready
+  await tailer.ready
   const search: Ask = async (text) => {
     const query = { text: text.slice(0, 1000), filter: activeOnly, limit: depth, sort: 'relevance' } as const
     const { hits } = await index.search(query, signal)

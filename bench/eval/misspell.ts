@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { mulberry32 } from './metrics.ts'
 
 /** Makes errors in the words of a text. */
-export interface Misspeller {
+interface Misspeller {
   readonly name: string
   misspell(text: string): string
   /** Share of the words of at least 5 letters that have become others so far. */

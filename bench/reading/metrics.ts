@@ -6,7 +6,7 @@ export interface Score {
 }
 
 /** Shares of a page that were found correctly, found wrongly and missed. */
-export interface Overlap {
+interface Overlap {
   readonly right: number
   readonly wrong: number
   readonly missed: number
@@ -18,7 +18,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** The overlap of two bags of words, or of runs of words. */
-export function overlap(found: readonly string[], expected: readonly string[]): Overlap {
+function overlap(found: readonly string[], expected: readonly string[]): Overlap {
   const left = countsOf(expected)
   let right = 0
   for (const word of found) {
@@ -31,7 +31,7 @@ export function overlap(found: readonly string[], expected: readonly string[]): 
 }
 
 /** Runs of four words, or the whole of a shorter text; an empty list for an empty text. */
-export function shingles(text: string): string[] {
+function shingles(text: string): string[] {
   const words = wordsOf(text)
   if (words.length === 0) return []
   const runs = Math.max(1, words.length - 3)

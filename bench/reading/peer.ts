@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-export interface Peer extends AsyncDisposable {
+interface Peer extends AsyncDisposable {
   /** The text that the other extractor finds in a gzipped page; `ms` excludes the decoding. */
   read(file: string): Promise<{ readonly text: string; readonly ms: number }>
 }

@@ -9,7 +9,7 @@ export type BareWriter = { readonly commit: Write } & AsyncDisposable
 type Row = Readonly<Record<string, unknown>>
 
 /** The rows that one publish writes to each table. */
-export interface PublishedRows {
+interface PublishedRows {
   readonly entry: Row
   readonly change: Row
   readonly audit: Row

@@ -50,7 +50,7 @@ async function pass(milliseconds: number): Promise<number> {
 // The first pass probes every agent at once; after another hour the probes are spread as they stay from then
 // on.
 await pass(60 * 60_000)
-await gateway.follower.caughtUp(await gateway.store.read.revision())
+await gateway.tailer.caughtUp(await gateway.store.read.revision())
 await gateway.vectors.caughtUp(await gateway.store.read.revision())
 const server = createServer(async (_, response) => {
   response.end(String(await pass(60 * 60_000)))

@@ -58,7 +58,7 @@ export function announce(url: string, token?: string): void {
   process.send?.({ url, token })
 }
 
-export interface Figures {
+interface Figures {
   readonly cpu_us: number
   readonly per_second: number
 }

@@ -27,13 +27,13 @@ server.listen(0, '127.0.0.1', () => announce(`http://127.0.0.1:${(server.address
 async function mirror(data: string): Promise<number> {
   const environment = { DRAGOMAN_DATA: data, DRAGOMAN_ALLOW_ORIGINS: source, DRAGOMAN_LOG: 'warn' }
   await using gateway = await openGateway(readConfig(environment))
-  const { mirrors, store, follower, vectors } = gateway
+  const { mirrors, store, tailer, vectors } = gateway
   const input = { source: `${source}/v0.1`, name: 'other', every_s: 3600, filter: [] }
   await mirrors.add(input, new AbortController().signal)
   await mirrors.start('other')
   await mirrors.ended('other')
   const revision = await store.read.revision()
-  await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+  await Promise.all([tailer.caughtUp(revision), vectors.caughtUp(revision)])
   return (await mirrors.list())[0]?.counts.created ?? 0
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { openApi } from '../../src/transports/http/openapi.ts'
+import { openApi } from '../../src/transports/http/openapi/document.ts'
 
 /** The OpenAPI document from which the types of `dragoman/rest` are generated: it names no address and no version. */
 export function restDocument(agents: readonly Agent[]): string {

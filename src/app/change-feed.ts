@@ -27,7 +27,7 @@ export function openChangeServices(
   const { stack, options, clock, createId, site } = runtime
   const { followers, webhook_timeout_ms = 10_000, random = Math.random } = options.changes ?? {}
   const { fetch, check } = outbound.public
-  const onError = runtime.onError('changes')
+  const onError = runtime.onErrorOf('changes')
   const read = createReadChanges({ store, views: createViews(site, livenessCache), livenessCache, onError })
   const deliver = createDeliver({ fetch, seals, clock, timeout_ms: webhook_timeout_ms })
   return {

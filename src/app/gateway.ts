@@ -59,7 +59,7 @@ export interface Gateway extends AsyncDisposable {
   /** Sign-ins of callers to listed agents. */
   readonly signIns: SignIns
   readonly store: Store
-  readonly follower: IndexTailer
+  readonly tailer: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
   readonly settled: Settling['settled']
@@ -86,7 +86,7 @@ export interface Gateway extends AsyncDisposable {
   readonly unconfigured: readonly string[]
   onError(fault: unknown): void
   /** Logs the errors of one part of the gateway. */
-  readonly report: Runtime['onError']
+  readonly onErrorOf: Runtime['onErrorOf']
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
@@ -137,14 +137,14 @@ async function assemble(
 ): Promise<Gateway> {
   const runtime = createRuntime(stack, config, options)
   const { clock, log, createId, site, reachedAt } = runtime
-  await protectFiles(config, runtime.onError('files'))
+  await protectFiles(config, runtime.onErrorOf('files'))
   const observer = new HealthObserver(runtime, config)
   const store = stack.use(
     // The whole start is retried while the store is away.
     await openStore(
       { ...storeLocation(config), cached_characters: cachedCharacters(config) },
       clock,
-      runtime.onError('store', 'warn'),
+      runtime.onErrorOf('store', 'warn'),
       observer,
       0,
       options.signal,
@@ -164,7 +164,7 @@ async function assemble(
   const remotes = openRemotes(runtime, outbound)
   const hosted: Agent[] = []
   const unmet = config.DRAGOMAN_UNMET_QUERIES === 'on' ? createUnmetQueries() : undefined
-  const { registry, sweep, follower, ready, verification, liveness, capabilities, calls, reader, changes } =
+  const { registry, sweep, tailer, ready, verification, liveness, capabilities, calls, reader, changes } =
     openRegistryServices(runtime, {
       store,
       outbound,
@@ -211,8 +211,8 @@ async function assemble(
       if (config.DRAGOMAN_LIVENESS === 'on') capabilities.used(package_name)
     },
   })
-  const mirrors = openMirrors(runtime, { store, outbound, search, follower, metrics })
-  const status = openStatus(runtime, { store, registry, mirrors, traffic, unmet, follower, ready })
+  const mirrors = openMirrors(runtime, { store, outbound, search, tailer, metrics })
+  const status = openStatus(runtime, { store, registry, mirrors, traffic, unmet, tailer, ready })
   hosted.push(
     ...openAgents(runtime, {
       store,
@@ -232,7 +232,7 @@ async function assemble(
   const { domain } = verification
   const isFirstStart = (await store.read.revision()) === 0
   const listedAt = await listHosted({ store, clock, createId, domain }, hosted, { version, license })
-  const { settled, rebuilt, listed } = createSettling({ store, search, follower, ready })
+  const { settled, rebuilt, listed } = createSettling({ store, search, tailer, ready })
   await listed(listedAt, isFirstStart)
   const revision = () => search.index.applied_revision
   const push = openPush(runtime, outbound, vault)
@@ -255,7 +255,7 @@ async function assemble(
     signIn,
     signIns,
     store,
-    follower,
+    tailer,
     ready,
     settled,
     rebuilt,
@@ -275,8 +275,8 @@ async function assemble(
     trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
     unconfigured: unconfiguredAgents(config),
-    onError: runtime.onError('transport'),
-    report: runtime.onError,
+    onError: runtime.onErrorOf('transport'),
+    onErrorOf: runtime.onErrorOf,
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -103,7 +103,7 @@ export async function listenForHosts(
 /** Undefined where another gateway serves the hosts of this folder already. */
 async function listen(path: string): Promise<Server | undefined> {
   // Of two gateways that find no other one, each would remove the socket of the other one.
-  using _lock = await takeLock(`${path}.lock.sqlite`, lockWait_ms)
+  using _lock = await takeLock(path, lockWait_ms)
   const other = connect(path)
   const isTaken = await once(other, 'connect').then(
     () => true,

@@ -55,7 +55,7 @@ interface Parts extends Shutdown {
 /** Answers the requests and upgrades of a server with every transport over HTTP and WebSocket. Call `reachedAt` first. */
 export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown): Upgrades {
   const { base_url, site_url } = gateway.site()
-  const onMcpError = gateway.report('mcp', 'warn')
+  const onMcpError = gateway.onErrorOf('mcp', 'warn')
   const parts: Parts = {
     ...shutdown,
     gateway,
@@ -69,7 +69,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   )
   const subtrees = mcpRegistrySubtrees(gateway, {
     version,
-    state: () => `${gateway.follower.applied_revision}.${gateway.liveness.livenessCache.swept}`,
+    state: () => `${gateway.tailer.applied_revision}.${gateway.liveness.livenessCache.swept}`,
   })
   const { mounts, missing } = createMounts(parts)
   const app = createHttpApp(gateway, etags, mounts, shutdown.ending, subtrees, missing)

@@ -85,7 +85,7 @@ export async function openIdentity(
   { stack, config, clock, site, ...runtime }: Runtime,
   { store, outbound, logins, endSignIns }: IdentityPorts,
 ): Promise<Identity> {
-  const onError = runtime.onError('identity')
+  const onError = runtime.onErrorOf('identity')
   const ring = await openKeyRing(keysPath(config), clock)
   const mismatch = await keyMismatch(store, ring)
   if (mismatch !== undefined) {

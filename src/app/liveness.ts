@@ -38,7 +38,7 @@ export function openLiveness(
 ): LivenessService {
   const { stack, config, options, clock, wait, site } = runtime
   const { random = Math.random, timeout_ms = 8_000, gap_ms = 250 } = options.liveness ?? {}
-  const onError = runtime.onError('liveness')
+  const onError = runtime.onErrorOf('liveness')
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
   const { detail } = createViews(site, livenessCache)
   const prober = createProber({

@@ -9,7 +9,8 @@ const pauses = { first_ms: 10, max_ms: 50 }
  * Holds the lock of a file until it is disposed, alone among the processes of this machine. The lock is SQLite's, so the
  * system releases it when its holder dies. Throws Failure `unavailable` if another process holds it for `within_ms`.
  */
-export async function takeLock(path: string, within_ms: number): Promise<Disposable> {
+export async function takeLock(file: string, within_ms: number): Promise<Disposable> {
+  const path = `${file}.lock.sqlite`
   const { DatabaseSync } = await import('node:sqlite')
   ensurePrivateFile(path)
   const lock = new DatabaseSync(path, { timeout: 0 })

@@ -20,7 +20,7 @@ interface MirrorPorts {
   readonly store: Store
   readonly outbound: Outbound
   readonly search: Search
-  readonly follower: RegistryServices['follower']
+  readonly tailer: RegistryServices['tailer']
   readonly metrics: Metrics
 }
 
@@ -40,7 +40,7 @@ const sources: Readonly<Record<MirrorKind, CreateSource>> = {
 /** The mirrors of the registry: other registries and lists whose agents are listed here. */
 export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
   const { stack, config, clock, wait, createId, site } = runtime
-  const { store, outbound, search, follower, metrics } = ports
+  const { store, outbound, search, tailer, metrics } = ports
   const { fetch } = outbound.reach({
     allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
     idle_ms: idleMilliseconds,
@@ -52,7 +52,7 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
     createId,
     holder: createId(),
     sourceOf: ({ kind, url }) => sources[kind](url, read, publisherOf(site().base_url)),
-    applied: (revision) => follower.caughtUp(revision),
+    applied: (revision) => tailer.caughtUp(revision),
     onPage: metrics.mirrored,
     limits: runtime.options.mirror_limits,
   })
@@ -64,13 +64,13 @@ export function openMirrors(runtime: Runtime, ports: MirrorPorts): Mirrors {
       runner,
       kindAt: (url, signal) => detectKind(url, read, signal),
       async applied(revision) {
-        await Promise.all([follower.caughtUp(revision), search.vectors.caughtUp(revision)])
+        await Promise.all([tailer.caughtUp(revision), search.vectors.caughtUp(revision)])
       },
       async saveSnapshots() {
         await Promise.all([search.saveSnapshot(0), search.vectors.saveSnapshots()])
       },
       own_origins: () => [site().base_url, site().site_url].map((url) => new URL(url).origin),
-      onError: (fault, name) => runtime.onError(`mirror ${name}`, 'warn')(fault),
+      onError: (fault, name) => runtime.onErrorOf(`mirror ${name}`, 'warn')(fault),
     }),
   )
 }

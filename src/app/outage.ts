@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.ts'
-import type { RefusingStore, UnreachableStore } from '../store/store.ts'
+import type { RefusingStore, UnreachableStore } from '../store/store-health.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Milliseconds between two lines about one outage. */

@@ -28,7 +28,7 @@ const mebibyte = 1024 ** 2
 
 /** The packages that may run here. Nothing is looked for before the first approval or call. */
 export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
-  const { config, options, clock, log, createId, onError } = runtime
+  const { config, options, clock, log, createId, onErrorOf } = runtime
   const { store, outbound, remotes, registry, reader, credentials } = ports
   return createPackages({
     store,
@@ -53,7 +53,7 @@ export function openPackages(runtime: Runtime, ports: PackagePorts): Packages {
       }
     },
     endProcesses: (prefix, inUse) => remotes.processes.dropAll(prefix, inUse),
-    onError: onError('packages'),
+    onError: onErrorOf('packages'),
     onEnded: (agent, exit, stderr) => log.info({ agent, exit, stderr }, 'package ended'),
   })
 }

@@ -39,10 +39,10 @@ export async function searchDataFolder(
 /** The parts of a gateway that a search uses; undefined if a gateway of this version has to list its agents first. */
 async function openQueries(stack: AsyncDisposableStack, config: Config): Promise<SearchService | undefined> {
   const runtime = createRuntime(stack, config, {})
-  const { clock, site, onError } = runtime
-  await protectFiles(config, onError('files'))
+  const { clock, site, onErrorOf } = runtime
+  await protectFiles(config, onErrorOf('files'))
   const store = stack.use(
-    await openStore(storeLocation(config), clock, onError('store', 'warn'), undefined, 0),
+    await openStore(storeLocation(config), clock, onErrorOf('store', 'warn'), undefined, 0),
   )
   const own = await store.read.entry({ package_name: 'svc.registry' })
   if (own?.version !== version) return undefined
@@ -52,12 +52,12 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
     createOutbound(runtime),
   )
   const livenessCache = createLivenessCache(store.liveness, unconfiguredAgents(config))
-  // Once the follower has stopped.
+  // Once the tailer has stopped.
   stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
-  const follower = stack.use(
-    new IndexTailer(store, listed.index, onError('index'), { livenessCache, ...tailing }),
+  const tailer = stack.use(
+    new IndexTailer(store, listed.index, onErrorOf('index'), { livenessCache, ...tailing }),
   )
   await livenessCache.sweep()
   const views = createViews(site, livenessCache)
-  return new SearchService({ reader: store.read, index, follower, vectors, views, livenessCache })
+  return new SearchService({ reader: store.read, index, tailer, vectors, views, livenessCache })
 }

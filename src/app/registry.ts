@@ -29,7 +29,7 @@ export interface RegistryServices {
   readonly registry: Registry
   /** Removes what is older than the retention allows. */
   readonly sweep: ReturnType<typeof createSweep>
-  readonly follower: IndexTailer
+  readonly tailer: IndexTailer
   /** Resolves once searches see all changes that were committed before the process started. */
   readonly ready: Promise<void>
   readonly verification: Verification
@@ -76,7 +76,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
       reader,
       clock,
       wait: runtime.wait,
-      onError: runtime.onError('capabilities'),
+      onError: runtime.onErrorOf('capabilities'),
     }),
   )
   remotes.onToolsChanged(capabilities.toolsChanged)
@@ -87,21 +87,21 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
     onCard: (id, signal) => checker.check(id, signal),
   })
   const { livenessCache } = liveness
-  // Once the follower has stopped.
+  // Once the tailer has stopped.
   stack.defer(() => saveSnapshot(changesWorthStopping(index.applied_revision)))
-  const follower = stack.use(
-    new IndexTailer(store, listed.index, runtime.onError('index'), { livenessCache, ...tailing }),
+  const tailer = stack.use(
+    new IndexTailer(store, listed.index, runtime.onErrorOf('index'), { livenessCache, ...tailing }),
   )
-  const ready = Promise.all([follower.ready, vectors.ready, liveness.ready]).then(() =>
+  const ready = Promise.all([tailer.ready, vectors.ready, liveness.ready]).then(() =>
     saveSnapshot(changesWorthKeeping),
   )
   const calls = stack.use(
-    new CallCounter({ store: store.calls, clock, onError: runtime.onError('calls', 'warn') }),
+    new CallCounter({ store: store.calls, clock, onError: runtime.onErrorOf('calls', 'warn') }),
   )
   const registry = createRegistry({
     store,
     index,
-    follower,
+    tailer,
     start_wait_ms: runtime.options.start_wait_ms ?? startWait,
     vectors,
     site,
@@ -150,5 +150,5 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): Re
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')
     },
   })
-  return { registry, sweep, follower, ready, verification, liveness, capabilities, calls, reader, changes }
+  return { registry, sweep, tailer, ready, verification, liveness, capabilities, calls, reader, changes }
 }

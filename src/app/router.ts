@@ -40,7 +40,7 @@ interface Routing extends Router {
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
   const { store, agents, registry, metrics, traffic, revision, agentOf, push } = ports
-  const onError = runtime.onError('router')
+  const onError = runtime.onErrorOf('router')
   const limits = await openRateLimits(runtime)
   const { admit, chargeCheck, chargeWrite } = limits
   const hosted = new Set(
@@ -74,7 +74,7 @@ async function openRateLimits(runtime: Runtime): Promise<typeof noLimits> {
   const { url } = storeLocation(config)
   if (config.DRAGOMAN_RATE_LIMIT === 'off') return noLimits
   if (config.DRAGOMAN_RATE_LIMIT === 'on' || url === undefined) return new Limiter(clock)
-  const onError = runtime.onError('rate limits', 'warn')
+  const onError = runtime.onErrorOf('rate limits', 'warn')
   const { take } = stack.use(await openRates(url, onError))
   return new Limiter(clock, { take, onError })
 }

@@ -47,7 +47,6 @@ export async function announceServer(
   url: string,
   secret: InstanceSecret,
   onError: (fault: unknown) => void,
-  beat_ms = beatMilliseconds,
 ): Promise<AsyncDisposable> {
   const path = pathOf(config)
   const text = JSON.stringify({ url, secret, store: nameOf(storeLocation(config)) })
@@ -63,7 +62,7 @@ export async function announceServer(
   }
 
   await replaceFile(path, text)
-  const ended = repeat(beat_ms, stop.signal, () => announceAgain().catch(onError))
+  const ended = repeat(beatMilliseconds, stop.signal, () => announceAgain().catch(onError))
   return {
     async [Symbol.asyncDispose]() {
       stop.abort()

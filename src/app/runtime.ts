@@ -9,7 +9,7 @@ import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { MirrorLimits } from '../registry/mirror/runner.ts'
 import type { Runner } from '../runner/runner.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
-import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store/store.ts'
+import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store/store-health.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
 import type { TaskManagerOptions } from '../transports/a2a/tasks/task-manager.ts'
 import type { Config } from './config.ts'
@@ -96,7 +96,7 @@ export interface Runtime {
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
   /** Logs the errors of one part of the gateway. */
-  onError(part: string, level?: 'warn' | 'error'): (fault: unknown) => void
+  onErrorOf(part: string, level?: 'warn' | 'error'): (fault: unknown) => void
 }
 
 export function createRuntime(stack: AsyncDisposableStack, config: Config, options: GatewayOptions): Runtime {
@@ -123,7 +123,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     reachedAt(url) {
       reached = url
     },
-    onError:
+    onErrorOf:
       (part, level = 'error') =>
       (fault) =>
         fault instanceof UnreachableStore || fault instanceof RefusingStore

@@ -34,7 +34,7 @@ export async function openSearchEngine(
   outbound: Outbound,
   onLost: () => void,
 ): Promise<SearchEngine | undefined> {
-  const { stack, config, options, clock, createId, onError } = runtime
+  const { stack, config, options, clock, createId, onErrorOf } = runtime
   const location = engineLocation(config.DRAGOMAN_SEARCH)
   if (!location) return undefined
   const [{ createElasticIndex }, { createElasticVectors }] = await Promise.all([
@@ -68,8 +68,8 @@ export async function openSearchEngine(
     for (const index of opened) await index.removeOthers()
   }
   if (isBeside) {
-    stack.use(await turn.hold(onError('index')))
-    stack.defer(() => removeOthers().catch(onError('index')))
+    stack.use(await turn.hold(onErrorOf('index')))
+    stack.defer(() => removeOthers().catch(onErrorOf('index')))
   }
   return {
     createIndex: (options) => createElasticIndex({ ...use, ...options }),

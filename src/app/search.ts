@@ -68,7 +68,7 @@ const tailingElsewhere: IndexTailerOptions = {
 /** Opens the search of the configuration. Throws Failure if its model cannot be loaded. */
 export async function openSearch(runtime: Runtime, store: Store, outbound: Outbound): Promise<Search> {
   const { stack, config } = runtime
-  const onError = runtime.onError('index')
+  const onError = runtime.onErrorOf('index')
   const onLost = noteLoss(runtime)
   const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
@@ -135,7 +135,7 @@ function openVectors(
   engine: SearchEngine | undefined,
 ): Promise<VectorIndexSwitch> {
   const { config } = runtime
-  const onError = runtime.onError('index')
+  const onError = runtime.onErrorOf('index')
 
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
@@ -178,7 +178,7 @@ function openVectors(
       on_rebuild(cause: unknown) {
         onError(cause)
         // Derives the damaged vectors again, from the first change on.
-        void index?.follower.caughtUp(Number.MAX_SAFE_INTEGER)
+        void index?.tailer.caughtUp(Number.MAX_SAFE_INTEGER)
       },
     }
     let vectors = await openVectorsOnDisk(options)

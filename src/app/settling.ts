@@ -23,7 +23,7 @@ export interface Settling {
 interface SettlingOptions {
   readonly store: Store
   readonly search: Search
-  readonly follower: IndexTailer
+  readonly tailer: IndexTailer
   readonly ready: Promise<void>
 }
 
@@ -34,16 +34,16 @@ const reading_ms = 50
 const rebuildAttempts = 10
 const rebuildPause_ms = 3000
 
-export function createSettling({ store, search, follower, ready }: SettlingOptions): Settling {
+export function createSettling({ store, search, tailer, ready }: SettlingOptions): Settling {
   const { vectors } = search
 
   async function settled(): Promise<void> {
     await ready
     const revision = await store.read.latest()
     const isBehind = () =>
-      (follower.applied_revision < revision && !follower.is_failing) ||
+      (tailer.applied_revision < revision && !tailer.is_failing) ||
       (vectors.progress().applied_revision < revision && !vectors.is_failing)
-    while (isBehind()) await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+    while (isBehind()) await Promise.all([tailer.caughtUp(revision), vectors.caughtUp(revision)])
   }
 
   return {
@@ -51,13 +51,13 @@ export function createSettling({ store, search, follower, ready }: SettlingOptio
     async listed(revision, isFirstStart) {
       const reading = search.tailing.restoring?.then(() => true) ?? true
       if (await Promise.race([reading, pause(reading_ms, false, { ref: false })]))
-        await follower.caughtUp(revision)
+        await tailer.caughtUp(revision)
       // Whoever searches by intent in the first second finds the agents that are hosted here.
       if (isFirstStart) await vectors.caughtUp(revision)
     },
     async rebuilt() {
       await settled()
-      for (let attempt = 1; follower.is_failing || vectors.is_failing; attempt++) {
+      for (let attempt = 1; tailer.is_failing || vectors.is_failing; attempt++) {
         if (attempt > rebuildAttempts)
           throw new Failure(
             'unavailable',
@@ -69,7 +69,7 @@ export function createSettling({ store, search, follower, ready }: SettlingOptio
       await search.engine?.takeOver()
       // What others wrote meanwhile to the index that served until now.
       await settled()
-      return follower.applied_revision
+      return tailer.applied_revision
     },
   }
 }

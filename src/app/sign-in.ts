@@ -35,7 +35,7 @@ const registrations = 5
 const maxDocumentBytes = 8 * 1024
 
 export function openSignIn(
-  { config, clock, site, log, onError }: Runtime,
+  { config, clock, site, log, onErrorOf }: Runtime,
   { store, vault, outbound, identity, logins }: Ports,
 ): SignIn {
   const records = createRecords(store.signIn, vault, clock)
@@ -69,7 +69,7 @@ export function openSignIn(
     random: randomBytes,
     endTokens: identity.endGrant,
     ...(readsClientDocuments && { fetchDocument }),
-    onError: onError('sign_in'),
+    onError: onErrorOf('sign_in'),
   })
   return {
     server,

@@ -54,7 +54,7 @@ export async function changeSignedIn<T>(
   change: (signedIn: SignedIn) => Promise<readonly [SignedIn, T]>,
 ): Promise<T> {
   makePrivateFolder(dirname(path))
-  using _lock = await takeLock(`${path}.lock.sqlite`, maxWait_ms)
+  using _lock = await takeLock(path, maxWait_ms)
   const [changed, result] = await change(readSignedIn(path))
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, `${JSON.stringify(changed, null, 2)}\n`, { mode: privateFile })

@@ -13,7 +13,7 @@ import { storeLocation } from './config.ts'
 import type { RegistryServices } from './registry.ts'
 import type { Runtime } from './runtime.ts'
 
-interface StatusPorts extends Pick<RegistryServices, 'follower' | 'ready'> {
+interface StatusPorts extends Pick<RegistryServices, 'tailer' | 'ready'> {
   readonly store: Store
   readonly registry: Registry
   readonly mirrors: Mirrors
@@ -27,7 +27,7 @@ const maxUpstreams = 20
 /** What this process knows of itself and of the registry. */
 export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
   const { config, clock, health, createId } = runtime
-  const { store, registry, mirrors, traffic, unmet, follower, ready } = ports
+  const { store, registry, mirrors, traffic, unmet, tailer, ready } = ports
   const node = { id: createId().slice(-8), started_at: new Date(clock()).toISOString() }
   const kind = storeLocation(config).url === undefined ? 'sqlite' : 'postgresql'
   let isReady = false
@@ -91,7 +91,7 @@ export function openStatus(runtime: Runtime, ports: StatusPorts): StatusPort {
         node,
         store: { kind, answers: revision !== null },
         revision,
-        applied_revision: follower.applied_revision,
+        applied_revision: tailer.applied_revision,
         agents,
         mirrors: states.map(({ name, kind: source, status, finished_at, next_at, counts }) => {
           return { name, kind: source, status, finished_at, next_at, counts }

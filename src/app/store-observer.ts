@@ -1,4 +1,5 @@
-import type { Store, StoreObserver, WriteRefusal } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import type { StoreObserver, WriteRefusal } from '../store/store-health.ts'
 import { integrityWorker } from './assets.ts'
 import { type Config, storeLocation } from './config.ts'
 import type { Runtime } from './runtime.ts'

@@ -36,5 +36,5 @@ export function openSurvey(runtime: Runtime, store: Store, outbound: Outbound): 
     return connect(endpoint, { package_name: host, address: host, card: {} })
   })
   const reader = new CapabilityReader({ store, clock, readServer, fetch, timeout_ms: readingMilliseconds })
-  return new Survey({ store, reader, fetch, clock, onError: runtime.onError('survey') })
+  return new Survey({ store, reader, fetch, clock, onError: runtime.onErrorOf('survey') })
 }

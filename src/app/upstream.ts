@@ -33,7 +33,7 @@ interface Ports {
 }
 
 export async function openUpstream(
-  { config, options, clock, wait, site, onError }: Runtime,
+  { config, options, clock, wait, site, onErrorOf }: Runtime,
   { store, outbound, vault }: Ports,
 ): Promise<Upstream> {
   const fetch = webFetch(outbound, options.upstream_timeout_ms ?? defaultTimeout_ms)
@@ -55,7 +55,7 @@ export async function openUpstream(
       vault,
       clock,
       wait,
-      onError: onError('upstream_sign_in', 'warn'),
+      onError: onErrorOf('upstream_sign_in', 'warn'),
     }),
   }
 }

@@ -99,7 +99,7 @@ export function openVerification(
       verifySignature,
       protectedNames,
       own: domain === null ? null : ownDomain(domain),
-      onError: runtime.onError('check'),
+      onError: runtime.onErrorOf('check'),
     }),
     challenge: async () => domain && `${statement(claimToken(await secret(), gateway, domain))}\n`,
   }

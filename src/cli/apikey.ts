@@ -27,7 +27,7 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
     )
   }
   const params = {
-    ttl_s: readSeconds('--ttl', ttl, 365),
+    ttl_s: readSeconds('--ttl', ttl),
     ...(label !== undefined && { label }),
     ...(scope && { scopes: readScopes(scope) }),
     ...(namespace && { namespaces: readNamespaces(namespace) }),

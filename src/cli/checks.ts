@@ -91,8 +91,8 @@ function reasonChecks(reasons: readonly string[]): Check[] {
   return reasons.map((reason) => ({ check: 'gateway', ok: false, detail: `${reason}: ${remedyOf(reason)}` }))
 }
 
-/** What to do about a reason of `/readyz`. */
-const remedies: Readonly<Record<HealthReason | 'store_unavailable', string>> = {
+/** What to do about a reason of `/readyz`, as docs/monitoring.md has it. */
+export const remedies: Readonly<Record<HealthReason | 'store_unavailable', string>> = {
   storage_full: 'the disk of the database is full, so nothing can be written. Make room on it',
   read_only:
     'the database refuses writes. Let the gateway write to it: it may be a replica, or its file or disk may be read-only',
@@ -104,7 +104,8 @@ const remedies: Readonly<Record<HealthReason | 'store_unavailable', string>> = {
     'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
   keys_differ:
     'the keys of this gateway are not those of the registry, so it refuses the tokens of others. Copy keys/ from a gateway that has them, and start it again',
-  store_unavailable: 'the database does not answer. Start it, or see below why it cannot be reached',
+  store_unavailable:
+    'the database does not answer. Start it; the check `store` of doctor says why it cannot be reached',
 }
 
 /** A newer gateway may have more reasons. */

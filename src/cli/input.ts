@@ -62,10 +62,12 @@ export function readNumber(option: string, text: string, min: number, max: numbe
   throw new Failure('invalid_request', `${option} takes a number from ${min} to ${max}; ${text} is none.`)
 }
 
+/** Longest time that an option takes. */
+const maxDays = 365
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /** Seconds in `900s`, `12h` or `30d`; a number without a unit is seconds. Throws Failure `invalid_request`. */
-export function readSeconds(option: string, text: string, maxDays: number): number {
+export function readSeconds(option: string, text: string): number {
   const [, number, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
   const value = Number(number) * unitSeconds[unit as keyof typeof unitSeconds]
   if (value >= 1 && value <= maxDays * unitSeconds.d) return value

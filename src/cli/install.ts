@@ -37,7 +37,7 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
   if (flags.remove) {
     const file = await fileOf(host, scope)
     const server = nameOfServer(choice)
-    const text = formats[row.format].remove(file.text, file.path, row.key, server)
+    const text = formats[row.format](file.text, file.path, server).remove(row.key)
     if (text === file.text && !json) return say(`Nothing to change: ${file.path} has no server ${server}.`)
     if (text !== file.text && !flags.replace) await assertInstalled(file, server, choice)
     return report(file, server, await change(file, text, flags, json), [], json)
@@ -48,7 +48,7 @@ export async function install(agent: string | undefined, flags: InstallFlags, js
   const [piece] = pieces
   if (install.config === null || !piece || row.files.length === 0) return printPiece(plan, json)
   const file = await fileOf(host, scope)
-  const edit = formats[row.format].add(file.text, file.path, plan.name, piece)
+  const edit = formats[row.format](file.text, file.path, plan.name).add(piece)
   if (edit.replaces && !flags.replace) throw taken(file, plan.name)
   const outcome = await change(file, edit.text, flags, json)
   // The host starts this gateway with the settings of the file.
@@ -90,7 +90,7 @@ async function assertInstalled({ text, path }: HostFile, server: string, choice:
     throw new Failure(code, message, { ...details, hint }, cause)
   })
   const { format } = hostOf(choice.host)
-  if (plan.pieces.some((piece) => formats[format].isFrom(text, path, server, piece))) return
+  if (plan.pieces.some(formats[format](text, path, server).isFrom)) return
   const what = choice.agent ?? 'this gateway'
   throw new Failure('conflict', `The server ${server} in ${path} is not what ${what} installs.`, {
     hint: `Another agent or a person put it there, or ${what} has changed since. ${anyway}`,

@@ -26,7 +26,7 @@ const pollMilliseconds = 300
 /** Adds a mirror; `serve` runs it. */
 export async function addMirror(source: string, options: AddOptions, json: boolean): Promise<void> {
   const { every, ...stated } = options
-  const every_s = readSeconds('--every', every, 365)
+  const every_s = readSeconds('--every', every)
   const mirror = await askRegistry<Mirror>('add_mirror', { source, every_s, ...stated })
   if (json) return print(mirror)
   print(`${mirror.name} mirrors ${mirror.url} every ${every}.`)

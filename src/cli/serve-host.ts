@@ -17,7 +17,7 @@ export async function serveHost(
   const person = localPerson(manage)
   const identify = () =>
     token === undefined ? person : principalOf(`Bearer ${token}`, gateway.authenticate, '/mcp')
-  const onError = gateway.report('mcp', 'warn')
+  const onError = gateway.onErrorOf('mcp', 'warn')
   const service = createMcpService(gateway, version, onError)
   const asTypedThere = (text: string) => asTyped(text, typed)
   await serveMcpStdio(service, { identify, manages: manage, asTyped: asTypedThere }, onError, lines)

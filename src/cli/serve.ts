@@ -5,13 +5,13 @@ import { type Config, isWildcard, locationOf, readConfig, storeLocation } from '
 import { writeFirstConfig } from '../app/config-file.ts'
 import { type Gateway, openGateway } from '../app/gateway.ts'
 import { listenForHosts } from '../app/host-socket.ts'
+import { startJobs } from '../app/jobs.ts'
 import { announceServer, runningServer } from '../app/running-server.ts'
 import { drainOf, endCallsLate, startServer } from '../app/server.ts'
 import { mirrorOf } from '../app/settings.ts'
 import { earlierDataFolder } from '../app/user-folders.ts'
 import { nameOf } from '../store/open-store.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { startJobs } from './jobs.ts'
 import { print, say } from './output.ts'
 import { serveHost } from './serve-host.ts'
 
@@ -32,12 +32,12 @@ export async function serve(json: boolean): Promise<void> {
   await Promise.race([gateway.ready, ended])
   clearTimeout(late)
   if (ending.aborted) return
-  const onAnnounceError = gateway.report('announcement', 'warn')
+  const onAnnounceError = gateway.onErrorOf('announcement', 'warn')
   await using announced = await announceServer(config, server.url, server.secret, onAnnounceError)
   await using hosts = await listenForHosts(
     config,
     (session, lines) => serveHost(gateway, session, lines),
-    gateway.report('host', 'warn'),
+    gateway.onErrorOf('host', 'warn'),
   )
   const stop = new AbortController()
   const adding = addConfiguredMirrors(gateway, stop.signal)
@@ -102,13 +102,13 @@ function stillReading(url: string): string {
 
 /** Adds the mirrors of the configuration that do not exist yet. */
 async function addConfiguredMirrors(
-  { mirrors, config, report }: Gateway,
+  { mirrors, config, onErrorOf }: Gateway,
   signal: AbortSignal,
 ): Promise<void> {
   for (const input of config.DRAGOMAN_MIRRORS.flatMap((text) => mirrorOf(text) ?? [])) {
     await mirrors.add(input, signal).catch((fault) => {
       const isThere = fault instanceof Failure && fault.code === 'conflict'
-      if (!isThere && !signal.aborted) report('mirror', 'warn')(fault)
+      if (!isThere && !signal.aborted) onErrorOf('mirror', 'warn')(fault)
     })
   }
 }

@@ -37,7 +37,7 @@ async function signToken(
     subject: sub,
     scopes: readScopes(scope),
     namespaces: readNamespaces(namespace),
-    ttl_s: readSeconds('--ttl', ttl, 365),
+    ttl_s: readSeconds('--ttl', ttl),
     audience: [ring.name],
   }
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
@@ -76,7 +76,7 @@ async function tokenFrom(url: string, options: Options, config: Config): Promise
   const params = {
     ...(scope && { scopes: readScopes(scope) }),
     ...(namespace && { namespaces: readNamespaces(namespace) }),
-    ttl_s: readSeconds('--ttl', ttl, 365),
+    ttl_s: readSeconds('--ttl', ttl),
   }
   await using client = await openClient(config)
   return (await client.send<NewApiKey>({ to: 'svc.registry', action: 'create_key', params })).key

@@ -1,33 +1,35 @@
 import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
+import type { DeprecationInput } from '../../schemas/deprecation.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { InstallConfig } from '../../schemas/install.ts'
 import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
-import type { Change, ImportReport, Publication } from '../../schemas/publication.ts'
+import type { Change, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
 import type { Site } from '../../schemas/site.ts'
-import type { TransferPage } from '../../schemas/transfer.ts'
+import type { SuspensionInput } from '../../schemas/suspension.ts'
+import type { TransferInput, TransferResult } from '../../schemas/transfer.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
 import { dateOfDay, dayOf } from '../common/days.ts'
 import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { type CallCounter, sumOf } from './call-counter.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
-import { type Cards, type CardsOptions, createCards } from './cards/cards.ts'
+import { type CardsOptions, createCards } from './cards/cards.ts'
 import { createPublishServer } from './catalog/publish-server.ts'
 import { createServerRenderer } from './catalog/render-server.ts'
 import { createServerStatus } from './catalog/server-status.ts'
 import { ServerCatalog } from './catalog/servers.ts'
 import { validateServer } from './catalog/validate-server.ts'
-import { type CredentialMarks, createCredentialMarks } from './entry/credential-marks.ts'
-import { createDeprecate, type Deprecating } from './entry/deprecation.ts'
+import { createCredentialMarks } from './entry/credential-marks.ts'
+import { createDeprecate } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
-import { createOwnershipService, type OwnershipService, type Suspending } from './entry/ownership.ts'
+import { createOwnershipService } from './entry/ownership.ts'
 import { mayRead } from './entry/permissions.ts'
 import { privateAddresses } from './entry/private-address.ts'
-import { createTransfers, type OfferQuery, type Recipient, type TransferService } from './entry/transfers.ts'
+import { createTransfers } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
 import { createViews } from './entry/view.ts'
 import { createFederate, type FederationOptions } from './federation/federation.ts'
@@ -42,18 +44,13 @@ import type { UnmetQueries } from './queries/unmet-queries.ts'
 import { createPersonalData } from './retention/personal-data.ts'
 import { createPurge } from './retention/purge.ts'
 import { createValidator } from './verification/validator.ts'
-import {
-  createVerifier,
-  type Verified,
-  type Verifier,
-  type VerifierOptions,
-} from './verification/verifier.ts'
+import { createVerifier, type Verified, type VerifierOptions } from './verification/verifier.ts'
 
 interface RegistryOptions extends EditorOptions {
   /** Writes the snapshots of the indexes anew. */
   readonly saveSnapshots: () => Promise<void>
   readonly index: SearchIndex
-  readonly follower: SearchServiceOptions['follower']
+  readonly tailer: SearchServiceOptions['tailer']
   readonly start_wait_ms?: SearchServiceOptions['start_wait_ms']
   /** Search by meaning; without it, search is by words alone. */
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'caughtUp' | 'progress' | 'is_failing'>
@@ -82,53 +79,13 @@ interface RegistryOptions extends EditorOptions {
 }
 
 type Caller = Principal | null
-type Settled<Request> = (request: Request, caller: Caller) => Promise<EntryDetail>
-type Verifying = (...call: Parameters<Verifier['verify']>) => Promise<VerificationOutcome>
 
-/** The registry's domain: the operations behind the actions of its agent. A write returns once the index has applied it. */
-export interface Registry
-  extends Cards,
-    ReturnType<typeof createPersonalData>,
-    Pick<SearchService, 'search' | 'searchBrief' | 'get' | 'suggest' | 'completeName'>,
-    Pick<VersionHistory, 'versions' | 'resolve'>,
-    Pick<OwnershipService, 'listSuspensions' | 'report' | 'audit' | 'auditOfAll'> {
-  readonly servers: Pick<ServerCatalog, 'list' | 'versions' | 'get'> & {
-    readonly validate: typeof validateServer
-    publish(document: AnyServer, caller: Principal): Promise<ListedServer>
-    setStatus(input: ServerStatusInput, caller: Principal): Promise<ChangedServers>
-  }
-  readonly noteUnmet: UnmetQueries['note']
-  readonly federate: ReturnType<typeof createFederate>
-  readonly markCredentials: CredentialMarks['mark']
-  installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig>
-  readme(agent: string, caller: Caller, call: UpstreamCall): Promise<Readme>
-  icon(agent: string, caller: Caller, call: UpstreamCall): Promise<AgentIcon>
-  readonly diffVersions: VersionHistory['diff']
-  livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory>
-  callHistory(agent: string, days: number, caller: Principal): Promise<CallHistory>
-  /** Probes an agent, and reads its tools. */
-  check(agent: string, caller: Caller, signal: AbortSignal): Promise<LivenessOutcome>
-  readonly validate: ReturnType<typeof createValidator>
-  readonly verify: Verifying
-  readonly claim: Verifying
-  publish(publication: Publication, caller: Caller, signal: AbortSignal): Promise<EntryDetail>
-  update(change: Change, publication: Publication, caller: Caller): Promise<EntryDetail>
-  readonly goLive: Settled<Change>
-  readonly unpublish: Settled<Change>
-  /** An admin's transfer may hide an entry in STAGE from its caller, so the entry is not the answer. */
-  readonly transfer: TransferService['transfer']
-  readonly acceptTransfer: Settled<Change>
-  listTransfers(query: OfferQuery, caller: Principal): Promise<TransferPage>
-  readonly suspend: Settled<Suspending>
-  readonly deprecate: Settled<Deprecating>
-  readonly purge: ReturnType<typeof createPurge>
-  remove(change: Change, caller: Caller): Promise<void>
-  importLines(lines: readonly string[], first: number, caller?: Caller): Promise<ImportReport>
-}
+/** The operations behind the actions of the registry's agent; its ports (agents/registry/port.ts) say what each does. */
+export type Registry = ReturnType<typeof createRegistry>
 
-/** Makes the registry over a store and its indexes. */
-export function createRegistry(options: RegistryOptions): Registry {
-  const { store, index, follower, vectors, site } = options
+/** Makes the registry over a store and its indexes. A write returns once the indexes have applied it. */
+export function createRegistry(options: RegistryOptions) {
+  const { store, index, tailer, vectors, site } = options
   const { reader, onShown } = options
   const { livenessCache, prober } = options.liveness
   const views = createViews(site, livenessCache, options.publisherFiles.isOn)
@@ -136,7 +93,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const queries = new SearchService({
     reader: store.read,
     index,
-    follower,
+    tailer,
     vectors,
     views,
     livenessCache,
@@ -160,7 +117,7 @@ export function createRegistry(options: RegistryOptions): Registry {
 
   /** The next search of this process then finds the written entry by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
-    await Promise.all([follower.caughtUp(revision), vectors?.caughtUp(revision)])
+    await Promise.all([tailer.caughtUp(revision), vectors?.caughtUp(revision)])
   }
 
   /** Days that end today: the first one, since the epoch, and the span as dates. */
@@ -269,16 +226,18 @@ export function createRegistry(options: RegistryOptions): Registry {
       settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
     unpublish: (change: Change, caller: Caller) =>
       settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
-    async transfer(change: Change, to: Recipient, caller: Caller) {
-      const done = await transfers.transfer(change, to, caller)
+    /** An admin's transfer may hide an entry in STAGE from its caller, so the entry is not the answer. */
+    async transfer(request: TransferInput, caller: Caller): Promise<TransferResult> {
+      const done = await transfers.transfer(request, caller)
       await applied(done.revision)
       return done
     },
     acceptTransfer: (change: Change, caller: Caller) => settled(transfers.accept(change, caller), caller),
-    listTransfers: (query: OfferQuery, caller: Principal) => transfers.list(query, caller),
-    suspend: (request: Suspending, caller: Caller) => settled(ownership.suspend(request, caller), caller),
+    listTransfers: transfers.list,
+    suspend: (request: SuspensionInput, caller: Caller) =>
+      settled(ownership.suspend(request, caller), caller),
     listSuspensions: ownership.listSuspensions,
-    deprecate: (request: Deprecating, caller: Caller) => settled(deprecate(request, caller), caller),
+    deprecate: (request: DeprecationInput, caller: Caller) => settled(deprecate(request, caller), caller),
     report: ownership.report,
     audit: ownership.audit,
     auditOfAll: ownership.auditOfAll,

@@ -42,7 +42,7 @@ export type AskCaller = (question: {
 }) => Promise<JsonObject>
 
 /** The call of a caller who may be asked whether a package runs. */
-export interface PermitCall {
+interface PermitCall {
   /** Aborts when the call is over: nobody answers a question then. */
   readonly signal: AbortSignal
   /** Absent where nobody can be asked. */

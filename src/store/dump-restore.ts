@@ -1,9 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Failure } from '../../schemas/failure.ts'
 import { chunksOf } from '../common/chunks.ts'
 import { migrationNames } from './migrations/index.ts'
 import { currentRevision } from './sql/counter.ts'
-import { maxRowsPerStatement, type Tables } from './sql/tables.ts'
+import { type Database, maxRowsPerStatement, type Tables } from './sql/tables.ts'
 import type { Transact } from './sql/transaction.ts'
 
 /** A stored row: its table and its columns, the same in every dialect. */
@@ -29,7 +29,7 @@ export interface DumpRestore {
 }
 
 /** Runs reads in one transaction, on one snapshot. */
-export type Snapshot = <T>(work: (db: Kysely<Tables>) => Promise<T>) => Promise<T>
+export type Snapshot = <T>(work: (db: Database) => Promise<T>) => Promise<T>
 type Keys = { readonly [Table in keyof Tables]: readonly (keyof Tables[Table] & string)[] | null }
 
 /** The primary key of every table that is dumped; null for derived and short-lived data. */
@@ -95,7 +95,7 @@ function dumpedTables(): [table: string, key: readonly string[]][] {
   return Object.entries(keys).flatMap(([table, key]) => (key ? [[table, key]] : []))
 }
 
-async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly DumpedRow[]> {
+async function* rowsOf(db: Database): AsyncGenerator<readonly DumpedRow[]> {
   for (const [table, key] of dumpedTables()) {
     const columns = sql.join(key.map((name) => sql.ref(name)))
     let after = sql`true`
@@ -112,7 +112,7 @@ async function* rowsOf(db: Kysely<Tables>): AsyncGenerator<readonly DumpedRow[]>
   }
 }
 
-async function insert(db: Kysely<Tables>, rows: readonly DumpedRow[]): Promise<void> {
+async function insert(db: Database, rows: readonly DumpedRow[]): Promise<void> {
   const byTable = Map.groupBy(rows, ([table]) => table)
   for (const [table, tableRows] of byTable) {
     if (!Object.hasOwn(keys, table) || keys[table as keyof Tables] === null) throw unknownTable(table)

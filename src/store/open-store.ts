@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
-import type { Store, StoreObserver } from './store.ts'
+import type { Store } from './store.ts'
+import type { StoreObserver } from './store-health.ts'
 
 interface StoreLocation {
   /** Path of the embedded database. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Outage } from '../../src/app/outage.ts'
-import { UnreachableStore } from '../../src/store/store.ts'
+import { UnreachableStore } from '../../src/store/store-health.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 
 /** An outage with the lines that it logs, on a clock that stands. */

@@ -92,7 +92,7 @@ test('while the index is built, reads are served, searches say what is missing, 
   using _released = { [Symbol.dispose]: release }
   const ask = () => home.request('POST', '/api/agents/search', { body: { query: 'wikipedia article' } })
   // The words are there, the vectors are not.
-  await home.gateway.follower.ready
+  await home.gateway.tailer.ready
   expect(await home.request('GET', '/readyz')).toMatchObject({ status: 503, json: { status: 'not ready' } })
   expect(await home.request('GET', '/public/agents/svc.registry')).toMatchObject({ status: 200 })
   const early = await ask()
@@ -143,7 +143,7 @@ test('a search by intent says so while agents that were just added are found by 
   const printed = await runCommand(['search', 'weather', 'forecasts'], { DRAGOMAN_URL: home.url })
   expect(printed.stderr).toContain('words alone')
   release()
-  await home.gateway.vectors.caughtUp(home.gateway.follower.applied_revision)
+  await home.gateway.vectors.caughtUp(home.gateway.tailer.applied_revision)
   expect((await ask()).json).not.toHaveProperty('degraded')
 })
 

@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createCapabilityRefresh } from '../../src/registry/capabilities/refresh.ts'
-import { type CheckLoopOptions, startChecks } from '../../src/registry/verification/check-loop.ts'
+import { type LeasedJobOptions, startLeasedJob } from '../../src/registry/leased-job.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -85,15 +85,16 @@ describe.each([
 test('the jobs of a running gateway read a published server without being asked', async () => {
   const { gateway, server } = await startBoth(() => startModernServer({ tools: [weather] }))
   const { verification, store } = gateway.gateway
-  const job: CheckLoopOptions = {
-    checker: verification.checker,
+  const job: LeasedJobOptions = {
+    job: verification.checker,
+    lease: 'checks',
     leases: store.leases,
     holder: 'test',
     clock: Date.now,
     onError: () => {},
     beat_ms: 20,
   }
-  open.push(startChecks(job))
+  open.push(startLeasedJob(job))
   await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: server.url }] })
   await expect.poll(() => find(gateway, 'rain in a city'), { timeout: 5000 }).toContain(package_name)
 })

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startChecks } from '../../src/registry/verification/check-loop.ts'
+import { startLeasedJob } from '../../src/registry/leased-job.ts'
 import { Checker } from '../../src/registry/verification/checker.ts'
 import { type DnsServer, serveDns } from '../support/dns.ts'
 import { sampleEntry } from '../support/entries.ts'
@@ -29,10 +29,10 @@ describe('the agents hosted here', () => {
 
   test('are verified once the domain of the base URL publishes the gateway’s proof', async () => {
     const check = async () => {
-      const { store, follower, verification } = home.gateway
+      const { store, tailer, verification } = home.gateway
       const { json: wiki } = await home.request('GET', '/public/agents/svc.utility.wiki')
       await verification.checker.check(wiki.id, signal)
-      await follower.caughtUp(await store.read.revision())
+      await tailer.caughtUp(await store.read.revision())
       return (await home.request('GET', '/public/agents/svc.utility.wiki')).json
     }
     expect(await check()).toMatchObject({ verification_level: 'unverified', verification: null })
@@ -63,14 +63,15 @@ describe('checks that run by themselves', () => {
       throw fault
     }
     const loop = {
-      checker: verification.checker,
+      job: verification.checker,
+      lease: 'checks',
       leases: store.leases,
       clock: Date.now,
       onError,
       beat_ms: 10,
     }
-    await using _one = startChecks({ ...loop, holder: 'one' })
-    await using _two = startChecks({ ...loop, holder: 'two' })
+    await using _one = startLeasedJob({ ...loop, holder: 'one' })
+    await using _two = startLeasedJob({ ...loop, holder: 'two' })
     const body = { ...publication('com.example.sun'), manifest_url: `${site.url}/card.json` }
     const token = await home.token('ada')
     await home.request('POST', '/api/agents/publish', { body, token })

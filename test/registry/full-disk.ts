@@ -41,7 +41,7 @@ async function fill() {
 
 const full = await fill()
 await using again = await openGateway(config, { log })
-await again.follower.ready
+await again.tailer.ready
 const { output } = await again.dispatch(
   { to: 'svc.registry', action: 'search_agents', params: { query: 'weather', limit: 1 } },
   call,

@@ -167,7 +167,7 @@ test('a gateway and another process over its folder see each other’s writes wi
   const ada = person('ada')
   await other.list(publication('com.other.process', { description: 'Grows pineapples.' }), ada)
   const { revision } = await other.get('com.other.process', null)
-  await home.gateway.follower.caughtUp(revision)
+  await home.gateway.tailer.caughtUp(revision)
   const started = performance.now()
   const { json } = await home.request('POST', '/api/agents/search', { body: { query: 'pineapples' } })
   expect(json.agents[0].package_name).toBe('com.other.process')
@@ -178,7 +178,7 @@ test('a gateway and another process over its folder see each other’s writes wi
     body: publication('com.this.process'),
   })
   await home.request('POST', '/api/agents/com.this.process/go-live', { token })
-  await other.follower.caughtUp(made.json.revision + 1)
+  await other.tailer.caughtUp(made.json.revision + 1)
   expect((await other.find({ query: 'com.this.process' })).names[0]).toBe('com.this.process')
   expect(performance.now() - started).toBeLessThan(2000)
   expect(await codeOf(other.update({ agent: 'com.this.process' }, { name: 'Mine' }, ada))).toBe('forbidden')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
-import { startChecks } from '../../src/registry/verification/check-loop.ts'
+import { startLeasedJob } from '../../src/registry/leased-job.ts'
 import { Checker, type CheckerOptions } from '../../src/registry/verification/checker.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
 import { afterProving } from '../../src/registry/verification/verification-status.ts'
@@ -141,7 +141,7 @@ describe('a signature', () => {
   test('is not valid for the next owner, whose domain has not been checked', async () => {
     await registry.list(publication(agent, { manifest_url }), ada)
     await edit({ signature, check_at: '2030-01-01T00:00:00.000Z' })
-    await registry.transfer({ agent }, { subject: 'bob', issuer: 'urn:test' }, ada)
+    await registry.transfer({ agent, subject: 'bob', issuer: 'urn:test' }, ada)
     await registry.acceptTransfer({ agent }, bob)
     expect((await registry.get(agent, null)).signature).toBe('none')
     expect(await checker().isDue()).toBe(true)
@@ -310,7 +310,7 @@ describe('an import', () => {
     const line = { ...card, url: 'https://example.com/a2a', wellKnownURI: manifest_url }
     await registry.importLines([JSON.stringify(line)], 1, admin)
     const name = 'com.example/weather'
-    await registry.transfer({ agent: name }, { subject: 'bob', issuer: 'urn:test' }, admin)
+    await registry.transfer({ agent: name, subject: 'bob', issuer: 'urn:test' }, admin)
     expect(await checker().isDue()).toBe(true)
   })
 
@@ -364,8 +364,9 @@ describe('validating', () => {
 describe('the turn of a process', () => {
   test('ends with its lease, so that two do not check the same', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    await using _ = startChecks({
-      checker: {
+    await using _ = startLeasedJob({
+      lease: 'checks',
+      job: {
         isDue: async () => true,
         run: (within) =>
           new Promise((done) => {

@@ -39,12 +39,12 @@ async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry
   }
   const faults: unknown[] = []
   const index = stack.use(createMemoryIndex())
-  const follower = stack.use(new IndexTailer(faulty, index, (fault) => void faults.push(fault)))
+  const tailer = stack.use(new IndexTailer(faulty, index, (fault) => void faults.push(fault)))
   return {
     path,
     store,
     index,
-    follower,
+    tailer,
     faults,
     fail: (times: number) => {
       failures = times
@@ -55,15 +55,15 @@ async function openHome(failFirst = 0, ...entries: ReturnType<typeof sampleEntry
 
 test('a fault at the start is reported, and repaired by a retry', async () => {
   await using home = await openHome(2, sampleEntry())
-  await home.follower.ready
+  await home.tailer.ready
   expect(home.faults.map(String)).toEqual(['Error: The disk is asleep.', 'Error: The disk is asleep.'])
-  await home.follower.caughtUp(1)
-  expect(home.follower.applied_revision).toBe(1)
+  await home.tailer.caughtUp(1)
+  expect(home.tailer.applied_revision).toBe(1)
 })
 
 test('a stop does not wait until everything is derived', async () => {
   await using home = await openHome(0, ...Array.from({ length: 50 }, () => sampleEntry()))
-  await home.follower.ready
+  await home.tailer.ready
   await using index = createMemoryIndex()
   const isBegun = Promise.withResolvers<void>()
   const derived = {
@@ -75,18 +75,18 @@ test('a stop does not wait until everything is derived', async () => {
       isBegun.resolve()
     },
   }
-  const follower = new IndexTailer(home.store, derived, () => {}, { page_size: 10 })
+  const tailer = new IndexTailer(home.store, derived, () => {}, { page_size: 10 })
   await isBegun.promise
-  await follower[Symbol.asyncDispose]()
+  await tailer[Symbol.asyncDispose]()
   expect(index.applied_revision).toBe(10)
 })
 
 test('a fault after a commit delays the waiting callers, and does not fail their calls', async () => {
   await using home = await openHome()
-  await home.follower.ready
+  await home.tailer.ready
   home.fail(2)
   const { revision } = await put(home.store, sampleEntry())
-  await home.follower.caughtUp(revision)
+  await home.tailer.caughtUp(revision)
   expect(home.index.applied_revision).toBe(1)
   expect(home.faults.length).toBeGreaterThan(0)
 })
@@ -95,7 +95,7 @@ test('many who wait for many commits are all let go', async () => {
   await using home = await openHome()
   const waits = Array.from({ length: 30 }, async () => {
     const { revision } = await put(home.store, sampleEntry())
-    await home.follower.caughtUp(revision)
+    await home.tailer.caughtUp(revision)
     expect(home.index.applied_revision).toBeGreaterThanOrEqual(revision)
   })
   await Promise.all(waits)
@@ -106,13 +106,13 @@ test('more changes than a page, among them several of one entry, leave the index
   const entry = sampleEntry({ name: 'Zebra' })
   await put(home.store, ...Array.from({ length: 450 }, () => sampleEntry()))
   for (const name of ['Zebra', 'Yak', 'Xerus']) await put(home.store, { ...entry, name })
-  await home.follower.caughtUp(453)
+  await home.tailer.caughtUp(453)
   const search = (text: string) =>
     home.index.search({ text, filter: {}, limit: 5, sort: 'relevance' }, new AbortController().signal)
   expect((await search('zebra')).total).toBe(0)
   expect((await search('xerus')).hits.map((hit) => hit.id)).toEqual([entry.id])
   await put(home.store, { ...entry, deleted: true })
-  await home.follower.caughtUp(454)
+  await home.tailer.caughtUp(454)
   expect((await search('xerus')).total).toBe(0)
 })
 
@@ -120,7 +120,7 @@ test('an unreadable entry is reported and left out; all others are found', async
   await using home = await openHome()
   const [spoilt, valid] = [sampleEntry({ name: 'Spoilt' }), sampleEntry({ name: 'Sound' })]
   await put(home.store, spoilt, valid)
-  await home.follower.caughtUp(2)
+  await home.tailer.caughtUp(2)
   using database = new DatabaseSync(home.path)
   database.prepare('update entry set document = ? where id = ?').run('{}', spoilt.id)
 
@@ -137,7 +137,7 @@ test('what another instance commits is found within two seconds', async () => {
   expect((await registry.find({})).total).toBe(0)
   const started = performance.now()
   await put(home.store, sampleEntry({ name: 'Elsewhere' }))
-  await registry.follower.caughtUp(1)
+  await registry.tailer.caughtUp(1)
   expect((await registry.find({ query: 'elsewhere' })).total).toBe(1)
   expect(performance.now() - started).toBeLessThan(2000)
 })
@@ -161,13 +161,13 @@ test('an index without liveness ignores probes, and stays current', async () => 
       derived.applied_revision = revision
     },
   }
-  await using follower = new IndexTailer(home.store, derived, (fault) => expect.fail(String(fault)))
-  await follower.caughtUp(1)
+  await using tailer = new IndexTailer(home.store, derived, (fault) => expect.fail(String(fault)))
+  await tailer.caughtUp(1)
   const { liveness } = home.store
   await liveness.watch([{ entry_id: entry.id, place: '[null,[]]', active: true }])
   const probe = await liveness.get(entry.id)
   if (!probe) throw new Error('Nobody watches.')
-  await follower.caughtUp(await liveness.save([{ ...probe, shown: { ...probe.shown, status: 'dead' } }]))
+  await tailer.caughtUp(await liveness.save([{ ...probe, shown: { ...probe.shown, status: 'dead' } }]))
   expect(applied).toEqual([
     [1, 1],
     [0, 2],
@@ -189,9 +189,9 @@ test('a commit of another process while a page is applied is applied too, even i
       isFirst = false
     },
   }
-  await using follower = new IndexTailer(home.store, derived, () => {})
-  await follower.ready
-  await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
+  await using tailer = new IndexTailer(home.store, derived, () => {})
+  await tailer.ready
+  await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
 })
 
 test('who waits for a revision is let go by an index that others have brought further', async () => {
@@ -202,12 +202,12 @@ test('who waits for a revision is let go by an index that others have brought fu
       shared.applied_revision = 5
     },
   }
-  await using follower = new IndexTailer(home.store, shared, () => {}, {
+  await using tailer = new IndexTailer(home.store, shared, () => {}, {
     page_size: 2,
     write_wait_ms: 2 ** 31 - 1,
   })
-  await follower.caughtUp(4)
-  await follower.ready
+  await tailer.caughtUp(4)
+  await tailer.ready
   expect(shared.applied_revision).toBe(5)
 })
 
@@ -222,14 +222,14 @@ test('callers do not wait for an index elsewhere that fails, and learn when it h
     },
   }
   const options = { onEntryFault: 'wait', waits: 'without fault', write_wait_ms: 2 ** 31 - 1 } as const
-  await using follower = new IndexTailer(home.store, elsewhere, () => {}, options)
-  await follower.ready
-  expect(follower.is_failing).toBe(true)
-  await follower.caughtUp(1)
-  expect(follower.applied_revision).toBe(0)
+  await using tailer = new IndexTailer(home.store, elsewhere, () => {}, options)
+  await tailer.ready
+  expect(tailer.is_failing).toBe(true)
+  await tailer.caughtUp(1)
+  expect(tailer.applied_revision).toBe(0)
   isAway = false
-  await follower.filled
-  expect([follower.applied_revision, follower.is_failing]).toEqual([1, false])
+  await tailer.filled
+  expect([tailer.applied_revision, tailer.is_failing]).toEqual([1, false])
 })
 
 describe('a store that loses its last commits, as a failover to a late replica does', () => {
@@ -283,18 +283,18 @@ describe('a store that loses its last commits, as a failover to a late replica d
 
   test('is found out: the index has the entries as they are in it, and what is written later', async () => {
     await using home = await loseTwo()
-    const follower = home.follow()
-    await follower.filled
+    const tailer = home.follow()
+    await tailer.filled
     expect([await home.found('quagga'), await home.found('zebra')]).toEqual([1, 1])
     await home.failOver()
-    void follower.caughtUp(5)
-    await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
+    void tailer.caughtUp(5)
+    await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
     expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])
     expect([await home.found('quagga'), await home.found('zebra'), await home.found('xerus')]).toEqual([
       0, 0, 1,
     ])
     await home.write(sampleEntry({ name: 'Wombat' }))
-    await follower.caughtUp(3)
+    await tailer.caughtUp(3)
     expect([await home.found('wombat'), await home.found('yak')]).toEqual([1, 1])
     expect(home.losses).toHaveLength(2)
   })
@@ -303,11 +303,11 @@ describe('a store that loses its last commits, as a failover to a late replica d
     await using home = await loseTwo()
     let ids = new Set<string>()
     let wasFailing = false
-    let follower: IndexTailer | undefined
+    let tailer: IndexTailer | undefined
     const elsewhere = {
       applied_revision: 0,
       async apply(changes: readonly EntryChange[], revision: number) {
-        wasFailing = follower?.is_failing ?? false
+        wasFailing = tailer?.is_failing ?? false
         for (const { id } of changes) ids.add(id)
         elsewhere.applied_revision = revision
       },
@@ -316,13 +316,13 @@ describe('a store that loses its last commits, as a failover to a late replica d
         elsewhere.applied_revision = 0
       },
     }
-    follower = home.follow(elsewhere)
-    await follower.filled
+    tailer = home.follow(elsewhere)
+    await tailer.filled
     expect(ids.size).toBe(3)
     await home.failOver()
-    void follower.caughtUp(5)
-    await vi.waitFor(() => expect(follower.applied_revision).toBe(2))
-    await vi.waitFor(() => expect(follower.is_failing).toBe(false))
+    void tailer.caughtUp(5)
+    await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
+    await vi.waitFor(() => expect(tailer.is_failing).toBe(false))
     expect(wasFailing).toBe(true)
     expect([elsewhere.applied_revision, ids]).toEqual([2, new Set([unchanged.id, changed.id])])
     expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])
@@ -337,20 +337,20 @@ describe('a store that loses its last commits, as a failover to a late replica d
       },
       discard: async () => expect.fail('Nothing is lost.'),
     }
-    const follower = home.follow(shared)
-    await follower.filled
+    const tailer = home.follow(shared)
+    await tailer.filled
     await home.write(sampleEntry())
-    await follower.caughtUp(4)
+    await tailer.caughtUp(4)
     expect(home.losses).toEqual([])
   })
 
   test('is found out although others have written more since than was lost', async () => {
     await using home = await loseTwo()
-    const follower = home.follow()
-    await follower.filled
+    const tailer = home.follow()
+    await tailer.filled
     await home.failOver()
     await home.write(...['Wombat', 'Vole', 'Urial', 'Tapir'].map((name) => sampleEntry({ name })))
-    await follower.caughtUp(6)
+    await tailer.caughtUp(6)
     expect(home.losses).toHaveLength(2)
     const names = ['wombat', 'vole', 'urial', 'tapir', 'xerus', 'quagga', 'zebra']
     expect(await Promise.all(names.map((name) => home.found(name)))).toEqual([1, 1, 1, 1, 1, 0, 0])

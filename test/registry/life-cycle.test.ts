@@ -139,7 +139,7 @@ describe('an update', () => {
     const changed = await registry.update({ agent: id }, stated, ada)
     const repeated = await registry.update({ agent: id, expected_revision: changed.revision }, stated, ada)
     expect(repeated).toEqual(changed)
-    const { events } = await registry.audit(id, 9, undefined, ada)
+    const { events } = await registry.audit({ agent: id, limit: 9 }, ada)
     expect(events.map(({ action }) => action)).toEqual(['update', 'publish'])
     expect(await codeOf(registry.update({ agent: id }, stated, eve))).not.toBe('ok')
     const [, other] = await Promise.all([

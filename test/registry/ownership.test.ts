@@ -223,8 +223,8 @@ async function fill(): Promise<void> {
     return count
   })
   expect(result).toBe(slots() * matrix.length * states.length * callers.length)
-  for (let left = 50; left > 0 && home.gateway.follower.applied_revision < revision; left--) {
-    await home.gateway.follower.caughtUp(revision)
+  for (let left = 50; left > 0 && home.gateway.tailer.applied_revision < revision; left--) {
+    await home.gateway.tailer.caughtUp(revision)
   }
 }
 

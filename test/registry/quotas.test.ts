@@ -86,7 +86,7 @@ describe('a transfer', () => {
   test('moves what is used to the new owner who accepts it', async () => {
     await using registry = await openRegistry({ quotas: limits({ entries: 1 }) })
     await publish(registry, 'a')
-    await registry.transfer(agent('a'), toBob, ada)
+    await registry.transfer({ ...agent('a'), ...toBob }, ada)
     expect(await used(registry)).toMatchObject({ entries: 1 })
     await registry.acceptTransfer(agent('a'), bob)
     expect(await used(registry)).toMatchObject({ entries: 0, stage_entries: 0, bytes: 0 })
@@ -98,7 +98,7 @@ describe('a transfer', () => {
     await using registry = await openRegistry({ quotas: limits({ entries: 1 }) })
     await publish(registry, 'a')
     await publish(registry, 'b', bob)
-    await registry.transfer(agent('a'), toBob, ada)
+    await registry.transfer({ ...agent('a'), ...toBob }, ada)
     expect(await codeOf(registry.acceptTransfer(agent('a'), bob))).toBe('quota_exceeded')
     expect((await registry.get('com.quota.a', ada)).owner).toMatchObject({ subject: 'ada' })
     await registry.remove(agent('b'), bob)

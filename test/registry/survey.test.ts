@@ -36,7 +36,7 @@ async function importServers({ gateway }: TestGateway, servers: readonly McpServ
       await writer.put(sampleEntry({ endpoints: [{ protocol: 'mcp', url }], name: url }))
     }
   })
-  await gateway.follower.caughtUp(revision)
+  await gateway.tailer.caughtUp(revision)
 }
 
 const requestsTo = ({ seen }: McpServer) => seen.map(({ rpc, path }) => rpc ?? path)

@@ -248,7 +248,11 @@ describe('a report', () => {
     await using registry = await openRegistry()
     const [ada, eve] = [person('ada'), person('eve')]
     await registry.list(publication('com.example.reported'), ada)
-    const report = { agent: 'com.example.reported', reason: 'misleading', detail: 'It does nothing.' }
+    const report = {
+      agent: 'com.example.reported',
+      reason: 'misleading' as const,
+      detail: 'It does nothing.',
+    }
     await registry.report(report, eve)
     const second = registry.report({ ...report, reason: 'malicious' }, eve)
     await expect(second).rejects.toMatchObject({
@@ -256,7 +260,7 @@ describe('a report', () => {
       message: expect.stringMatching(/^You reported com\.example\.reported already, at 20/),
     })
     const events = async (caller: typeof ada) =>
-      (await registry.audit(report.agent, 10, undefined, caller)).events.filter(
+      (await registry.audit({ agent: report.agent, limit: 10 }, caller)).events.filter(
         ({ action }) => action === 'report',
       )
     expect(await events(ada)).toMatchObject([{ actor: null, reason: 'misleading: It does nothing.' }])

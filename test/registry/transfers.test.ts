@@ -103,7 +103,7 @@ describe('an offer', () => {
   test('is for a receiver of the same issuer as its maker, unless another is stated', async () => {
     await using registry = await openRegistry()
     const { id } = await registry.publish(publication('com.given.within'), person('ada'), signal)
-    await registry.transfer({ agent: id }, { subject: 'bob' }, person('ada'))
+    await registry.transfer({ agent: id, subject: 'bob' }, person('ada'))
     expect((await registry.acceptTransfer({ agent: id }, person('bob'))).owner?.subject).toBe('bob')
   })
 

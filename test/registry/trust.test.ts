@@ -65,7 +65,7 @@ async function days(count: number) {
   for (let each = 0; each < count; each++) {
     now += day
     await home.gateway.verification.checker.run(signal)
-    await home.gateway.follower.caughtUp(await home.gateway.store.read.revision())
+    await home.gateway.tailer.caughtUp(await home.gateway.store.read.revision())
   }
 }
 

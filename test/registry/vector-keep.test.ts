@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { createVectorKeep } from '../../src/registry/indexing/vector-keep.ts'
-import type { Embeddings } from '../../src/store/store.ts'
+import type { Embeddings } from '../../src/store/record-stores.ts'
 
 const vector = (number: number) => new Float32Array([number])
 const vectorsBetween = (from: number, to: number) =>

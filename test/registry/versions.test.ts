@@ -159,7 +159,7 @@ describe('a version that its owner states', () => {
   test('does not prevent changes of fields outside the content', async () => {
     const name = await live({ version: '1.0.0' })
     expect(await codeOf(change(name, {}))).toBe('ok')
-    expect(await codeOf(registry.transfer({ agent: name }, { subject: 'eve' }, ada))).toBe('ok')
+    expect(await codeOf(registry.transfer({ agent: name, subject: 'eve' }, ada))).toBe('ok')
     expect(await registry.versions(name, 20, undefined, null)).toMatchObject({ total: 1 })
   })
 

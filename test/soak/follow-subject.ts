@@ -8,7 +8,7 @@ process.on('disconnect', async () => {
   await home[Symbol.asyncDispose]()
   process.exit()
 })
-const { store, follower } = home.gateway
+const { store, tailer } = home.gateway
 const entry = sampleEntry({ description: 'Does something. '.repeat(20) })
 
 process.on('message', async (changes: number) => {
@@ -16,7 +16,7 @@ process.on('message', async (changes: number) => {
   for (let count = 0; count < changes; count++) {
     const name = `Number ${count}`
     revision = (await store.write((writer) => writer.put({ ...entry, name }))).revision
-    await follower.caughtUp(revision)
+    await tailer.caughtUp(revision)
   }
   for (let round = 0; round < 5; round++) {
     globalThis.gc?.()

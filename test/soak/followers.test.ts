@@ -134,7 +134,7 @@ test(`a follower that is cut off ${isShort ? 100 : 2000} times ends with exactly
   }
   stop.abort()
   const revision = await stirring
-  await home.gateway.follower.caughtUp(revision)
+  await home.gateway.tailer.caughtUp(revision)
   await home.gateway.liveness.livenessCache.sweep()
   for (let more = true; more; ) {
     const page = (await home.request('GET', `/public/changes?since=${last}`)).json

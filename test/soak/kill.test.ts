@@ -178,8 +178,8 @@ async function answersAnew({ store }: Gateway) {
   const vectors = createMemoryVectorStore({ dimensions: embedder.dimensions })
   await using arm = createVectorIndex(store, embedder, vectors, (fault) => expect.fail(String(fault)))
   await using index = createMemoryIndex({ meaning: () => arm.meaning })
-  await using follower = new IndexTailer(store, index, (fault) => expect.fail(String(fault)))
-  await Promise.all([follower.ready, arm.follower.ready])
+  await using tailer = new IndexTailer(store, index, (fault) => expect.fail(String(fault)))
+  await Promise.all([tailer.ready, arm.tailer.ready])
   const { signal } = new AbortController()
   const found = queries.map(async (text) => {
     const query = { text, filter: { state: 'ACTIVE' }, limit: 50, sort: 'relevance' } as const

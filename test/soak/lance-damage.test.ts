@@ -118,7 +118,7 @@ async function ask(question: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** What a follower does: applies all from the revision that the store is at, until it is and stays at the last. */
+/** What a tailer does: applies all from the revision that the store is at, until it is and stays at the last. */
 async function refill(store: VectorStore): Promise<void> {
   let rounds = 0
   for (let attempt = 0; attempt < 100 && rounds < 2; attempt++) {

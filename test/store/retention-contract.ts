@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { PersonalTable } from '../../schemas/personal-data.ts'
 import { contentDigest } from '../../src/store/entries/version-content.ts'
-import type { RetentionBounds } from '../../src/store/store.ts'
+import type { RetentionBounds } from '../../src/store/record-stores.ts'
 import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { type StoreHome, storeTime } from './contract.ts'

@@ -3,7 +3,7 @@ import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { mintToken } from '../../src/auth/issuer.ts'
 import type { SigningKey } from '../../src/auth/key.ts'
 
-export interface Forgery {
+interface Forgery {
   readonly name: string
   readonly token: string
 }

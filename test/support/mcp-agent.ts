@@ -7,7 +7,7 @@ import { checkOutput } from '../../src/remote/check-output.ts'
 import { createMcpConnect, type McpOptions } from '../../src/remote/mcp/mcp.ts'
 import type { RemoteAgent, RemoteCall } from '../../src/remote/remote-agent.ts'
 
-export interface TestAgent extends AsyncDisposable {
+interface TestAgent extends AsyncDisposable {
   readonly agent: RemoteAgent
   /** The context of a call by an ordinary caller. */
   call(overrides?: Partial<RemoteCall>): RemoteCall

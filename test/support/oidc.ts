@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import Provider from 'oidc-provider'
 
-export interface Issuer extends AsyncDisposable {
+interface Issuer extends AsyncDisposable {
   /** The name and the address of the issuer. */
   readonly issuer: string
   /** The paths of requests, in order. */

@@ -7,7 +7,7 @@ import type { Exit, PackageProcess, Runner, RunRequest } from '../../src/runner/
 
 const server = join(import.meta.dirname, 'package-server.ts')
 
-export interface TestRunner extends Runner {
+interface TestRunner extends Runner {
   /** Every start, in order. */
   readonly starts: RunRequest[]
   /** Every installation. */

@@ -18,7 +18,7 @@ interface Seen {
   readonly messages: readonly unknown[]
 }
 
-export interface Pair extends AsyncDisposable {
+interface Pair extends AsyncDisposable {
   /** Our transport. */
   readonly url: string
   /** Sends one POST to our transport, and to the SDK's own handler. */

@@ -17,12 +17,12 @@ import { temporaryFolder } from './command.ts'
 
 export interface TestRegistry extends Registry, AsyncDisposable {
   readonly store: Store
-  readonly follower: IndexTailer
+  readonly tailer: IndexTailer
   /** Names, in order, that a search finds, and `total`. */
   find(input: Partial<SearchQuery>, caller?: Principal | null): Promise<{ names: string[]; total: number }>
   /** Publishes an entry and takes it live. */
   list(publication: Parameters<Registry['publish']>[0], owner: Principal): Promise<void>
-  /** The faults that the follower reported. */
+  /** The faults that the tailer reported. */
   readonly faults: unknown[]
 }
 
@@ -59,13 +59,13 @@ export async function openRegistry({
   const store = stack.use(await openSqliteStore(file))
   const index = stack.use(createMemoryIndex())
   const faults: unknown[] = []
-  const follower = stack.use(new IndexTailer(store, index, (fault) => void faults.push(fault)))
+  const tailer = stack.use(new IndexTailer(store, index, (fault) => void faults.push(fault)))
   const registry = createRegistry({
     issuers: [person('').issuer],
     agents: () => [],
     store,
     index,
-    follower,
+    tailer,
     site: () => site,
     clock: Date.now,
     createId: () => uuidV7(Date.now()),
@@ -89,7 +89,7 @@ export async function openRegistry({
   return {
     ...registry,
     store,
-    follower,
+    tailer,
     faults,
     async find(input, caller = null) {
       const whole: SearchQuery = { limit: 100, sort: 'relevance', facets: false, ...input }

@@ -62,7 +62,7 @@ const kites = (): StoredEntry =>
 
 /** Lists the agent with two versions, and probes of seventy days. */
 export async function listSampleAgent({ gateway }: TestGateway): Promise<void> {
-  const { store, follower, liveness } = gateway
+  const { store, tailer, liveness } = gateway
   const entry = kites()
   const first = { ...entry, version: '1.3.0', description: 'Says where the wind is right for a kite.' }
   for (const version of [first, entry]) await store.write((writer) => writer.put(version))
@@ -78,7 +78,7 @@ export async function listSampleAgent({ gateway }: TestGateway): Promise<void> {
     const shown = { ...before.shown, ...figures, status: 'alive' as const, checked_at: daysAgo(0) }
     await store.liveness.save([{ ...before, shown, history: { ...before.history, today: counts } }])
   }
-  await follower.caughtUp(await store.read.revision())
+  await tailer.caughtUp(await store.read.revision())
   await liveness.livenessCache.sweep()
 }
 
@@ -114,5 +114,5 @@ export async function listHostileAgent({ gateway }: TestGateway): Promise<void> 
       }),
     ),
   )
-  await gateway.follower.caughtUp(revision)
+  await gateway.tailer.caughtUp(revision)
 }

@@ -183,7 +183,7 @@ export async function sampleGateway(
   })
   const allowed = { DRAGOMAN_ALLOW_ORIGINS: publisher.origin, ...environment }
   const home = await startGateway(allowed, { clock, logins: [login], ...options })
-  const { store, follower, traffic } = home.gateway
+  const { store, tailer, traffic } = home.gateway
   const { revision } = await store.write(async (writer) => {
     for (const [name, title, description, category] of samples) {
       const package_name = `com.example.${name}`
@@ -196,7 +196,7 @@ export async function sampleGateway(
       )
     }
   })
-  await follower.caughtUp(revision)
+  await tailer.caughtUp(revision)
   await listSampleAgent(home)
   await listHostileAgent(home)
   for (; behind > 0; behind--) {

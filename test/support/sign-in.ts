@@ -25,7 +25,7 @@ export function instantLogin(person: Partial<Person> = {}): Login & { person: Pe
 
 export const redirectUri = 'http://127.0.0.1:3999/callback'
 
-export interface TestClient {
+interface TestClient {
   readonly id: string
   readonly redirect_uri: string
 }

@@ -7,7 +7,7 @@ import { list } from './listed.ts'
 export const mailAgent = 'com.example.mail'
 
 /** A gateway, an MCP server that is listed as `com.example.mail`, and the authorization server of that server. */
-export interface SignInHome extends AsyncDisposable {
+interface SignInHome extends AsyncDisposable {
   readonly gateway: TestGateway
   readonly server: GuardedServer
   readonly upstream: UpstreamServer

@@ -19,5 +19,5 @@ export async function verify({ gateway }: TestGateway, package_name: string, dom
     const verified = { ...entry, verification_level: 'domain_verified', proof } as const
     await writer.put(verified, { actor: null, action: 'verify' })
   })
-  await gateway.follower.caughtUp(revision)
+  await gateway.tailer.caughtUp(revision)
 }

@@ -221,9 +221,9 @@ describe('an entry near the bound', () => {
     })
     expect(entryBytes(entry)).toBeGreaterThan(maxEntryBytes - 10_000)
     expect(entryBytes(entry)).toBeLessThanOrEqual(maxEntryBytes)
-    const { store, follower } = home.gateway
+    const { store, tailer } = home.gateway
     const { revision } = await store.write((writer) => writer.put(entry))
-    await follower.caughtUp(revision)
+    await tailer.caughtUp(revision)
     const path = `/a2a/v1/${entry.package_name}/.well-known/agent-card.json`
     const { status, json } = await home.request('GET', path)
     expect([status, json.skills?.length]).toEqual([200, 200])
@@ -264,7 +264,7 @@ describe('an entry near the bound', () => {
 describe('an entry from before the bound', () => {
   async function older(name: string, state: 'STAGE' | 'ACTIVE', characters: number) {
     const capabilities = [capability('fill', { input_schema: { description: text(characters) } })]
-    const { store, follower } = home.gateway
+    const { store, tailer } = home.gateway
     const entry = sampleEntry({
       package_name: name,
       state,
@@ -273,7 +273,7 @@ describe('an entry from before the bound', () => {
       owner: { issuer: localIssuer, subject: 'owner', namespace: null },
     })
     const { revision } = await store.write((writer) => writer.put(entry))
-    await follower.caughtUp(revision)
+    await tailer.caughtUp(revision)
     return entry
   }
 

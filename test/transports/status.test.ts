@@ -4,12 +4,12 @@ import { sampleEntry } from '../support/entries.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const home = await startGateway()
-const { store, follower } = home.gateway
+const { store, tailer } = home.gateway
 const { revision } = await store.write(async (writer) => {
   await writer.put(sampleEntry({ package_name: 'com.example.swans', name: 'Swans' }))
   await writer.put(sampleEntry({ package_name: 'com.example.draft', name: 'Draft', state: 'STAGE' }))
 })
-await follower.caughtUp(revision)
+await tailer.caughtUp(revision)
 
 afterAll(() => home[Symbol.asyncDispose]())
 

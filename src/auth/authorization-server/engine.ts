@@ -145,7 +145,7 @@ interface Client {
   readonly clientName?: string
 }
 
-export function nameOf({ clientName, clientId }: Client): string {
+function nameOf({ clientName, clientId }: Client): string {
   return clientName ?? clientId
 }
 

@@ -18,80 +18,104 @@ export interface Piece {
   readonly marks: readonly string[]
 }
 
-interface Format {
-  /** The text with the server. */
-  add(text: string, file: string, name: string, piece: Piece): Edit
+/** The file of a host, with one server of it. */
+interface HostText {
+  /** The text with the server of a piece under the name. */
+  add(piece: Piece): Edit
   /** True if the server of this name is what a piece gives, but for versions and for what the user changed in it. */
-  isFrom(text: string, file: string, name: string, piece: Piece): boolean
-  remove(text: string, file: string, key: string, name: string): string
+  isFrom(piece: Piece): boolean
+  /** The text without the server of this name, which stands below `key`. */
+  remove(key: string): string
 }
 
-/** How the files of each format are changed. */
-export const formats: Readonly<Record<NonNullable<HostInstall['format']>, Format>> = {
-  json: {
-    add(text, file, name, { config: { inputs, ...servers }, marks }) {
-      const json = new JsonFile(text, file)
-      const [key = '', server] = serverIn(servers, name)
-      const before = json.get([key, name])
-      const value = isSameServer(server, before, marks)
-        ? withOwn(withFilled(server, before, marks), before)
-        : server
-      for (const prompt of Array.isArray(inputs) ? inputs : []) json.setItem(['inputs'], prompt)
-      json.set([key, name], value)
-      return { text: json.text, replaces: before !== undefined && json.text !== text }
-    },
-    isFrom(text, file, name, { config: { inputs: _, ...servers }, marks }) {
-      const [key = '', server] = serverIn(servers, name)
-      return isSameServer(server, new JsonFile(text, file).get([key, name]), marks)
-    },
-    remove(text, file, key, name) {
-      const json = new JsonFile(text, file)
-      const removed = JSON.stringify(json.get([key, name]) ?? null)
-      json.remove([key, name])
-      const left = JSON.stringify(json.get([key]) ?? null)
-      const isOwn = (id: string) => removed.includes(`\${input:${id}}`) && !left.includes(`\${input:${id}}`)
-      json.removeItems(['inputs'], (id) => id !== '' && isOwn(id))
-      return json.text
-    },
+/** How the files of each format are changed: `text` is that of the file at the path `file`. */
+export const formats: Readonly<
+  Record<NonNullable<HostInstall['format']>, (text: string, file: string, name: string) => HostText>
+> = {
+  json(text, file, name) {
+    const json = new JsonFile(text, file)
+    const read = ({ config: { inputs, ...servers } }: Piece) => {
+      const { key, server } = serverIn(servers, name)
+      return { key, server, before: json.get([key, name]), inputs }
+    }
+    return {
+      add(piece) {
+        const { key, server, before, inputs } = read(piece)
+        const { marks } = piece
+        const value = isSameServer(server, before, marks)
+          ? withOwn(withFilled(server, before, marks), before)
+          : server
+        for (const prompt of Array.isArray(inputs) ? inputs : []) json.setItem(['inputs'], prompt)
+        json.set([key, name], value)
+        return { text: json.text, replaces: before !== undefined && json.text !== text }
+      },
+      isFrom(piece) {
+        const { server, before } = read(piece)
+        return isSameServer(server, before, piece.marks)
+      },
+      remove(key) {
+        const removed = JSON.stringify(json.get([key, name]) ?? null)
+        json.remove([key, name])
+        const left = JSON.stringify(json.get([key]) ?? null)
+        const isOwn = (id: string) => removed.includes(`\${input:${id}}`) && !left.includes(`\${input:${id}}`)
+        json.removeItems(['inputs'], (id) => id !== '' && isOwn(id))
+        return json.text
+      },
+    }
   },
-  toml: {
-    add(text, file, name, { config: servers }) {
-      const toml = new TomlFile(text, file)
-      const [key = '', server] = serverIn(servers, name)
-      const [block, before] = [tomlTable([key, name], server), toml.get([key, name])]
-      if (holds(before, block)) return { text, replaces: false }
-      return { text: toml.with([key, name], block), replaces: before !== undefined }
-    },
-    isFrom(text, file, name, { config, marks }) {
-      const [key = '', server] = serverIn(config, name)
-      const before = new TomlFile(text, file).get([key, name])
-      return hasWords(before, tomlTable([key, name], server), marks)
-    },
-    remove: (text, file, key, name) => new TomlFile(text, file).with([key, name], undefined),
+  toml(text, file, name) {
+    const toml = new TomlFile(text, file)
+    return textBlocks(text, name, {
+      get: (key) => toml.get([key, name]),
+      with: (key, block) => toml.with([key, name], block),
+      blockOf: (key, server) => tomlTable([key, name], server),
+    })
   },
-  yaml: {
-    add(text, file, name, { config: servers }) {
-      const yaml = new YamlFile(text, file)
-      const [key = '', server] = serverIn(servers, name)
-      const [block, before] = [yamlMember(name, server, '  '), yaml.get(key, name)]
-      if (holds(before, block)) return { text, replaces: false }
-      return { text: yaml.with(key, name, block), replaces: before !== undefined }
-    },
-    isFrom(text, file, name, { config, marks }) {
-      const [key = '', server] = serverIn(config, name)
-      return hasWords(new YamlFile(text, file).get(key, name), yamlMember(name, server, '  '), marks)
-    },
-    remove: (text, file, key, name) => new YamlFile(text, file).with(key, name, undefined),
+  yaml(text, file, name) {
+    const yaml = new YamlFile(text, file)
+    return textBlocks(text, name, {
+      get: (key) => yaml.get(key, name),
+      with: (key, block) => yaml.with(key, name, block),
+      blockOf: (_, server) => yamlMember(name, server),
+    })
   },
 }
 
+/** The server of one name in a file whose servers are blocks of lines, below a key. */
+interface Blocks {
+  get(key: string): string | undefined
+  /** The text of the file with another block, or without one. */
+  with(key: string, block: string | undefined): string
+  blockOf(key: string, server: Record<string, unknown>): string
+}
+
+function textBlocks(text: string, name: string, blocks: Blocks): HostText {
+  const read = ({ config }: Piece) => {
+    const { key, server } = serverIn(config, name)
+    return { key, block: blocks.blockOf(key, server), before: blocks.get(key) }
+  }
+  return {
+    add(piece) {
+      const { key, block, before } = read(piece)
+      if (holds(before, block)) return { text, replaces: false }
+      return { text: blocks.with(key, block), replaces: before !== undefined }
+    },
+    isFrom(piece) {
+      const { block, before } = read(piece)
+      return hasWords(before, block, piece.marks)
+    },
+    remove: (key) => blocks.with(key, undefined),
+  }
+}
+
+/** The server of a piece, and the key of the file below which it stands. */
 function serverIn(
   servers: Readonly<Record<string, unknown>>,
   name: string,
-): [string, Record<string, unknown>] {
+): { readonly key: string; readonly server: Record<string, unknown> } {
   const [[key, members] = ['', {}]] = Object.entries(servers)
   const server = isRecord(members) ? members[name] : undefined
-  return [key, isRecord(server) ? server : {}]
+  return { key, server: isRecord(server) ? server : {} }
 }
 
 /** True if every line of the block is there: the user may have added others. */

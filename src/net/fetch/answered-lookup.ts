@@ -21,7 +21,7 @@ const unanswered: ReadonlySet<unknown> = new Set(['ETIMEOUT', 'ECANCELLED'])
  */
 export function createAnsweredLookup(
   system: Lookup,
-  { trusted = new Set(), servers, timeout_ms = 4_000 }: AnsweredLookupOptions = {},
+  { trusted = new Set(), servers, timeout_ms = 4_000 }: AnsweredLookupOptions,
 ): Lookup {
   return (hostname, options, callback) => {
     if (trusted.has(hostname) || isIP(hostname) !== 0) return system(hostname, options, callback)

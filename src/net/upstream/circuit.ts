@@ -33,7 +33,7 @@ const trouble: ReadonlySet<Code> = new Set<Code>(['upstream_failed', 'upstream_t
  * for as long as the upstream asks for by `retry_after_s` of a failure. If failures of several callers are needed, an
  * input of one caller may have caused that failure, so only the code `rate_limited` has this effect.
  */
-export function createCircuit(host: string, clock: Clock, options: CircuitOptions = {}): Circuit {
+export function createCircuit(host: string, clock: Clock, options: CircuitOptions): Circuit {
   const { max_rest_ms = day, callers_to_open = 1 } = options
   let rest: { readonly until: number; readonly refusal: typeof circuitOpen } | undefined
   let isOpen = false

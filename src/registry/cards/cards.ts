@@ -12,7 +12,7 @@ import { renderStandardCard } from './standard-card.ts'
 type Card = Readonly<Record<string, unknown>>
 
 /** Cards in the requested form: the publisher's own, the registry's own form, or the standard one, signed. */
-export interface Cards {
+interface Cards {
   /**
    * `interface`: in the registry's own form. `through`: the standard card for calls through this gateway, instead of the publisher's own card.
    */

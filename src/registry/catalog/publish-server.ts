@@ -57,10 +57,11 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
     const committed = await editor.commit({ action: 'publish' }, principal, async (reads) => {
       const before = await reads.entry(reference)
       const at = new Date(clock()).toISOString()
+      const created = { package_name, id: before?.id ?? createId(), at, caller: principal }
       const next =
         before && !before.deleted
           ? nextVersion(before, stated, principal, at)
-          : { before, entry: await newEntry(reads, before, stated, principal, at) }
+          : { before, entry: await newEntry(reads, before, stated, created) }
       if (names === 'proof') {
         const claims = await reads.claims(namespacesOver(next.entry.package_name))
         assertMayGoLive(principal, next.entry, claims)
@@ -69,40 +70,40 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
       return next
     })
     return { ...committed, name, version }
-
-    async function newEntry(
-      reads: DecisionReads,
-      taken: StoredEntry | undefined,
-      fields: Stated,
-      caller: Principal,
-      at: string,
-    ): Promise<StoredEntry> {
-      const claims = await reads.claims(namespacesOver(package_name))
-      assertMayCreate(caller, package_name, claims)
-      assertFree(taken, package_name, caller, claims)
-      assertDistinct(caller, package_name, await reads.lookalikes(package_name))
-      const entry: StoredEntry = {
-        ...initialValues,
-        ...blank,
-        card: null,
-        ...fields,
-        package_name,
-        stated: Object.keys(fields),
-        id: taken?.id ?? createId(),
-        versions_after: taken?.revision ?? 0,
-        state: 'ACTIVE',
-        verification_level: 'unverified',
-        owner: ownerFor(caller, package_name),
-        hosted: false,
-        created_at: at,
-        updated_at: at,
-      }
-      return { ...entry, check_at: readEndpoint(entry) ? at : null }
-    }
   }
 }
 
 type Stated = ServerFields & Pick<StoredEntry, 'server'>
+
+/** The entry of a server that is not listed here yet; `taken` is a deleted one that had its name. */
+async function newEntry(
+  reads: DecisionReads,
+  taken: StoredEntry | undefined,
+  fields: Stated,
+  { package_name, id, at, caller }: { package_name: string; id: string; at: string; caller: Principal },
+): Promise<StoredEntry> {
+  const claims = await reads.claims(namespacesOver(package_name))
+  assertMayCreate(caller, package_name, claims)
+  assertFree(taken, package_name, caller, claims)
+  assertDistinct(caller, package_name, await reads.lookalikes(package_name))
+  const entry: StoredEntry = {
+    ...initialValues,
+    ...blank,
+    card: null,
+    ...fields,
+    package_name,
+    stated: Object.keys(fields),
+    id,
+    versions_after: taken?.revision ?? 0,
+    state: 'ACTIVE',
+    verification_level: 'unverified',
+    owner: ownerFor(caller, package_name),
+    hosted: false,
+    created_at: at,
+    updated_at: at,
+  }
+  return { ...entry, check_at: readEndpoint(entry) ? at : null }
+}
 
 function nextVersion(before: StoredEntry, fields: Stated, principal: Principal, at: string): Next {
   assertMayChange(principal, before, before.package_name)

@@ -11,6 +11,7 @@ import {
 } from '../../../schemas/server.ts'
 import { decodeCursor, encodeCursor } from '../../common/cursor.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
+import { takePage } from '../queries/cursor.ts'
 import type { SearchService } from '../queries/search-service.ts'
 import type { RenderServers, ServerHit } from './render-server.ts'
 
@@ -64,11 +65,9 @@ export class ServerCatalog {
   /** The rows of the store, in their order, with the semantics of the official registry. */
   async #listed(filters: Filters, limit: number, after: ServerPosition | undefined): Promise<ServerPage> {
     const rows = await this.#servers.list({ ...toQuery(filters), after, limit: limit + 1 })
-    const shown = rows.slice(0, limit)
-    const last = shown.at(-1)
-    const servers = await this.#render(shown.map((row) => ({ row })))
-    const position = last && [last.server_name, last.version]
-    return toPage(servers, rows.length > limit ? cursorOf(filters, position) : undefined)
+    const { page, last } = takePage(rows, limit)
+    const servers = await this.#render(page.map((row) => ({ row })))
+    return toPage(servers, last && cursorOf(filters, [last.server_name, last.version]))
   }
 
   /** The latest versions of the agents that a search finds, the best first. */

@@ -2,7 +2,7 @@ import type { ChangePage, RegistryChange } from '../../../schemas/change.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Store } from '../../store/store.ts'
 import { toReference } from '../entry/reference.ts'
-import { createFollowerLimit, type FollowerLimits } from './connection-limit.ts'
+import { createFollowerLimit, type Follower, type FollowerLimits } from './follower-limit.ts'
 import type { ReadChanges, Span } from './read-changes.ts'
 import { startTail, type Tail } from './tail.ts'
 
@@ -19,12 +19,6 @@ export interface ChangeFeed extends AsyncDisposable {
    * follow, or if the registry was restored to an earlier revision.
    */
   follow(since: number, who: Follower, signal: AbortSignal, agent?: string): AsyncGenerator<FollowedSpan>
-}
-
-interface Follower {
-  /** The key that limits count by; undefined for a local process. */
-  readonly counted_as: string | undefined
-  readonly has_token: boolean
 }
 
 export interface FollowedSpan {

@@ -1,18 +1,11 @@
+import type { DeprecationInput } from '../../../schemas/deprecation.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { DecisionReads } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import type { Committed, Editor } from './editor.ts'
 import { toReference } from './reference.ts'
-
-export interface Deprecating extends Change {
-  /** False ends the deprecation. */
-  readonly deprecated: boolean
-  readonly message?: string | undefined
-  readonly successor?: string | undefined
-}
 
 /** Maximum length of a chain of successors. */
 const maxChain = 100
@@ -23,7 +16,7 @@ const maxChain = 100
  */
 export function createDeprecate(editor: Pick<Editor, 'change'>) {
   return async function deprecate(
-    { deprecated, message, successor, ...change }: Deprecating,
+    { deprecated, message, successor, ...change }: DeprecationInput,
     caller: Principal | null,
   ): Promise<Committed> {
     const action = deprecated ? 'deprecate' : 'undeprecate'

@@ -1,8 +1,15 @@
+import type {
+  AuditEvent,
+  AuditPage,
+  AuditRange,
+  RegistryEventPage,
+  RegistryEventRange,
+} from '../../../schemas/audit.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Change } from '../../../schemas/publication.ts'
+import type { ReportInput } from '../../../schemas/moderation.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { SuspensionPage, SuspensionRange } from '../../../schemas/suspension.ts'
-import { Actor, type AuditEvent, type RegistryEvent } from '../../../schemas/trust.ts'
+import type { SuspensionInput, SuspensionPage, SuspensionRange } from '../../../schemas/suspension.ts'
+import { Actor } from '../../../schemas/trust.ts'
 import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store, SuspendedEntry, SuspensionPosition } from '../../store/store.ts'
@@ -12,47 +19,20 @@ import type { Committed, Editor } from './editor.ts'
 import { isAdmin, isVisible, mayRead } from './permissions.ts'
 import { toReference } from './reference.ts'
 
-export interface Suspending extends Change {
-  /** False lifts a suspension. */
-  readonly suspended: boolean
-  /** Present for a suspension. */
-  readonly reason?: string | undefined
-}
-
-export interface Report {
-  readonly agent: string
-  readonly reason: string
-  readonly detail?: string | undefined
-}
-
-export interface AuditPage<Event extends AuditEvent> {
-  readonly events: Event[]
-  readonly next_cursor: string | null
-}
-
 /** Suspension, reports and the audit log of entries. */
-export interface OwnershipService {
-  suspend(request: Suspending, caller: Principal | null): Promise<Committed>
+interface OwnershipService {
+  suspend(request: SuspensionInput, caller: Principal | null): Promise<Committed>
   /** The suspended agents, the newest suspension first. For admins. */
   listSuspensions(range: SuspensionRange): Promise<SuspensionPage>
   /** Reports a problem to the owner and to admins. Throws Failure `quota_exceeded` for a second report within a day. */
-  report(report: Report, caller: Principal | null): Promise<void>
+  report(request: ReportInput, caller: Principal | null): Promise<void>
   /**
    * The audit log of an entry, newest first, deleted entries included; for its owner and admins. A former owner reads
    * only the event by which the entry was taken over, and an admin, by the id, what is kept of a purged entry.
    */
-  audit(
-    agent: string,
-    limit: number,
-    cursor: string | undefined,
-    caller: Principal | null,
-  ): Promise<AuditPage<AuditEvent>>
+  audit(range: AuditRange, caller: Principal | null): Promise<AuditPage>
   /** The audit log of all entries, newest first: all events, or those of one action. For admins. */
-  auditOfAll(query: {
-    readonly limit: number
-    readonly action?: string | undefined
-    readonly cursor?: string | undefined
-  }): Promise<AuditPage<RegistryEvent>>
+  auditOfAll(range: RegistryEventRange): Promise<RegistryEventPage>
 }
 
 /** Former owners who are told of take-overs; those of earlier ones are not. */
@@ -76,7 +56,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
       },
     )
 
-  async function report({ agent, reason, detail }: Report, caller: Principal | null): Promise<void> {
+  async function report({ agent, reason, detail }: ReportInput, caller: Principal | null): Promise<void> {
     if (!caller) throw Failure.needsToken()
     const yesterday = new Date(clock() - dayMilliseconds).toISOString()
     await store.write(async (writer) => {
@@ -88,13 +68,13 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     })
   }
 
-  const audit: OwnershipService['audit'] = async (agent, limit, cursor, caller) => {
+  const audit: OwnershipService['audit'] = async ({ agent, ...range }, caller) => {
     const reference = toReference(agent)
     const entry = await store.read.entry(reference)
     if (!entry) {
       // The log outlives a purged entry.
       const isKept = caller !== null && isAdmin(caller) && 'id' in reference
-      const page = isKept ? await pageOf(reference.id, limit, cursor, caller) : undefined
+      const page = isKept ? await pageOf(reference.id, range, caller) : undefined
       if (page && page.events.length > 0) return page
       throw unlisted(agent)
     }
@@ -104,16 +84,11 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     if (!caller || !mayRead(caller, entry)) {
       throw new Failure('forbidden', `Only its owner may read the log of ${entry.package_name}.`)
     }
-    return await pageOf(entry.id, limit, cursor, caller)
+    return await pageOf(entry.id, range, caller)
   }
 
-  async function pageOf(
-    id: string,
-    limit: number,
-    cursor: string | undefined,
-    caller: Principal,
-  ): Promise<AuditPage<AuditEvent>> {
-    const { events, next_cursor } = await pageBy(['audit', id], limit, cursor, (count, before) =>
+  async function pageOf(id: string, range: Range, caller: Principal): Promise<AuditPage> {
+    const { events, next_cursor } = await pageBy(['audit', id], range, (count, before) =>
       store.read.audit(id, count, before),
     )
     return { events: events.map((event) => anonymised(event, caller)), next_cursor }
@@ -132,8 +107,8 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
     return { agents: page.flatMap(suspendedAgent), next_cursor: next }
   }
 
-  const auditOfAll: OwnershipService['auditOfAll'] = ({ limit, action, cursor }) =>
-    pageBy(['audit of all', action ?? ''], limit, cursor, (count, before) =>
+  const auditOfAll: OwnershipService['auditOfAll'] = ({ action, ...range }) =>
+    pageBy(['audit of all', action ?? ''], range, (count, before) =>
       store.read.auditOfAll(count, before, action),
     )
 
@@ -150,13 +125,14 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
   return { suspend, listSuspensions, report, audit, auditOfAll }
 }
 
-/** A page of events, newest first; `question` is what its cursor goes on with. */
+type Range = Omit<AuditRange, 'agent'>
+
+/** A page of events, newest first; its cursor is valid for the same `question` alone. */
 async function pageBy<Event extends AuditEvent>(
   question: readonly string[],
-  limit: number,
-  cursor: string | undefined,
+  { limit, cursor }: Range,
   read: (count: number, before: number | undefined) => Promise<readonly Event[]>,
-): Promise<AuditPage<Event>> {
+): Promise<{ events: Event[]; next_cursor: string | null }> {
   const before = cursor === undefined ? undefined : numberIn(decodePosition(cursor, question).id)
   const found = await read(limit + 1, before)
   const { page, last } = takePage(found, limit)

@@ -2,42 +2,30 @@ import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { TransferOffer, TransferPage, TransferStatus } from '../../../schemas/transfer.ts'
+import type {
+  TransferInput,
+  TransferOffer,
+  TransferPage,
+  TransferRange,
+  TransferResult,
+} from '../../../schemas/transfer.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } from './permissions.ts'
 
-export interface Recipient {
-  /** Null withdraws the offer. */
-  readonly subject: string | null
-  /** The issuer of the recipient's tokens; that of the caller's when absent. */
-  readonly issuer?: string | undefined
-}
-
-/** A page of the offers that the caller made or received. */
-export interface OfferQuery {
-  readonly made: boolean
-  readonly limit: number
-  readonly cursor?: string | undefined
-}
-
 /** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
-export interface TransferService {
+interface TransferService {
   /** Offers an entry, or withdraws the offer. A transfer by an admin needs no acceptance. */
-  transfer(
-    change: Change,
-    to: Recipient,
-    caller: Principal | null,
-  ): Promise<Committed & { readonly status: TransferStatus }>
+  transfer(request: TransferInput, caller: Principal | null): Promise<TransferResult>
   accept(change: Change, caller: Principal | null): Promise<Committed>
-  list(query: OfferQuery, caller: Principal): Promise<TransferPage>
+  list(range: TransferRange, caller: Principal): Promise<TransferPage>
 }
 
 /** `issuers`: those whose subjects can sign in here. */
 export function createTransfers(store: Store, editor: Editor, issuers: readonly string[]): TransferService {
-  const transfer: TransferService['transfer'] = async (change, { subject, issuer }, caller) => {
+  const transfer: TransferService['transfer'] = async ({ subject, issuer, ...change }, caller) => {
     if (subject === null) {
       const committed = await editor.change(change, caller, { action: 'withdraw_transfer' }, withdrawn)
       return { ...committed, status: 'withdrawn' }

@@ -3,7 +3,7 @@ import type { Store } from '../../store/store.ts'
 import type { VectorIndex } from './vector-index.ts'
 
 /** The serving model, and the progress of the model that will replace it. */
-interface DenseProgress {
+interface VectorProgress {
   readonly model: string
   readonly applied_revision: number
   readonly embedded: number
@@ -18,7 +18,7 @@ export interface VectorIndexSwitch extends AsyncDisposable {
   /** True since a fault until the serving index holds all changes again. */
   readonly is_failing: boolean
   caughtUp(revision: number): Promise<void>
-  progress(): DenseProgress
+  progress(): VectorProgress
   /** Writes the snapshots anew. */
   saveSnapshots(): Promise<void>
 }
@@ -34,7 +34,8 @@ interface VectorIndexSwitchOptions<Settings> {
   onError(fault: unknown): void
 }
 
-const note = 'dense_arm'
+/** The setting of the store with the model of the last complete index, under the name that databases have. */
+const servedSetting = 'dense_arm'
 
 /**
  * Opens the configured vector index. If it has never held every entry of this store, it embeds them in the
@@ -45,7 +46,7 @@ export async function openVectorIndexSwitch<Settings>(
 ): Promise<VectorIndexSwitch> {
   const { store, configured, standby, open, onError } = options
   const target = await open(configured)
-  const before = await store.settings.get(note)
+  const before = await store.settings.get(servedSetting)
   let serving = target
   if (!sameSettings(configured, standby) && before !== JSON.stringify(configured))
     serving = await openBefore()
@@ -63,9 +64,9 @@ export async function openVectorIndexSwitch<Settings>(
 
   /** Makes the target serve once it holds every entry. */
   async function takeOver(): Promise<void> {
-    await target.follower.filled
+    await target.tailer.filled
     if (ended) return
-    await store.settings.set(note, JSON.stringify(configured))
+    await store.settings.set(servedSetting, JSON.stringify(configured))
     if (serving === target) return
     const old = serving
     serving = target
@@ -81,9 +82,9 @@ export async function openVectorIndexSwitch<Settings>(
       return serving.meaning
     },
     get is_failing() {
-      return serving.follower.is_failing
+      return serving.tailer.is_failing
     },
-    caughtUp: (revision) => serving.follower.caughtUp(revision),
+    caughtUp: (revision) => serving.tailer.caughtUp(revision),
     async saveSnapshots() {
       await Promise.all([...new Set([serving, target])].map(({ saveSnapshot }) => saveSnapshot(0)))
     },
@@ -100,8 +101,8 @@ export async function openVectorIndexSwitch<Settings>(
   }
 }
 
-function progressOf({ model, embedded, follower }: VectorIndex) {
-  return { model, applied_revision: follower.applied_revision, embedded }
+function progressOf({ model, embedded, tailer }: VectorIndex) {
+  return { model, applied_revision: tailer.applied_revision, embedded }
 }
 
 function sameSettings(left: unknown, right: unknown): boolean {

@@ -10,7 +10,7 @@ import { createVectorFeed } from './vector-feed.ts'
 export interface VectorIndex extends AsyncDisposable {
   readonly model: string
   readonly meaning: Meaning
-  readonly follower: IndexTailer
+  readonly tailer: IndexTailer
   /**
    * Resolves once the index holds all changes that were committed at the start, or has failed: searches by words do
    * not wait for it.
@@ -52,7 +52,7 @@ export function createVectorIndex(
     onError(fault)
     giveUp()
   }
-  const follower = new IndexTailer(store, feed, onFault, {
+  const tailer = new IndexTailer(store, feed, onFault, {
     onEntryFault: 'wait',
     write_wait_ms,
     ...tailing,
@@ -61,14 +61,14 @@ export function createVectorIndex(
     model: embedder.model,
     meaning: createMeaning(embedder, vectors),
     saveSnapshot: keep,
-    follower,
-    ready: Promise.race([follower.ready.then(() => keep(changesWorthKeeping).catch(onError)), inTrouble]),
+    tailer,
+    ready: Promise.race([tailer.ready.then(() => keep(changesWorthKeeping).catch(onError)), inTrouble]),
     get embedded() {
       return feed.embedded
     },
     async [Symbol.asyncDispose]() {
       stop.abort()
-      await follower[Symbol.asyncDispose]()
+      await tailer[Symbol.asyncDispose]()
       await feed[Symbol.asyncDispose]()
       await keep(changesWorthStopping(vectors.applied_revision)).catch(onError)
       await vectors[Symbol.asyncDispose]()

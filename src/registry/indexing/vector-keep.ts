@@ -1,4 +1,4 @@
-import type { Embeddings } from '../../store/store.ts'
+import type { Embeddings } from '../../store/record-stores.ts'
 
 type Vectors = ReadonlyMap<string, Float32Array>
 

@@ -165,7 +165,7 @@ function withoutToken(install: Install): Install {
 
 function textOf({ format, key }: Host, name: string, server: Server, prompts: object): string {
   if (format === 'toml') return tomlTable([key, name], server)
-  if (format === 'yaml') return `${key}:\n${yamlMember(name, server, '  ')}`
+  if (format === 'yaml') return `${key}:\n${yamlMember(name, server)}`
   return `${JSON.stringify({ ...prompts, [key]: { [name]: server } }, null, 2)}\n`
 }
 

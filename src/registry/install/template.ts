@@ -89,7 +89,7 @@ export class Needs {
   }
 
   /** A value of the gateway's own programs, under the variable that they read. */
-  own(variable: string, description: string, required: boolean, part: Need['part'] = 'environment'): Need {
+  own(variable: string, description: string, required: boolean, part: Need['part']): Need {
     const id = `${this.#server}-${variable.toLowerCase().replaceAll('_', '-')}`
     const need: Need = { id, variable, part, name: variable, description, secret: true, required }
     this.needs.push(need)

@@ -15,10 +15,10 @@ function tomlKey(name: string): string {
   return /^[A-Za-z0-9_-]+$/.test(name) ? name : flow(name)
 }
 
-/** YAML of a member of a mapping, indented: each value in the JSON that YAML 1.2 takes. */
-export function yamlMember(name: string, members: Data, indent: string): string {
-  const lines = Object.entries(members).map(([key, value]) => `${indent}  ${key}: ${flow(value)}\n`)
-  return `${indent}${yamlKey(name)}:\n${lines.join('')}`
+/** YAML of a member of a mapping, indented by two: each value in the JSON that YAML 1.2 takes. */
+export function yamlMember(name: string, members: Data): string {
+  const lines = Object.entries(members).map(([key, value]) => `    ${key}: ${flow(value)}\n`)
+  return `  ${yamlKey(name)}:\n${lines.join('')}`
 }
 
 /** Numbers, `true`, `null` and their like are no texts without quotes. */

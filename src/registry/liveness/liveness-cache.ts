@@ -25,7 +25,7 @@ const notConfigured: Liveness = Object.freeze({ ...unseen, failure: 'not_configu
 /** `unconfigured`: names of the hosted agents that lack a setting of this process. */
 export function createLivenessCache(
   store: Pick<LivenessStore, 'shown' | 'since'>,
-  unconfigured: readonly string[] = [],
+  unconfigured: readonly string[],
 ): LivenessCache {
   const byId = new Map<string, Liveness>()
   let swept = 0

@@ -5,7 +5,7 @@ import type { VectorIndexSwitch } from '../indexing/vector-index-switch.ts'
 
 export interface FreshnessOptions {
   readonly reader: Pick<Reader, 'latest'>
-  readonly follower: Pick<IndexTailer, 'ready' | 'applied_revision' | 'caughtUp' | 'is_failing'>
+  readonly tailer: Pick<IndexTailer, 'ready' | 'applied_revision' | 'caughtUp' | 'is_failing'>
   readonly vectors?: Pick<VectorIndexSwitch, 'ready' | 'progress' | 'caughtUp' | 'is_failing'> | undefined
   /** Maximum time for which a search waits until the index holds what was committed at the start; without limit when absent. */
   readonly start_wait_ms?: number | undefined
@@ -21,19 +21,19 @@ const maxLag = 100
 /** How far the index and its vectors follow the store. */
 export class IndexFreshness {
   readonly #reader: FreshnessOptions['reader']
-  readonly #follower: FreshnessOptions['follower']
+  readonly #tailer: FreshnessOptions['tailer']
   readonly #vectors: FreshnessOptions['vectors']
   readonly #start_wait_ms: number | undefined
   /** Resolves once the index holds what was committed at the start. */
   readonly #started: Promise<void>
   #isStarted = false
 
-  constructor({ reader, follower, vectors, start_wait_ms }: FreshnessOptions) {
+  constructor({ reader, tailer, vectors, start_wait_ms }: FreshnessOptions) {
     this.#reader = reader
-    this.#follower = follower
+    this.#tailer = tailer
     this.#vectors = vectors
     this.#start_wait_ms = start_wait_ms
-    this.#started = Promise.all([follower.ready, vectors?.ready]).then(() => {
+    this.#started = Promise.all([tailer.ready, vectors?.ready]).then(() => {
       this.#isStarted = true
     })
   }
@@ -54,7 +54,7 @@ export class IndexFreshness {
 
   /** True if everything derived has exactly this revision. */
   isSettledAt(revision: number): boolean {
-    return [this.#follower, this.#vectors?.progress()].every(
+    return [this.#tailer, this.#vectors?.progress()].every(
       (derived) => (derived?.applied_revision ?? revision) === revision,
     )
   }
@@ -62,7 +62,7 @@ export class IndexFreshness {
   /** Waits until the index has applied every commit, so that callers find entries that they wrote through another gateway. */
   async upToDate(): Promise<number> {
     const revision = await this.#reader.latest()
-    await this.#follower.caughtUp(revision)
+    await this.#tailer.caughtUp(revision)
     return revision
   }
 
@@ -72,7 +72,7 @@ export class IndexFreshness {
     find: () => Promise<Output>,
   ): Promise<Output> {
     const catchUp = () => {
-      void this.#follower.caughtUp(revision)
+      void this.#tailer.caughtUp(revision)
       void this.#vectors?.caughtUp(revision)
     }
     try {
@@ -88,9 +88,9 @@ export class IndexFreshness {
   /** What an answer may lack, if it lacks anything; vectors serve only searches with a text. */
   missing(hasText: boolean): string | undefined {
     const vectors = hasText ? this.#vectors : undefined
-    if (this.#follower.is_failing || vectors?.is_failing) return behind
+    if (this.#tailer.is_failing || vectors?.is_failing) return behind
     if (!vectors) return undefined
-    const lag = this.#follower.applied_revision - vectors.progress().applied_revision
+    const lag = this.#tailer.applied_revision - vectors.progress().applied_revision
     return lag > maxLag ? embedding : undefined
   }
 }

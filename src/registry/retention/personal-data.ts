@@ -1,6 +1,11 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
-import type { PersonalDataPage, PersonalTable, PersonReference } from '../../../schemas/personal-data.ts'
+import type {
+  DeletedPersonalData,
+  PersonalDataDeletion,
+  PersonalDataPage,
+  PersonalDataRange,
+} from '../../../schemas/personal-data.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
@@ -25,12 +30,9 @@ const maxPageRows = 50
 export function createPersonalData({ store, editor, createId, applied, onDeparture }: PersonalDataOptions) {
   return {
     /** One page of the rows of one table. */
-    async personalData(
-      person: PersonReference & { readonly table: PersonalTable; readonly cursor?: string | undefined },
-      caller: Principal,
-    ): Promise<PersonalDataPage> {
-      const { table, cursor } = person
-      const owner = ownerOf(person, caller)
+    async personalData(range: PersonalDataRange, caller: Principal): Promise<PersonalDataPage> {
+      const { table, cursor } = range
+      const owner = ownerOf(range, caller)
       const question = ['personal', owner, table]
       const first = cursor === undefined ? 0 : numberIn(decodePosition(cursor, question).id)
       const { rows, total } = await store.personalData.find(owner, table, first, maxPageRows)
@@ -51,11 +53,8 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
     },
 
     /** Deletes the entries of the person, then everything else; the logs keep a pseudonym. */
-    async deletePersonalData(
-      person: PersonReference,
-      caller: Principal,
-    ): Promise<{ pseudonym: string; deleted_agents: number }> {
-      const owner = ownerOf(person, caller)
+    async deletePersonalData(request: PersonalDataDeletion, caller: Principal): Promise<DeletedPersonalData> {
+      const owner = ownerOf(request, caller)
       const pseudonym = { issuer: 'urn:dragoman:deleted', subject: createId() }
       const entries = await store.read.entries(await store.personalData.entryIds(owner))
       const living = entries.filter(({ deleted, hosted }) => !deleted && !hosted)
@@ -69,7 +68,7 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
   }
 }
 
-function ownerOf({ subject, issuer }: PersonReference, caller: Principal) {
+function ownerOf({ subject, issuer }: Pick<PersonalDataRange, 'subject' | 'issuer'>, caller: Principal) {
   if (caller.confined_to !== undefined) {
     throw new Failure('forbidden', 'A playground session has no personal data.')
   }

@@ -1,14 +1,10 @@
 import { Failure } from '../../../schemas/failure.ts'
+import type { PurgeInput } from '../../../schemas/moderation.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Store } from '../../store/store.ts'
 import { isAdmin } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
-
-export interface PurgeRequest {
-  readonly agent: string
-  readonly reason: string
-}
 
 interface PurgeOptions {
   readonly store: Store
@@ -24,7 +20,7 @@ interface PurgeOptions {
  * it, so that other processes and followers learn that it is gone.
  */
 export function createPurge({ store, clock, applied, saveSnapshots }: PurgeOptions) {
-  return async ({ agent, reason }: PurgeRequest, caller: Principal | null): Promise<{ id: string }> => {
+  return async ({ agent, reason }: PurgeInput, caller: Principal | null): Promise<{ id: string }> => {
     if (!caller || !isAdmin(caller)) {
       throw new Failure('forbidden', 'Purging needs admin.', { scope: 'admin' })
     }

@@ -1,4 +1,5 @@
-import type { Pruned, Store } from '../../store/store.ts'
+import type { Pruned } from '../../store/record-stores.ts'
+import type { Store } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
 
 /** Days for which data is kept, and the numbers of versions without a version string and of audit events of an agent. */

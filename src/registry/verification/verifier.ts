@@ -28,7 +28,7 @@ export interface Verified {
 }
 
 /** Verifies and claims entries. */
-export interface Verifier {
+interface Verifier {
   /** Checks for a proof of the domain by the entry's owner. */
   verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
   /**

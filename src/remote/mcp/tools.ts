@@ -23,7 +23,7 @@ interface ToolList {
 }
 
 /** The tool lists of all servers. */
-export type ToolListCache = LRUCache<string, ToolList>
+type ToolListCache = LRUCache<string, ToolList>
 
 const defaultTtl_ms = 60_000
 const maxTtl_ms = 3_600_000

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Kysely } from 'kysely'
-import type { Actor, AuditEvent, RegistryEvent } from '../../../schemas/trust.ts'
+import type { AuditEvent, RegistryEvent } from '../../../schemas/audit.ts'
+import type { Actor } from '../../../schemas/trust.ts'
 import { principalKey, principalOf } from '../../common/principal-key.ts'
-import type { AuditTable, Tables } from '../sql/tables.ts'
+import type { AuditTable, Database } from '../sql/tables.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 
 /** The fields that a change altered, before and after it. */
@@ -56,7 +56,7 @@ export function toActor(key: string | null): Actor {
 
 /** Newest first. */
 export async function auditOf(
-  db: Kysely<Tables>,
+  db: Database,
   entryId: string,
   limit: number,
   before?: number,
@@ -71,7 +71,7 @@ export async function auditOf(
 
 /** The events of all entries, newest first, with the names of those that still exist. */
 export async function auditOfAll(
-  db: Kysely<Tables>,
+  db: Database,
   limit: number,
   before?: number,
   action?: string,
@@ -89,7 +89,7 @@ export async function auditOfAll(
 
 /** Who did an action last, by entry. */
 export async function lastActors(
-  db: Kysely<Tables>,
+  db: Database,
   entryIds: readonly string[],
   action: string,
 ): Promise<Map<string, Actor>> {

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely'
 import type { SuspendedBy } from '../../../schemas/suspension.ts'
 import type { Actor } from '../../../schemas/trust.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Pass, Reader, Reference, SuspendedEntry, SuspensionPosition } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 import { auditOf, auditOfAll, lastActors } from './audit.ts'
@@ -23,7 +22,7 @@ export interface Validity {
 }
 
 /** Reads through the cache: a repeated read costs no SQL and returns the same object. */
-export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Validity): Reader {
+export function createReader(db: Database, cache: EntryCache, validity: Validity): Reader {
   /** Reads, and caches the result only if no process committed during the read. */
   async function read<T>(work: () => Promise<T>, keep: (result: T) => void): Promise<T> {
     const before = validity.version()
@@ -96,7 +95,7 @@ export function createReader(db: Kysely<Tables>, cache: EntryCache, validity: Va
   }
 }
 
-async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryRow | undefined> {
+async function findRow(db: Database, reference: Reference): Promise<EntryRow | undefined> {
   const select = db.selectFrom('entry').select(['id', 'document'])
   const query =
     'id' in reference
@@ -105,7 +104,7 @@ async function findRow(db: Kysely<Tables>, reference: Reference): Promise<EntryR
   return await query.executeTakeFirst()
 }
 
-async function dueIds(db: Kysely<Tables>, now: string, latest: string, limit: number): Promise<string[]> {
+async function dueIds(db: Database, now: string, latest: string, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('entry')
     .select('id')
@@ -117,7 +116,7 @@ async function dueIds(db: Kysely<Tables>, now: string, latest: string, limit: nu
 }
 
 async function offeredEntries(
-  db: Kysely<Tables>,
+  db: Database,
   side: 'made' | 'received',
   party: NonNullable<Actor>,
   limit: number,
@@ -136,7 +135,7 @@ async function offeredEntries(
 }
 
 async function suspendedEntries(
-  db: Kysely<Tables>,
+  db: Database,
   by: SuspendedBy,
   limit: number,
   before?: SuspensionPosition,
@@ -151,7 +150,7 @@ async function suspendedEntries(
   return rows.map((row) => ({ entry: parseEntry(row), by: actors.get(row.id) ?? null }))
 }
 
-async function listedNames(db: Kysely<Tables>, prefix: string, limit: number, after = ''): Promise<string[]> {
+async function listedNames(db: Database, prefix: string, limit: number, after = ''): Promise<string[]> {
   const rows = await db
     .selectFrom('entry')
     .select('package_name')

@@ -1,13 +1,10 @@
-import type { Kysely } from 'kysely'
 import type { ServerVersion } from '../../../schemas/server.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { parseServer, serverRow } from '../records/servers.ts'
-import { maxRowsPerStatement, type ServerTable, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement, type ServerTable } from '../sql/tables.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 import { isListed } from './version-content.ts'
-
-type Database = Kysely<Tables>
 
 /** An entry before it was written, and whether the public saw it. */
 interface PreviousEntry {

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type QuotaNumbers, quotaNames } from '../../../schemas/quota.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { isPostgres } from '../migrations/column-types.ts'
-import { type EntryTable, maxRowsPerStatement, type OwnerUsageTable, type Tables } from '../sql/tables.ts'
+import { type Database, type EntryTable, maxRowsPerStatement, type OwnerUsageTable } from '../sql/tables.ts'
 import type { Statement, Transact } from '../sql/transaction.ts'
 import type { AccountUsage, RankedUsage, UsageStore } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
@@ -57,7 +57,7 @@ function summed(deltas: readonly UsageDelta[]): UsageDelta[] {
 
 /** Adds deltas to the sums, in the transaction that writes their entries; `at` is its time. */
 export async function addUsage(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   deltas: readonly UsageDelta[],
   at: string,
 ): Promise<void> {
@@ -66,7 +66,7 @@ export async function addUsage(
 
 /** The statements of `addUsage`. */
 export function usageStatements(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   deltas: readonly UsageDelta[],
   at: string,
 ): Statement[] {
@@ -94,7 +94,7 @@ export function usageStatements(
 
 /** What accounts use at a time; an account without a row uses nothing. */
 export async function readUsage(
-  db: Kysely<Tables>,
+  db: Database,
   accounts: readonly string[],
   at: string,
 ): Promise<Map<string, AccountUsage>> {
@@ -109,7 +109,7 @@ export async function readUsage(
 
 /** The accounts that use something on a day, or have limits of their own, the largest share first. */
 async function rankUsage(
-  db: Kysely<Tables>,
+  db: Database,
   day: string,
   standard: QuotaNumbers | null,
   limit: number,
@@ -159,11 +159,7 @@ function dayOf(at: string): string {
 }
 
 /** `transact` is of the realm of entries, so that a decision sees the limit or follows it. */
-export function createUsageStore(
-  reader: Kysely<Tables>,
-  transact: Transact,
-  clock: () => number,
-): UsageStore {
+export function createUsageStore(reader: Database, transact: Transact, clock: () => number): UsageStore {
   const now = () => new Date(clock()).toISOString()
   return {
     get: (accounts) => readUsage(reader, accounts, now()),

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { VersionStore } from '../store.ts'
 import { Content } from './version-content.ts'
 
-export function createVersionStore(db: Kysely<Tables>): VersionStore {
+export function createVersionStore(db: Database): VersionStore {
   const versionsOf = (entryId: string, after: number) =>
     db.selectFrom('version').where('entry_id', '=', entryId).where('revision', '>', after)
 

@@ -1,8 +1,8 @@
-import type { Kysely } from 'kysely'
+import type { AuditAction } from '../../../schemas/audit.ts'
 import { findMirror, mirrored, putMirror, putMirrored } from '../records/mirrors.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { Finish } from '../sql/transaction.ts'
-import type { AuditAction, Writer } from '../store.ts'
+import type { Writer } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
 import { actorKey } from './audit.ts'
 import { displayKey } from './display-names.ts'
@@ -14,7 +14,7 @@ const byGateway: AuditAction = { actor: null, action: 'write' }
 
 /** The writer of one transaction, in either dialect; `commit` assigns the revisions and logs the changes. */
 export function createWriter(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   finish: Finish,
   clock: () => number,
 ): { writer: Writer; commit: () => Promise<number> } {

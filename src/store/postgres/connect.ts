@@ -8,7 +8,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { retryFor } from '../../common/retry.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database, Tables } from '../sql/tables.ts'
 import { isUnreachable, retries, storeFailure } from './faults.ts'
 
 /** Milliseconds; 0 is no limit. */
@@ -90,7 +90,7 @@ export function createPool(
   max: number,
   limits: Limits,
   onError: (fault: unknown) => void,
-  { sockets, ...options }: Pick<pg.ClientConfig, 'pipeline'> & { readonly sockets?: Sockets } = {},
+  { sockets, ...options }: Pick<pg.ClientConfig, 'pipeline'> & { readonly sockets?: Sockets },
 ): PostgresPool {
   const pool = new pg.Pool({
     ...clientOptions(url, limits, sockets),
@@ -118,7 +118,7 @@ export function createPool(
 }
 
 /** Kysely over the connections of a pool. */
-export function over(pool: PostgresPool): Kysely<Tables> {
+export function over(pool: PostgresPool): Database {
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store.ts'
+import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store-health.ts'
 
 /** Codes of Node for an unreachable server (libuv's names), and messages of `pg`, whose errors have no codes. */
 const unreachableCodes =

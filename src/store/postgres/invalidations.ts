@@ -1,8 +1,8 @@
 import type { EventEmitter } from 'node:events'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { EntryCache } from '../entries/entry-cache.ts'
 import type { Validity } from '../entries/reader.ts'
-import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
+import type { CounterTable, Database, EntryTable } from '../sql/tables.ts'
 import { type Counters, selectCounters, toCounters } from './counters.ts'
 
 /** The start of a read of the counters: its time, by `performance.now()`, and the revision announced by then. */
@@ -29,7 +29,7 @@ const maxCatchUp = 1000
  * - Each announcement changes the version, so that a read that began before it is not cached.
  */
 export class Invalidations implements Validity {
-  readonly #db: Kysely<Tables>
+  readonly #db: Database
   readonly #cache: EntryCache
   readonly #commits: EventEmitter
   #version = 0
@@ -43,7 +43,7 @@ export class Invalidations implements Validity {
   #reading: Promise<void> | undefined
   #nextRead: Promise<void> | undefined
 
-  constructor(db: Kysely<Tables>, cache: EntryCache, commits: EventEmitter, first: Counters) {
+  constructor(db: Database, cache: EntryCache, commits: EventEmitter, first: Counters) {
     this.#db = db
     this.#cache = cache
     this.#commits = commits

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import { CompiledQuery, type Kysely } from 'kysely'
+import { CompiledQuery } from 'kysely'
 import { linkSignals } from '../../common/abort.ts'
 import { retryFor } from '../../common/retry.ts'
 import type { Snapshot } from '../dump-restore.ts'
@@ -8,9 +8,10 @@ import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
 import { observeWrites } from '../sql/observe-writes.ts'
 import { createSqlStore } from '../sql/sql-store.ts'
-import type { CounterTable, EntryTable, Tables } from '../sql/tables.ts'
+import type { CounterTable, Database, EntryTable } from '../sql/tables.ts'
 import type { Realm, Transact } from '../sql/transaction.ts'
-import type { Store, StoreObserver } from '../store.ts'
+import type { Store } from '../store.ts'
+import type { StoreObserver } from '../store-health.ts'
 import { wakeOn } from '../wake.ts'
 import { createPool, over, Sockets } from './connect.ts'
 import { selectCounters, toCounters } from './counters.ts'
@@ -155,7 +156,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
 }
 
 /** Commits of entries have a revision. All other commits that processes wait for increment this counter. */
-async function countIdentity(db: Kysely<Tables>): Promise<void> {
+async function countIdentity(db: Database): Promise<void> {
   await db
     .insertInto('counter')
     .values({ name: 'identity', value: 1 })

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { ApprovalStore } from '../../../schemas/approval.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createApprovalStore(reader: Kysely<Tables>, transact: Transact): ApprovalStore {
+export function createApprovalStore(reader: Database, transact: Transact): ApprovalStore {
   return {
     find: (scope, entryId) =>
       reader

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely'
 import type { CallStore } from '../../../schemas/calls.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { dateOfDay } from '../../common/days.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createCallStore(reader: Kysely<Tables>, transact: Transact): CallStore {
+export function createCallStore(reader: Database, transact: Transact): CallStore {
   return {
     add: (day, counts) =>
       transact(async (db) => {

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { CredentialStore, StoredCredential } from '../../../schemas/credential.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database, Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createCredentialStore(reader: Kysely<Tables>, transact: Transact): CredentialStore {
+export function createCredentialStore(reader: Database, transact: Transact): CredentialStore {
   return {
     async find(owner, entryId) {
       const rows = await reader

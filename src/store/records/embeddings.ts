@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
-import type { Embeddings } from '../store.ts'
+import type { Embeddings } from '../record-stores.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 
 /** Vectors as rows of little-endian 32-bit floats, in either dialect. */
-export function createEmbeddings(reader: Kysely<Tables>, writer: Kysely<Tables>): Embeddings {
+export function createEmbeddings(reader: Database, writer: Database): Embeddings {
   return {
     async find(model, hashes) {
       const found = new Map<string, Float32Array>()

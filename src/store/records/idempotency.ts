@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { IdempotencyStore, IdempotentCall } from '../../../schemas/idempotency.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
 export function createIdempotencyStore(transact: Transact, clock: () => number): IdempotencyStore {
@@ -42,7 +41,7 @@ export function createIdempotencyStore(transact: Transact, clock: () => number):
   }
 }
 
-function matching(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
+function matching(db: Database, { owner, action, key }: IdempotentCall) {
   return db
     .selectFrom('repeat')
     .where('owner', '=', owner)
@@ -51,7 +50,7 @@ function matching(db: Kysely<Tables>, { owner, action, key }: IdempotentCall) {
 }
 
 /** Deletes the oldest finished calls of the owner until one more call fits. */
-async function makeRoom(db: Kysely<Tables>, owner: string, max: number): Promise<void> {
+async function makeRoom(db: Database, owner: string, max: number): Promise<void> {
   const { count } = await db
     .selectFrom('repeat')
     .select(({ fn }) => fn.countAll().as('count'))

@@ -1,11 +1,11 @@
-import { type Expression, type Kysely, sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { Revocation } from '../../../schemas/identity.ts'
-import type { ApiKeyTable, Tables } from '../sql/tables.ts'
+import { type IdentityStore, StoredKey } from '../record-stores.ts'
+import type { ApiKeyTable, Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import { type IdentityStore, StoredKey } from '../store.ts'
 
 /** API keys and revocations as rows, in either dialect. */
-export function createIdentityStore(reader: Kysely<Tables>, commit: Transact): IdentityStore {
+export function createIdentityStore(reader: Database, commit: Transact): IdentityStore {
   return {
     async key(id) {
       const row = await reader.selectFrom('api_key').selectAll().where('id', '=', id).executeTakeFirst()
@@ -52,7 +52,7 @@ export function createIdentityStore(reader: Kysely<Tables>, commit: Transact): I
 }
 
 /** Expired rows are deleted too, so that the table holds only revocations that still matter. */
-async function put(transaction: Kysely<Tables>, row: Revocation, now: number): Promise<void> {
+async function put(transaction: Database, row: Revocation, now: number): Promise<void> {
   await transaction.deleteFrom('revocation').where('expires_at', '<=', now).execute()
   await transaction
     .insertInto('revocation')

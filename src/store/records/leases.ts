@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '../sql/tables.ts'
-import type { Leases } from '../store.ts'
+import type { Leases } from '../record-stores.ts'
+import type { Database } from '../sql/tables.ts'
 
 /** A lease longer than this was taken under a clock that has since been set back. */
 const maxDuration_ms = 24 * 3_600_000
 
-export function createLeases(writer: Kysely<Tables>): Leases {
+export function createLeases(writer: Database): Leases {
   return {
     async take(name, holder, now, until) {
       const taken = await writer

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import {
   type Liveness,
   type LivenessStore,
@@ -9,10 +8,8 @@ import {
 import { chunksOf } from '../../common/chunks.ts'
 import { dateOfDay } from '../../common/days.ts'
 import { currentRevision, nextCounterValues } from '../sql/counter.ts'
-import { type LivenessTable, maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, type LivenessTable, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
 export function createLivenessStore(reader: Database, commit: Transact, clock: () => number): LivenessStore {

@@ -1,10 +1,8 @@
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 import { type MirroredItem, type MirrorStore, StoredMirror } from '../../../schemas/mirror.ts'
 import { chunksOf } from '../../common/chunks.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 export function createMirrorStore(reader: Database, transact: Transact): MirrorStore {
   return {

@@ -1,17 +1,16 @@
-import { type Expression, type Kysely, sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { PersonalTable } from '../../../schemas/personal-data.ts'
 import type { Actor } from '../../../schemas/trust.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { toRow } from '../entries/group-commit/commit.ts'
 import { parseEntry } from '../entries/group-commit/decision-reads.ts'
 import { addUsage, deltasOf } from '../entries/usage.ts'
+import type { PersonalDataStore } from '../record-stores.ts'
 import { contains } from '../sql/contains.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import type { PersonalDataStore } from '../store.ts'
 import { removeSessions } from './sessions.ts'
 
-type Database = Kysely<Tables>
 type Owner = NonNullable<Actor>
 
 export function createPersonalDataStore(

@@ -1,10 +1,7 @@
-import type { Kysely } from 'kysely'
 import { currentRevision } from '../sql/counter.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import type { StoreChange } from '../store.ts'
-
-type Database = Kysely<Tables>
 
 /** The counter of the last revision whose change is no longer in the log, and of which nothing later tells. */
 const pruned = 'pruned'

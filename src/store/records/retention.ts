@@ -1,16 +1,14 @@
-import type { Kysely, KyselyPlugin } from 'kysely'
+import type { KyselyPlugin } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { commitPuts } from '../entries/group-commit/commit.ts'
-import { addUsage, deltasOf, uncounted } from '../entries/usage.ts'
-import { digestFormat, storedDigest } from '../entries/version-content.ts'
-import { contains } from '../sql/contains.ts'
-import { maxRowsPerStatement, type Tables } from '../sql/tables.ts'
+import type { RetentionBounds, RetentionStore } from '../record-stores.ts'
+import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-import type { RetentionBounds, RetentionStore } from '../store.ts'
+import { pruneAudit } from './prune-audit.ts'
 import { pruneChanges, prunedRevision } from './prune-changes.ts'
+import { pruneVersions } from './prune-versions.ts'
+import { eraseEntries, eraseVectors, removeEntries, removeMentions } from './remove-entries.ts'
 import { removeSessions } from './sessions.ts'
-
-type Database = Kysely<Tables>
 
 /** Deletes rows in batches, each in a transaction of its own, so that no writer waits long. */
 export function createRetentionStore(
@@ -109,37 +107,6 @@ export function createRetentionStore(
   }
 }
 
-async function eraseEntries(
-  db: Database,
-  ids: readonly string[],
-  hashes: readonly string[],
-  at: string,
-): Promise<void> {
-  await removeEntries(db, ids, at)
-  await db.deleteFrom('audit').where('entry_id', 'in', ids).execute()
-  await eraseVectors(db, hashes)
-}
-
-async function eraseVectors(db: Database, hashes: readonly string[]): Promise<void> {
-  for (const chunk of chunksOf(hashes, maxRowsPerStatement)) {
-    await db.deleteFrom('embedding').where('content_hash', 'in', chunk).execute()
-  }
-}
-
-/** Results of calls that are kept for a while, where they hold one of these texts. */
-async function removeMentions(db: Database, texts: readonly string[]): Promise<void> {
-  for (const text of texts) {
-    const sessions = db.selectFrom('playground_step').select('session').where(contains('document', text))
-    const rows = await sessions.distinct().execute()
-    await removeSessions(
-      db,
-      rows.map(({ session }) => session),
-    )
-    await db.deleteFrom('task').where(contains('document', text)).execute()
-    await db.deleteFrom('repeat').where(contains('output', text)).execute()
-  }
-}
-
 /** Rows that have a time of their own at which they end. */
 async function pruneExpired(transact: Transact, now: number): Promise<void> {
   const at = new Date(now).toISOString()
@@ -160,151 +127,6 @@ async function pruneExpired(transact: Transact, now: number): Promise<void> {
     await db.deleteFrom('sign_in').where('expires_at', '<=', now).execute()
     await db.deleteFrom('lease').where('until', '<=', at).execute()
   })
-}
-
-/**
- * The newest version of an entry always stays. Of older ones, the text of a stated version goes when it is too old: its
- * row keeps the digest, so that nobody publishes other content under that version. The row of a version without a
- * version string goes when it is too old or one too many.
- */
-async function pruneVersions(
-  reader: Database,
-  transact: Transact,
-  { versions: before, max_versions }: RetentionBounds,
-): Promise<number> {
-  let count = 0
-  for (let last = ''; ; ) {
-    const entries = await reader
-      .selectFrom('version')
-      .select(['entry_id', ({ fn }) => fn.countAll<number>().as('total')])
-      .where('entry_id', '>', last)
-      .groupBy('entry_id')
-      .orderBy('entry_id')
-      .limit(maxRowsPerStatement)
-      .execute()
-    for (const { entry_id, total } of entries) {
-      if (Number(total) > 1) count += await pruneVersionsOf(reader, transact, entry_id, before, max_versions)
-    }
-    const end = entries.at(-1)
-    if (!end) return count
-    last = end.entry_id
-  }
-}
-
-async function pruneVersionsOf(
-  reader: Database,
-  transact: Transact,
-  entryId: string,
-  before: string,
-  max: number,
-): Promise<number> {
-  const rows = await reader
-    .selectFrom('version')
-    .select(['revision', 'version', 'published_at', ({ eb }) => eb('document', '=', '').as('empty')])
-    .where('entry_id', '=', entryId)
-    .orderBy('revision', 'desc')
-    .execute()
-  const older = rows.slice(1).map((row, index) => ({ ...row, place: index + 2 }))
-  const gone = older.filter(
-    ({ version, published_at, place }) => version === null && (published_at < before || place > max),
-  )
-  const emptied = older.filter(
-    ({ version, published_at, empty }) => version !== null && published_at < before && !empty,
-  )
-  if (gone.length + emptied.length === 0) return 0
-  await transact(async (db) => {
-    const revisions = (those: readonly { readonly revision: number }[]) =>
-      those.map(({ revision }) => revision)
-    if (gone.length > 0) {
-      await db
-        .deleteFrom('version')
-        .where('entry_id', '=', entryId)
-        .where('revision', 'in', revisions(gone))
-        .execute()
-    }
-    await removeServers(db, entryId, revisions([...gone, ...emptied]))
-    for (const revision of revisions(emptied)) await emptyVersion(db, entryId, revision)
-  })
-  return gone.length + emptied.length
-}
-
-/** A version without its text is listed no more; the latest one has its text. */
-async function removeServers(db: Database, entryId: string, revisions: readonly number[]): Promise<void> {
-  await db
-    .deleteFrom('server')
-    .where('entry_id', '=', entryId)
-    .where('revision', 'in', revisions)
-    .where('is_latest', '=', 0)
-    .execute()
-}
-
-async function emptyVersion(db: Database, entryId: string, revision: number): Promise<void> {
-  const { sha256, digest_format, document } = await db
-    .selectFrom('version')
-    .select(['sha256', 'digest_format', 'document'])
-    .where('entry_id', '=', entryId)
-    .where('revision', '=', revision)
-    .executeTakeFirstOrThrow()
-  await db
-    .updateTable('version')
-    .set({
-      sha256: storedDigest(sha256, digest_format === digestFormat ? null : document),
-      digest_format: digestFormat,
-      document: '',
-    })
-    .where('entry_id', '=', entryId)
-    .where('revision', '=', revision)
-    .execute()
-}
-
-async function pruneAudit(
-  reader: Database,
-  transact: Transact,
-  { audit: before, max_audit }: RetentionBounds,
-): Promise<number> {
-  const longLogs = await reader
-    .selectFrom('audit')
-    .select('entry_id')
-    .groupBy('entry_id')
-    .having(({ fn }) => fn.countAll(), '>', max_audit)
-    .execute()
-  let excess = 0
-  for (const { entry_id } of longLogs) excess += await pruneAuditOf(transact, entry_id, max_audit)
-  return excess + (await pruneOldAudit(transact, before))
-}
-
-/** Removes all but the newest events of one entry. */
-async function pruneAuditOf(transact: Transact, entryId: string, max: number): Promise<number> {
-  return await transact(async (db) => {
-    const last = await db
-      .selectFrom('audit')
-      .select('id')
-      .where('entry_id', '=', entryId)
-      .orderBy('id', 'desc')
-      .limit(1)
-      .offset(max)
-      .executeTakeFirst()
-    if (!last) return 0
-    const { numDeletedRows } = await db
-      .deleteFrom('audit')
-      .where('entry_id', '=', entryId)
-      .where('id', '<=', last.id)
-      .executeTakeFirst()
-    return Number(numDeletedRows)
-  })
-}
-
-async function pruneOldAudit(transact: Transact, before: string): Promise<number> {
-  for (let count = 0; ; ) {
-    const deleted = await transact(async (db) => {
-      const old = db.selectFrom('audit').select('id').where('at', '<', before).orderBy('id')
-      const ids = (await old.limit(maxRowsPerStatement).execute()).map(({ id }) => id)
-      if (ids.length > 0) await db.deleteFrom('audit').where('id', 'in', ids).execute()
-      return ids.length
-    })
-    count += deleted
-    if (deleted < maxRowsPerStatement) return count
-  }
 }
 
 async function pruneDays(transact: Transact, before: number): Promise<number> {
@@ -348,27 +170,4 @@ function isOldTombstone(document: string, before: string): boolean {
   } catch {
     return false
   }
-}
-
-/** The rows of entries in every table but the logs, and what is counted for them. */
-async function removeEntries(db: Database, ids: readonly string[], at: string): Promise<void> {
-  const rows = await db
-    .selectFrom('entry')
-    .select(['account', 'staged', 'bytes'])
-    .where('id', 'in', ids)
-    .execute()
-  await addUsage(
-    db,
-    rows.flatMap((row) => deltasOf(row, uncounted, false)),
-    at,
-  )
-  await db.deleteFrom('version').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('server').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('liveness_day').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('call_day').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('approval').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('entry').where('id', 'in', ids).execute()
 }

@@ -1,13 +1,13 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { ServerStore, ServerVersion } from '../../../schemas/server.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { precedenceOf } from '../entries/semver-sort-key.ts'
 import { contains } from '../sql/contains.ts'
-import { maxRowsPerStatement, type ServerTable, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement, type ServerTable, type Tables } from '../sql/tables.ts'
 
 type Expression = ExpressionBuilder<Tables, 'server'>
 
-export function createServerStore(reader: Kysely<Tables>): ServerStore {
+export function createServerStore(reader: Database): ServerStore {
   return {
     async list({ after, limit, is_latest, version, updated_since, name_contains, bridged, ...query }) {
       let select = reader.selectFrom('server').selectAll()

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type {
   PoolBounds,
   SessionPools,
@@ -8,10 +7,8 @@ import type {
 } from '../../../schemas/playground.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { fitting } from '../../common/fitting.ts'
-import { maxRowsPerStatement, type PlaygroundSessionTable, type Tables } from '../sql/tables.ts'
+import { type Database, maxRowsPerStatement, type PlaygroundSessionTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 /** Maximum number of sessions that one write deletes. */
 const batch = 200

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '../sql/tables.ts'
-import type { SettingStore } from '../store.ts'
+import type { SettingStore } from '../record-stores.ts'
+import type { Database } from '../sql/tables.ts'
 
-export function createSettings(reader: Kysely<Tables>, writer: Kysely<Tables>): SettingStore {
-  const valueIn = async (db: Kysely<Tables>, name: string) =>
+export function createSettings(reader: Database, writer: Database): SettingStore {
+  const valueIn = async (db: Database, name: string) =>
     (await db.selectFrom('note').select('value').where('name', '=', name).executeTakeFirst())?.value
 
   return {

@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { SignInRow, SignInStore } from '../../../schemas/sign-in.ts'
-import type { Tables } from '../sql/tables.ts'
+import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createSignInStore(reader: Kysely<Tables>, transact: Transact): SignInStore {
+export function createSignInStore(reader: Database, transact: Transact): SignInStore {
   const living = (now: number) => reader.selectFrom('sign_in').selectAll().where('expires_at', '>', now)
 
   return {

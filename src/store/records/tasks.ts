@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import {
   busyStates,
   isTerminal,
@@ -9,10 +8,8 @@ import {
   type TaskStore,
 } from '../../../schemas/task.ts'
 import { fitting } from '../../common/fitting.ts'
-import type { Tables, TaskTable } from '../sql/tables.ts'
+import type { Database, TaskTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
-
-type Database = Kysely<Tables>
 
 /** Maximum number of rows that one write deletes. */
 const batch = 200

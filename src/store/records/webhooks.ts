@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
-import type { Tables, WebhookTable } from '../sql/tables.ts'
+import type { Database, WebhookTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
-export function createWebhookStore(reader: Kysely<Tables>, transact: Transact): WebhookStore {
+export function createWebhookStore(reader: Database, transact: Transact): WebhookStore {
   return {
     add: (webhook, max) =>
       transact(async (db) => {

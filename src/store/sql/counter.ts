@@ -1,12 +1,12 @@
-import { type Kysely, sql } from 'kysely'
-import type { Tables } from './tables.ts'
+import { sql } from 'kysely'
+import type { Database } from './tables.ts'
 import type { Statement } from './transaction.ts'
 
 /**
  * Increments a counter by `count` and returns its value. Call it as late as possible in a transaction: it locks the
  * row.
  */
-export async function nextCounterValues(db: Kysely<Tables>, name: string, count: number): Promise<number> {
+export async function nextCounterValues(db: Database, name: string, count: number): Promise<number> {
   const counter = await db
     .updateTable('counter')
     .set((row) => ({ value: row('value', '+', count) }))
@@ -18,7 +18,7 @@ export async function nextCounterValues(db: Kysely<Tables>, name: string, count:
 
 /** Locks counters until the commit, and returns their values. */
 export async function lockCounters<Name extends string>(
-  db: Kysely<Tables>,
+  db: Database,
   names: readonly Name[],
 ): Promise<Record<Name, number>> {
   // Both dialects lock what they update.
@@ -32,7 +32,7 @@ export async function lockCounters<Name extends string>(
 }
 
 /** Increments several counters in one statement. */
-export function addToCounters(db: Kysely<Tables>, counts: Readonly<Record<string, number>>): Statement {
+export function addToCounters(db: Database, counts: Readonly<Record<string, number>>): Statement {
   const cases = Object.entries(counts).map(([name, count]) => sql`when ${name} then cast(${count} as bigint)`)
   return db
     .updateTable('counter')
@@ -41,7 +41,7 @@ export function addToCounters(db: Kysely<Tables>, counts: Readonly<Record<string
 }
 
 /** The last committed revision; 0 for an empty store. */
-export async function currentRevision(db: Kysely<Tables>): Promise<number> {
+export async function currentRevision(db: Database): Promise<number> {
   const row = await db.selectFrom('counter').select('value').where('name', '=', 'revision').executeTakeFirst()
   return row?.value ?? 0
 }

@@ -1,4 +1,4 @@
-import type { StoreObserver, WriteRefusal } from '../store.ts'
+import type { StoreObserver, WriteRefusal } from '../store-health.ts'
 import type { Transact } from './transaction.ts'
 
 /** Tells the observer of each commit, and of each refusal by the database that concerns all writes. */

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import { createDumpRestore, type Snapshot } from '../dump-restore.ts'
 import { createGroupCommit } from '../entries/group-commit/group-commit.ts'
 import { createUsageStore } from '../entries/usage.ts'
@@ -22,13 +21,13 @@ import { createSignInStore } from '../records/sign-in.ts'
 import { createTaskStore } from '../records/tasks.ts'
 import { createWebhookStore } from '../records/webhooks.ts'
 import type { Store } from '../store.ts'
-import type { Tables } from './tables.ts'
+import type { Database } from './tables.ts'
 import type { Realm, Transact } from './transaction.ts'
 
 /** The parts of a store that a dialect provides. */
-interface Database {
-  readonly reader: Kysely<Tables>
-  readonly writer: Kysely<Tables>
+interface DialectParts {
+  readonly reader: Database
+  readonly writer: Database
   readonly transact: (realm: Realm) => Transact
   /** Like `transact`; also wakes those who wait for a commit. */
   readonly commit: (realm: Realm) => Transact
@@ -52,7 +51,7 @@ export function createSqlStore({
   vacuum,
   forgetDeleted,
   clock,
-}: Database): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
+}: DialectParts): Omit<Store, 'read' | 'wake' | typeof Symbol.asyncDispose> {
   const commitEntries = commit('entries')
   return {
     embeddings: createEmbeddings(reader, writer),

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { StoredApproval } from '../../../schemas/approval.ts'
 import type { Revocation } from '../../../schemas/identity.ts'
 import type { ServerStatus } from '../../../schemas/server.ts'
@@ -283,6 +284,9 @@ interface MirroredTable {
   /** The last run that found it. */
   run: number
 }
+
+/** Typed queries to the database, or within one of its transactions. */
+export type Database = Kysely<Tables>
 
 export interface Tables {
   server: ServerTable

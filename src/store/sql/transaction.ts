@@ -1,5 +1,5 @@
-import type { CompiledQuery, Kysely } from 'kysely'
-import type { EntryTable, Tables } from './tables.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Database, EntryTable } from './tables.ts'
 
 /** A group of tables: transactions of one realm follow one another, in all processes. */
 export type Realm =
@@ -27,4 +27,4 @@ export interface Statement {
 export type Finish = (statements: readonly Statement[], written: readonly EntryTable[]) => void
 
 /** Runs one transaction; it is repeated from the start if the database requires it. */
-export type Transact = <T>(work: (transaction: Kysely<Tables>, finish: Finish) => Promise<T>) => Promise<T>
+export type Transact = <T>(work: (transaction: Database, finish: Finish) => Promise<T>) => Promise<T>

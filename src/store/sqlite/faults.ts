@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { retryFor } from '../../common/retry.ts'
-import type { WriteRefusal } from '../store.ts'
+import type { WriteRefusal } from '../store-health.ts'
 
 const busy = 5
 const readOnly = 8

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
 import { assertPlain } from '../../../schemas/plain.ts'
-import { isAbandoned, type Message, type Part, type StoredTask } from '../../../schemas/task.ts'
+import {
+  isAbandoned,
+  isInterrupted,
+  isTerminal,
+  type Message,
+  type Part,
+  type StoredTask,
+} from '../../../schemas/task.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
 import { type PushConfig, pushConfig } from './tasks/push.ts'
-import { assertTakesMessage, type Revive, type TaskManager } from './tasks/task-manager.ts'
+import type { Revive, TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Job, MessageContent, Work } from './work.ts'
 
@@ -142,4 +150,15 @@ function messageText(contextId: string, { parts, metadata }: MessageContent): st
   const members = { messageId: randomUUID(), contextId, role: 'ROLE_AGENT', ...(metadata && { metadata }) }
   const head = JSON.stringify(members).slice(0, -1)
   return `${head},"parts":${parts}}`
+}
+
+/** Throws A2aRefusal if the task takes no message, and Failure if the message names another context. */
+function assertTakesMessage(task: StoredTask, context_id: string | null | undefined): void {
+  if (context_id && context_id !== task.context_id) {
+    const detail = 'The task belongs to another context; leave contextId out.'
+    throw new Failure('invalid_request', detail, { errors: [{ pointer: '/message/contextId', detail }] })
+  }
+  if (isInterrupted(task.state)) return
+  const reason = isTerminal(task.state) ? 'is over' : 'is being worked on'
+  throw refusal('UNSUPPORTED_OPERATION', `The task ${reason} and takes no message; send one without taskId.`)
 }

@@ -68,7 +68,7 @@ export interface Work {
    * refers. Throws Failure and A2aRefusal for a message that
    * cannot be read.
    */
-  read(params: SendParams, task?: StoredTask, references?: readonly string[]): Job
+  read(params: SendParams, task: StoredTask | undefined, references: readonly string[]): Job
   /** The rest of the work on a task whose process ended (`isAbandoned`). */
   resume?(task: StoredTask): NonNullable<Job['run']>
   /** Tells the agent of a task that its caller cancels it. Throws A2aRefusal TASK_NOT_CANCELABLE if the agent refuses. */

@@ -1,7 +1,7 @@
 import { envelopeShape } from '../../../schemas/envelope.ts'
 import { problemShape } from '../../../schemas/problem.ts'
 import type { Mount } from '../http/app.ts'
-import { pageMount } from '../http/page.ts'
+import { documentMount } from '../http/document.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 
 /**
@@ -11,7 +11,7 @@ import type { TransportContext } from '../shared/transport-context.ts'
 export function envelopeSchemaMount(
   context: Pick<TransportContext, 'limits' | 'site' | 'trusted_proxies'>,
 ): Mount {
-  return pageMount(context, {
+  return documentMount(context, {
     path: '/schemas/envelope.json',
     type: 'application/schema+json',
     render: ({ base_url }) => JSON.stringify(envelopeSchema(base_url)),

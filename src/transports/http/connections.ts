@@ -50,7 +50,7 @@ const arrivalMilliseconds = 250
 export function limitConnections(
   server: Server,
   { trusted_proxies }: Pick<TransportContext, 'trusted_proxies'>,
-  limits: HttpLimits = {},
+  limits: HttpLimits,
 ): () => void {
   const { max_connections } = { ...standard, ...limits }
   const all = { ...standard, max_per_address: Math.ceil(max_connections / 2), ...limits }

@@ -4,9 +4,9 @@ import { nearest } from '../../../schemas/nearest.ts'
 import type { Site } from '../../../schemas/site.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
+import { catalogLink, documentMount } from './document.ts'
+import { openApi } from './openapi/document.ts'
 import { partOf } from './openapi/part.ts'
-import { openApi } from './openapi.ts'
-import { catalogLink, pageMount } from './page.ts'
 import { readQuery } from './query.ts'
 import { errorsPath, send } from './respond.ts'
 import { type RouteTag, tags } from './route.ts'
@@ -22,8 +22,6 @@ interface Documented extends Pick<TransportContext, 'limits' | 'trusted_proxies'
 /** The documents `/llms.txt` and `/openapi.json`, and the proof of the gateway's own domain. */
 export function documents(context: Documented, version: string): Mount[] {
   const { agents, challenge } = context
-  const page = (path: string, type: string, render: (site: Site) => string): Mount =>
-    pageMount(context, { path, type, render, link: catalogLink })
   const proof: Mount = {
     method: 'get',
     path: '/.well-known/dragoman-challenge',
@@ -41,8 +39,13 @@ export function documents(context: Documented, version: string): Mount[] {
   }
   return [
     proof,
-    page('/llms.txt', 'text/plain; charset=utf-8', ({ base_url }) => llms(agents, base_url)),
-    pageMount(context, {
+    documentMount(context, {
+      path: '/llms.txt',
+      type: 'text/plain; charset=utf-8',
+      render: ({ base_url }) => llms(agents, base_url),
+      link: catalogLink,
+    }),
+    documentMount(context, {
       path: '/openapi.json',
       type: 'application/json',
       part: chosenTags,
@@ -80,7 +83,7 @@ export function indexMount(
   version: string,
 ): Mount {
   const render = (here: Site) => JSON.stringify(index(version, here), null, 2)
-  return pageMount(context, {
+  return documentMount(context, {
     path: '/',
     type: 'application/json',
     render,

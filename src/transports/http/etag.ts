@@ -13,7 +13,7 @@ export interface Etags {
   /**
    * The tag of an answer computed at a revision of the registry; `variant` is a letter for another rendering of it.
    */
-  ofRegistry(revision: number | undefined, principal: Principal | null, variant?: string): string | undefined
+  ofRegistry(revision: number | undefined, principal: Principal | null, variant: string): string | undefined
   /** The current variant of lists. */
   listVariant(): string
   /**
@@ -46,7 +46,7 @@ export function createEtags(rendering: string, probes: () => number = () => 0): 
       return tag('e', `${entry.revision}${livenessTag(entry)}${storedTag(entry, principal)}`, principal)
     },
     listVariant: () => (probes() > 0 ? `l${probes()}.r` : 'r'),
-    ofRegistry: (revision, principal, variant = 'r') =>
+    ofRegistry: (revision, principal, variant) =>
       revision === undefined ? undefined : tag(variant, revision, principal),
     revision(header) {
       const named = header.split(',').map((candidate) => Number(pattern.exec(candidate.trim())?.[1] ?? 0))

@@ -12,7 +12,7 @@ const storeMilliseconds = 2500
 
 interface Needs {
   readonly ready: Promise<void>
-  readonly follower: { readonly applied_revision: number }
+  readonly tailer: { readonly applied_revision: number }
   readonly vectors: { progress(): object }
   /** Reasons why the gateway needs its operator although it answers. */
   readonly health: Iterable<string>
@@ -25,7 +25,7 @@ interface Needs {
  * by which this server proves to a local process which one it is.
  */
 export function operations(
-  { ready: begun, follower, vectors, health, metrics, store }: Needs,
+  { ready: begun, tailer, vectors, health, metrics, store }: Needs,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
   proof: (request: IncomingMessage) => Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ export function operations(
     // A database that has frozen refuses nothing: balancers do not wait for the time-out of its statement.
     const late = AbortSignal.timeout(storeMilliseconds)
     const revision = await abortable(store.read.revision(), late).catch(() => undefined)
-    const { applied_revision } = follower
+    const { applied_revision } = tailer
     const ready = started && !draining() && revision !== undefined
     const reasons = [...health, ...(revision === undefined ? ['store_unavailable'] : [])]
     const working = reasons.length === 0 ? 'ready' : 'degraded'

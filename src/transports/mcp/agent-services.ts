@@ -23,7 +23,7 @@ export function createAgentServices(
   context: TransportContext,
   version: string,
   onError: (fault: unknown) => void,
-  ending?: AbortSignal,
+  ending: AbortSignal,
 ): AgentServiceOf {
   const clients = new LegacyClients()
   const made = new WeakMap<object, McpService>()

@@ -17,7 +17,7 @@ export class PendingRequests {
    * Adds a request. Resolves once it is answered, or cancelled, since MCP answers no cancelled request; `onCancel` is
    * called first.
    */
-  add(id: McpId, onCancel?: () => void): Promise<void> {
+  add(id: McpId, onCancel: () => void): Promise<void> {
     return new Promise((settle) => void this.#pending.set(id, { settle, onCancel }))
   }
 

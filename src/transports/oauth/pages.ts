@@ -2,8 +2,8 @@ import type { ResourcePath, Scope } from '../../../schemas/scope.ts'
 import type { ConsentRequest, WaitingClient } from '../../auth/authorization-server/authorization-server.ts'
 import type { Page, ProtocolPages } from '../../auth/authorization-server/pages.ts'
 import type { Login, Person } from '../../auth/logins/login.ts'
-import { page } from '../page/document.ts'
 import { type Html, html } from '../page/html.ts'
+import { page } from '../page/sign-in-page.ts'
 
 const scopeWords: Readonly<Record<Scope, string>> = {
   'agents:read': 'Search agents, and read what concerns your own agents.',

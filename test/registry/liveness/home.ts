@@ -37,7 +37,7 @@ export async function openHome(
       lookup: (_, __, done) => done(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []),
     },
   )
-  const { store, follower, liveness, vectors } = gateway.gateway
+  const { store, tailer, liveness, vectors } = gateway.gateway
   return {
     gateway,
     time,
@@ -46,12 +46,12 @@ export async function openHome(
       const { revision } = await store.write(async (writer) => {
         for (const entry of entries) await writer.put(entry)
       })
-      await Promise.all([follower.caughtUp(revision), vectors.caughtUp(revision)])
+      await Promise.all([tailer.caughtUp(revision), vectors.caughtUp(revision)])
       return entries
     },
     async cycle() {
       const count = await liveness.prober.run(signal)
-      await follower.caughtUp(await store.read.revision())
+      await tailer.caughtUp(await store.read.revision())
       return count
     },
     entry: async (name) => (await gateway.request('GET', `/public/agents/${nameOf(name)}`)).json,

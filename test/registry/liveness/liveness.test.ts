@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { startChecks } from '../../../src/registry/verification/check-loop.ts'
+import { startLeasedJob } from '../../../src/registry/leased-job.ts'
 import { serveA2a, serveLegacyA2a } from '../../support/a2a-agents.ts'
 import { list } from '../../support/listed.ts'
 import { behaviours, type LivingAgents, serveLiving, soundAnswer, soundCard } from '../../support/living.ts'
@@ -295,8 +295,8 @@ describe('a probe', () => {
       },
     ] of [home, other].entries()) {
       loops.use(
-        startChecks({
-          checker: gateway.liveness.prober,
+        startLeasedJob({
+          job: gateway.liveness.prober,
           leases: gateway.store.leases,
           lease: 'liveness',
           holder: String(number),

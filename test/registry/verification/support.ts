@@ -10,7 +10,7 @@ import { type DnsServer, serveDns } from '../../support/dns.ts'
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
 /** A domain of tests: its name server, its web server, and ports that lead to them. */
-export interface Site extends AsyncDisposable {
+interface Site extends AsyncDisposable {
   readonly dns: DnsServer
   readonly web: TestServer
   readonly fetch: Fetch

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { unseen } from '../../../schemas/liveness.ts'
 import type { Delivery } from '../../../schemas/webhook.ts'
-import { startChecks } from '../../../src/registry/verification/check-loop.ts'
+import { startLeasedJob } from '../../../src/registry/leased-job.ts'
 import type { StoredEntry } from '../../../src/store/stored-entry.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
@@ -278,8 +278,8 @@ describe('a delivery', () => {
     const { deliverer } = home.gateway.changes
     const { leases } = home.gateway.store
     const loops = ['one', 'two', 'three'].map((holder) =>
-      startChecks({
-        checker: deliverer,
+      startLeasedJob({
+        job: deliverer,
         leases,
         lease: 'webhooks',
         holder,

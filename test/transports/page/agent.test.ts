@@ -121,7 +121,7 @@ const hostile = sampleEntry({
 
 beforeAll(async () => {
   home = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
-  const { store, follower, liveness } = home.gateway
+  const { store, tailer, liveness } = home.gateway
   for (const entry of [
     weather,
     hostile,
@@ -163,7 +163,7 @@ beforeAll(async () => {
     }
     await store.liveness.save([{ ...before, shown, history: { ...before.history, today: counts } }])
   }
-  await follower.caughtUp(await store.read.revision())
+  await tailer.caughtUp(await store.read.revision())
   await liveness.livenessCache.sweep()
 })
 afterAll(() => home[Symbol.asyncDispose]())

@@ -26,7 +26,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     })
     website = `${site.origin}/`
     home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: site.origin })
-    const { store, follower } = home.gateway
+    const { store, tailer } = home.gateway
     const { revision } = await store.write(async (writer) => {
       for (const [at, name] of ['Swans', 'Cranes', 'Boats'].entries()) {
         const package_name = `com.example.${name.toLowerCase()}`
@@ -44,7 +44,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
         )
       }
     })
-    await follower.caughtUp(revision)
+    await tailer.caughtUp(revision)
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
   }, 60_000)
 

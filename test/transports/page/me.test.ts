@@ -140,7 +140,7 @@ test('an owner of more agents than a page shows reaches all of them', async () =
       await writer.put(sampleEntry({ package_name: `com.max.agent-${at}`, owner, state }))
     }
   })
-  await home.gateway.follower.caughtUp(revision)
+  await home.gateway.tailer.caughtUp(revision)
   const names = ({ links }: Visited) => links.filter((link) => link.startsWith('/me/agents/'))
   const first = await browser.open(page.url)
   expect(names(first)).toHaveLength(102)

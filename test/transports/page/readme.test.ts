@@ -80,7 +80,7 @@ afterAll(async () => {
 })
 
 /** An agent for each file: its README, or its icon. */
-async function listAll({ gateway: { store, follower } }: TestGateway, origin: string): Promise<void> {
+async function listAll({ gateway: { store, tailer } }: TestGateway, origin: string): Promise<void> {
   const { revision } = await store.write(async (writer) => {
     for (const path of Object.keys(answers)) {
       const [, file = ''] = path.split(/[/.]/)
@@ -95,7 +95,7 @@ async function listAll({ gateway: { store, follower } }: TestGateway, origin: st
       )
     }
   })
-  await follower.caughtUp(revision)
+  await tailer.caughtUp(revision)
 }
 
 describe('the page of an agent', () => {

@@ -12,7 +12,7 @@ const override = '\u202Etxt.exe'
 
 beforeAll(async () => {
   home = await startGateway()
-  const { store, follower } = home.gateway
+  const { store, tailer } = home.gateway
   const hostile = sampleEntry({
     package_name: 'com.example.hostile',
     name: `Hostile ${attack}`,
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const { revision } = await store.write(async (writer) => {
     for (const entry of [hostile, ...many]) await writer.put(entry)
   })
-  await follower.caughtUp(revision)
+  await tailer.caughtUp(revision)
 })
 
 afterAll(() => home[Symbol.asyncDispose]())
@@ -270,10 +270,10 @@ describe('the page of an agent', () => {
   })
 
   test('without a description has no empty parts', async () => {
-    const { store, follower } = home.gateway
+    const { store, tailer } = home.gateway
     const bare = sampleEntry({ package_name: 'com.example.bare', name: 'Bare', description: '' })
     const { revision } = await store.write((writer) => writer.put(bare))
-    await follower.caughtUp(revision)
+    await tailer.caughtUp(revision)
     for (const path of ['/agent/com.example.bare', '/search?q=bare']) {
       const { status, text } = await open(path)
       expect([status, text.includes('Bare')]).toEqual([200, true])

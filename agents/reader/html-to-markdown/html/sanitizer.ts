@@ -56,7 +56,7 @@ export class Sanitizer {
   /**
    * `revealed` holds keys of `hiddenCharacters` from an earlier pass; elements with these keys are treated as visible.
    */
-  constructor(revealed: ReadonlySet<string> = new Set()) {
+  constructor(revealed: ReadonlySet<string>) {
     this.#revealed = revealed
   }
 

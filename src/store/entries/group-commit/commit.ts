@@ -1,16 +1,15 @@
-import type { Kysely } from 'kysely'
+import type { AuditAction } from '../../../../schemas/audit.ts'
 import { chunksOf } from '../../../common/chunks.ts'
 import { addToCounters, currentRevision, lockCounters } from '../../sql/counter.ts'
 import {
   type AuditTable,
   type ChangeTable,
+  type Database,
   type EntryTable,
   maxRowsPerStatement,
-  type Tables,
   type VersionTable,
 } from '../../sql/tables.ts'
 import type { Finish, Statement } from '../../sql/transaction.ts'
-import type { AuditAction } from '../../store.ts'
 import type { StoredEntry } from '../../stored-entry.ts'
 import { actorKey, difference } from '../audit.ts'
 import { lookalikeKey } from '../confusables.ts'
@@ -47,7 +46,7 @@ type Event = Omit<AuditTable, 'id' | 'at'>
 type Counters = Record<'revision' | 'audit', number>
 
 /** Locks the counters until the commit: whoever has them writes the next changes of the log. */
-export function lockLog(transaction: Kysely<Tables>): Promise<Counters> {
+export function lockLog(transaction: Database): Promise<Counters> {
   return lockCounters(transaction, ['revision', 'audit'])
 }
 
@@ -63,7 +62,7 @@ interface CommitOptions {
  * revision after the commit.
  */
 export async function commitPuts(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   finish: Finish,
   puts: readonly Put[],
   done: readonly RecordedAction[],
@@ -125,7 +124,7 @@ function inChunks<Row>(rows: readonly Row[], toStatement: (rows: readonly Row[])
 
 /** True if the change creates a new public version. */
 export async function isNewVersion(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   { before, entry }: Pick<Put, 'before' | 'entry'>,
 ): Promise<boolean> {
   if (!isListed(entry)) return false
@@ -183,7 +182,7 @@ const revisionColumns = ['revision', 'document'] as const
 
 /** Inserts rows, or replaces these columns by id. */
 export function upsert(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   rows: readonly EntryTable[],
   replaced: readonly (typeof columns)[number][] = columns,
 ): Statement {

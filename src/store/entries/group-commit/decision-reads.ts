@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader'
-import type { Kysely } from 'kysely'
-import type { EntryTable, Tables } from '../../sql/tables.ts'
+import type { Database, EntryTable } from '../../sql/tables.ts'
 import type { Claim, DecisionReads } from '../../store.ts'
 import { StoredEntry, UnreadableEntry } from '../../stored-entry.ts'
 import { toActor } from '../audit.ts'
@@ -32,10 +31,7 @@ const maxBatchSize = 200
  * The reads of decisions, within a transaction. Reads of one event-loop turn share a statement; with `cached` each read
  * is made once.
  */
-export function createDecisionReads(
-  db: Kysely<Tables>,
-  { cached }: { cached: boolean },
-): CachedDecisionReads {
+export function createDecisionReads(db: Database, { cached }: { cached: boolean }): CachedDecisionReads {
   const options = { cache: cached, maxBatchSize }
 
   const rowsBy = rowLoader(db, options)
@@ -95,7 +91,7 @@ interface LoaderOptions {
 }
 
 /** Loads the rows of entries by a column. */
-function rowLoader(db: Kysely<Tables>, options: LoaderOptions) {
+function rowLoader(db: Database, options: LoaderOptions) {
   return new DataLoader(
     async (keys: readonly Key[]) => {
       const keysByColumn = Map.groupBy(keys, ({ column }) => column)
@@ -121,7 +117,7 @@ function rowLoader(db: Kysely<Tables>, options: LoaderOptions) {
 }
 
 /** Loads the claims on namespaces. */
-function claimLoader(db: Kysely<Tables>, options: LoaderOptions) {
+function claimLoader(db: Database, options: LoaderOptions) {
   return new DataLoader(async (namespaces: readonly string[]) => {
     const rows = await db
       .selectFrom('entry')
@@ -141,7 +137,7 @@ function claimLoader(db: Kysely<Tables>, options: LoaderOptions) {
 const maxNamesakes = 50
 
 /** Loads the rows of verified entries by their display key. */
-function namesakeLoader(db: Kysely<Tables>, options: LoaderOptions) {
+function namesakeLoader(db: Database, options: LoaderOptions) {
   return new DataLoader(async (keys: readonly string[]) => {
     const rows = await db
       .selectFrom('entry')
@@ -156,7 +152,7 @@ function namesakeLoader(db: Kysely<Tables>, options: LoaderOptions) {
 }
 
 /** Loads the digests of content that was published under a version. */
-function digestLoader(db: Kysely<Tables>, options: LoaderOptions) {
+function digestLoader(db: Database, options: LoaderOptions) {
   return new DataLoader(
     async (versions: readonly { entry_id: string; version: string }[]) => {
       const rows = await db

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
 import { Failure } from '../../../../schemas/failure.ts'
-import type { EntryTable, Tables } from '../../sql/tables.ts'
+import type { Database, EntryTable } from '../../sql/tables.ts'
 import type { Finish, Transact } from '../../sql/transaction.ts'
 import type { AccountUsage, Decision, Store } from '../../store.ts'
 import { UnreadableEntry } from '../../stored-entry.ts'
@@ -105,7 +104,7 @@ function nextBatch(pending: ReadonlyMap<PendingChange, string | undefined>): Pen
 }
 
 async function commitAll(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   finish: Finish,
   batch: readonly PendingChange[],
   at: string,
@@ -165,7 +164,7 @@ interface Proposal {
 }
 
 async function toProposal(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   reads: ReturnType<typeof createDecisionReads>,
   { before, entry, audit, admit }: Decision,
 ): Promise<Proposal> {
@@ -180,7 +179,7 @@ async function toProposal(
 
 /** What the accounts of a batch use, change after change: members of a batch see each other. */
 async function openUsage(
-  transaction: Kysely<Tables>,
+  transaction: Database,
   proposals: readonly { readonly proposed?: Proposal }[],
   at: string,
 ) {

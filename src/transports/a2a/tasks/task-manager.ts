@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Code, Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
@@ -7,24 +6,20 @@ import {
   busyStates,
   interruptedStates,
   isBusy,
-  isInterrupted,
   isTerminal,
-  type Message,
-  type Part,
   type StoredTask,
   type TaskFilter,
   type TaskPage,
   type TaskStore,
 } from '../../../../schemas/task.ts'
 import { principalKey } from '../../../common/principal-key.ts'
-import type { Call } from '../../../router/call.ts'
 import { refusal } from '../protocol/error.ts'
-import type { Job, Tell, WorkUpdate } from '../work.ts'
-import { metadataWith, upstreamOf } from './change.ts'
+import type { Tell, WorkUpdate } from '../work.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
-import { type PushConfig, PushNotifications, type PushPort } from './push.ts'
+import { type NewWork, queueFull, submittedTask } from './new-task.ts'
+import { PushNotifications, type PushPort } from './push.ts'
 import { type StreamEvent, statusEvent } from './view.ts'
 import { TaskWorker } from './worker.ts'
 
@@ -37,21 +32,6 @@ export interface TaskManagerOptions {
   readonly times?: Partial<TaskTimes>
   /** How notifications leave; without it, push notifications are not supported. */
   readonly push?: PushPort
-}
-
-interface NewWork {
-  readonly run: NonNullable<Job['run']>
-  readonly call: Call
-  /** Package name of the agent that works. */
-  readonly agent?: string | undefined
-  readonly message: Message
-  readonly context_id: string
-  /** The interrupted task that the message continues. */
-  readonly task?: StoredTask | undefined
-  /** Where changes of the task are posted. */
-  readonly push?: PushConfig | undefined
-  /** An error as the parts of a message. */
-  readonly explain: (thrown: unknown) => readonly Part[]
 }
 
 /** Goes on with the work of a task if it is abandoned; resolves to the task as it is then. */
@@ -70,7 +50,6 @@ interface StartedTask {
   readonly ended: Promise<StoredTask>
 }
 
-const maxMessages = 100
 const maxReferences = 20
 const maxListeners = 32
 
@@ -186,8 +165,8 @@ export class TaskManager implements AsyncDisposable {
   async cancel(
     id: string,
     caller: Principal | null,
-    tellAgent: (task: StoredTask) => Promise<void> = async () => {},
-    revive?: Revive,
+    tellAgent: (task: StoredTask) => Promise<void>,
+    revive: Revive,
   ): Promise<StoredTask> {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
@@ -205,7 +184,7 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /** Throws as `get` does, and A2aRefusal UNSUPPORTED_OPERATION for a task that is over. */
-  async subscribe(id: string, caller: Principal | null, revive?: Revive): Promise<EventQueue<StreamEvent>> {
+  async subscribe(id: string, caller: Principal | null, revive: Revive): Promise<EventQueue<StreamEvent>> {
     const task = await this.get(id, caller, revive)
     if (isTerminal(task.state)) {
       throw refusal(
@@ -284,43 +263,20 @@ export class TaskManager implements AsyncDisposable {
     return worker
   }
 
-  async #save(
-    { task: before, agent, message, context_id: stated, call }: NewWork,
-    { origin, task_metadata }: WorkUpdate,
-  ): Promise<StoredTask> {
+  async #save(work: NewWork, first: WorkUpdate): Promise<StoredTask> {
     const { store } = this.#options
-    const id = before?.id ?? randomBytes(16).toString('hex')
-    const { principal, client } = call
-    const owner = principal && principalKey(principal)
-    const context_id = before?.context_id ?? origin?.context_id ?? stated
-    const task: StoredTask = {
-      ...(before ?? {
-        id,
-        owner,
-        counted_by: owner ?? (client === 'local' ? client : client.address),
-        agent: agent ?? null,
-        context_id,
-        artifacts: [],
-      }),
-      ...upstreamOf(origin),
-      ...metadataWith(before?.metadata, task_metadata),
-      state: 'TASK_STATE_SUBMITTED',
-      message: null,
-      history: [
-        ...(before?.history ?? []),
-        // The question that the message answers.
-        ...(before?.message ? [before.message] : []),
-        { ...message, contextId: context_id, taskId: id },
-      ].slice(-maxMessages),
+    const { task: before, call } = work
+    const task = submittedTask(work, first, {
       updated_at: this.#at(),
       expires_at: this.#at(this.#times.retention),
       alive_until: this.#at(this.#times.lease),
-    }
+    })
     if (before) {
       if (await store.save(task, [before.state])) return task
       throw refusal('UNSUPPORTED_OPERATION', 'Another message has continued the task in the meantime.')
     }
-    const result = await store.add(task, owner ? this.#limits.owner : this.#limits.address, this.#limits.all)
+    const { owner, address, all } = this.#limits
+    const result = await store.add(task, call.principal ? owner : address, all)
     if (result !== 'added') throw queueFull(result)
     return task
   }
@@ -341,7 +297,7 @@ export class TaskManager implements AsyncDisposable {
     this.#watchers.delete(id)
   }
 
-  #watch(channel: TaskChannel, revive: Revive = async (task) => task): void {
+  #watch(channel: TaskChannel, revive: Revive): void {
     const { store, onError } = this.#options
     const { id } = channel.task
     const watcher = new AbortController()
@@ -404,22 +360,4 @@ function isAboutReader(thrown: unknown): boolean {
 /** An anonymous task is visible to every caller who knows its id. */
 function isVisible({ owner }: StoredTask, caller: Principal | null): boolean {
   return owner === null || (caller !== null && owner === principalKey(caller))
-}
-
-function queueFull(result: 'busy' | 'full'): Failure {
-  const hint = 'Wait for a task to end, or cancel it; a message without returnImmediately makes no task.'
-  return result === 'busy'
-    ? new Failure('rate_limited', 'You have too many unfinished tasks.', { hint, retry_after_s: 5 })
-    : new Failure('unavailable', 'The gateway has no capacity for another task.', { hint, retry_after_s: 30 })
-}
-
-/** Throws A2aRefusal if the task takes no message, and Failure if the message names another context. */
-export function assertTakesMessage(task: StoredTask, context_id: string | null | undefined): void {
-  if (context_id && context_id !== task.context_id) {
-    const detail = 'The task belongs to another context; leave contextId out.'
-    throw new Failure('invalid_request', detail, { errors: [{ pointer: '/message/contextId', detail }] })
-  }
-  if (isInterrupted(task.state)) return
-  const reason = isTerminal(task.state) ? 'is over' : 'is being worked on'
-  throw refusal('UNSUPPORTED_OPERATION', `The task ${reason} and takes no message; send one without taskId.`)
 }

@@ -7,8 +7,8 @@ import type { Mount } from '../../http/app.ts'
 import { hasBody, readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
 import { sendCoded, sendNotModified } from '../../http/coded.ts'
+import { catalogLink, documentMount } from '../../http/document.ts'
 import type { ReadRequest } from '../../http/input.ts'
-import { catalogLink, pageMount } from '../../http/page.ts'
 import { requestId } from '../../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../../http/respond.ts'
 import { corsHeaders, signalOf } from '../../http/rest.ts'
@@ -59,7 +59,7 @@ export function ardMounts(context: ArdContext): Mount[] {
     },
   ]
   return [
-    pageMount(context, { path: '/robots.txt', type: 'text/plain; charset=utf-8', render: robots }),
+    documentMount(context, { path: '/robots.txt', type: 'text/plain; charset=utf-8', render: robots }),
     ...endpoints.map((endpoint) => mountOf(context, endpoint)),
   ]
 }

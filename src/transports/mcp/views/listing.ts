@@ -22,7 +22,7 @@ export function capabilitiesOf(tells: boolean) {
 }
 
 /** There is one page, so no cursor exists (server/utilities/pagination). Throws Fault -32602. */
-export function assertFirstPage({ cursor }: Readonly<Record<string, unknown>> = {}): void {
+export function assertFirstPage({ cursor }: Readonly<Record<string, unknown>>): void {
   if (cursor === undefined) return
   throw invalidField('/cursor', 'The cursor is unknown: this list has one page.')
 }

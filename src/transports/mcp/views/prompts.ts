@@ -2,7 +2,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord } from '../../../../schemas/json.ts'
 import { agentAliases } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
-import { renamed } from '../../../../schemas/shape.ts'
+import { withAgentField } from '../../../../schemas/shape.ts'
 import { faultOf, invalidField } from './ask.ts'
 import { assertFirstPage, freshness } from './listing.ts'
 import type { McpViews } from './view.ts'
@@ -114,7 +114,7 @@ export function promptNamed(name: unknown): Pick<Prompt, 'name' | 'description' 
 /** The arguments with the agent under its own name. */
 function withAgent(input: Record<string, unknown>): unknown {
   try {
-    return renamed(input, 'agent', agentAliases)
+    return withAgentField(input, agentAliases)
   } catch (thrown) {
     throw faultOf(Failure.from(thrown))
   }

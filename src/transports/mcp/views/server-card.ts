@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { modernVersion } from '../../../common/mcp/protocol.ts'
 import type { Mount } from '../../http/app.ts'
-import { pageMount } from '../../http/page.ts'
+import { documentMount } from '../../http/document.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
 
 /** The supported protocol versions, newest first. */
@@ -25,7 +25,7 @@ export function serverCardMounts(
   version: string,
 ): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
-  return paths.map((path) => pageMount(context, { path, type, render, max_age_s: 3600 }))
+  return paths.map((path) => documentMount(context, { path, type, render, max_age_s: 3600 }))
 }
 
 function cardOf(base_url: string, version: string): object {

@@ -5,7 +5,7 @@ import { isRecord, type JsonSchema, listForm } from '../../../../schemas/json.ts
 import { agentAliases, listedActions, packageNameOf, toolName } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
-import { pointer, renamed } from '../../../../schemas/shape.ts'
+import { pointer, withAgentField } from '../../../../schemas/shape.ts'
 import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
@@ -206,7 +206,7 @@ const maxAgentLength = 220
 
 /** The input of a tool that names its agent. Throws Failure `invalid_request`. */
 function withAgent(input: Record<string, unknown>): Record<string, unknown> {
-  const { agent, ...rest } = renamed(input, 'agent', agentAliases) as Record<string, unknown>
+  const { agent, ...rest } = withAgentField(input, agentAliases) as Record<string, unknown>
   if (typeof agent === 'string' && agent !== '' && agent.length <= maxAgentLength) return { agent, ...rest }
   throw Failure.invalidField('/agent', 'Give the package_name of the agent, such as svc.utility.reader.')
 }

@@ -9,8 +9,8 @@ import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
 import { overCost } from '../../http/caller.ts'
 import { currentTag, sendCoded } from '../../http/coded.ts'
+import { documentMount } from '../../http/document.ts'
 import type { ReadRequest } from '../../http/input.ts'
-import { pageMount } from '../../http/page.ts'
 import { requestId } from '../../http/request-id.ts'
 import { send, sendFailure } from '../../http/respond.ts'
 import { corsHeaders, signalOf } from '../../http/rest.ts'
@@ -95,7 +95,7 @@ export function feedMounts(context: TransportContext, { icon }: Pick<AssetPaths,
   ]
   return [
     ...feeds.map((feed) => mountOf(context, feed)),
-    pageMount(context, {
+    documentMount(context, {
       path: '/opensearch.xml',
       type: 'application/opensearchdescription+xml; charset=utf-8',
       max_age_s: 24 * hour,

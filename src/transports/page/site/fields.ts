@@ -117,7 +117,7 @@ export function onceFields(
 }
 
 /** Fields that are sent as they are. */
-export function hidden(fields: Readonly<Record<string, string>>): Html[] {
+function hidden(fields: Readonly<Record<string, string>>): Html[] {
   return Object.entries(fields).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )

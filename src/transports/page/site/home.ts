@@ -1,9 +1,10 @@
 import { knownCategories } from '../../../../schemas/categories.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { html } from '../html.ts'
+import { countOf, titleOf } from './formats.ts'
 import { howToFill, jsonOf, searchField, tryOut } from './parts.ts'
 import type { View } from './view.ts'
-import { countOf, titleOf, words } from './words.ts'
+import { words } from './words.ts'
 
 /** Number of categories on the front page. */
 const maxCategories = 24

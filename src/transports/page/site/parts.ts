@@ -9,7 +9,7 @@ const magnifier = html`<svg viewBox="0 0 20 20" fill="none" stroke="currentColor
 /** The search field. `filters` are the filters in force, which a new search keeps. */
 export function searchField(
   query: string,
-  filters: readonly (readonly [string, string])[] = [],
+  filters: readonly (readonly [string, string])[],
   { path = '/search', label = words.ask as string, suggests = false } = {},
 ): Html {
   // The script fills the list with names while one types.
@@ -117,10 +117,12 @@ export function timeOf(iso: string): Html {
   return html`<time datetime="${iso}" title="${iso.slice(0, 16).replace('T', ' ')} UTC">${text}</time>`
 }
 
+const maxShort = 200
+
 /** A text of a publisher in a place for a short one, without what it hides. */
-export function shortened(text: string, most = 200): string {
+export function shortened(text: string): string {
   const shown = withoutHidden(text)
-  return shown.length > most ? `${shown.slice(0, most)}…` : shown
+  return shown.length > maxShort ? `${shown.slice(0, maxShort)}…` : shown
 }
 
 /** A link to a page of somebody else; text where it is no web address. */

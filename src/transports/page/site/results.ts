@@ -1,10 +1,48 @@
 import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { Found } from '../../../../schemas/card.ts'
+import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
+import { countOf, licenseOf, titleOf } from './formats.ts'
 import { howToFill, pageOf, searchField, shortened, stateOf, tryOut } from './parts.ts'
 import type { View } from './view.ts'
-import { countOf, railFilters, words } from './words.ts'
+import { callableWords, verificationWords, words } from './words.ts'
+
+/** The filters beside the results: their titles, how many values they show, and what the values are called. */
+const railFilters: readonly {
+  readonly name: string
+  readonly facet: FacetName
+  readonly title: string
+  readonly most: number
+  /** The filter takes several values. */
+  readonly isList: boolean
+  readonly values?: Readonly<Record<string, string>>
+  /** What a value is called that `values` lacks; the value itself when absent. */
+  readonly textOf?: (value: string) => string
+}[] = [
+  { name: 'callable', facet: 'callable', title: 'Use', most: 7, isList: true, values: callableWords },
+  {
+    name: 'live',
+    facet: 'live',
+    title: 'State',
+    most: 2,
+    isList: false,
+    values: { true: 'Answers now', false: 'Does not answer' },
+  },
+  {
+    name: 'verification',
+    facet: 'verifications',
+    title: 'Publisher',
+    most: 3,
+    isList: true,
+    values: verificationWords,
+  },
+  { name: 'protocol', facet: 'protocols', title: 'Protocol', most: 4, isList: true, textOf: titleOf },
+  { name: 'package_type', facet: 'package_types', title: 'Package', most: 5, isList: true },
+  { name: 'category', facet: 'categories', title: 'Category', most: 14, isList: false, textOf: titleOf },
+  { name: 'tags', facet: 'tags', title: 'Tag', most: 8, isList: true },
+  { name: 'license', facet: 'licenses', title: 'Licence', most: 6, isList: false, textOf: licenseOf },
+]
 
 /** Confidence from which an agent is said to fit: three of four such agents do. */
 const surelyFits = 0.75

@@ -1,9 +1,10 @@
 import type { Callable } from '../../../../schemas/callable.ts'
 import type { Status, TrafficHour } from '../../../../schemas/status.ts'
 import { type Html, html } from '../html.ts'
+import { countOf } from './formats.ts'
 import { pageOf, signOf, table } from './parts.ts'
 import type { View } from './view.ts'
-import { callableWords, countOf, words } from './words.ts'
+import { callableWords, words } from './words.ts'
 
 const text = words.status
 

@@ -2,8 +2,8 @@ import type { Callable } from '../../../../schemas/callable.ts'
 import type { CallCounts } from '../../../../schemas/calls.ts'
 import { counted } from '../../../../schemas/counted.ts'
 import type { Entry } from '../../../../schemas/entry.ts'
-import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import type { LivenessStatus } from '../../../../schemas/liveness.ts'
+import { countOf } from './formats.ts'
 
 /** All words of the pages, in English. */
 export const words = {
@@ -607,81 +607,4 @@ export const livenessWords: Readonly<Record<LivenessStatus, string>> = {
   stale: 'Gone quiet',
   unreachable: 'Never answered',
   unknown: 'Not looked at yet',
-}
-
-/** The filters beside the results: their titles, how many values they show, and what the values are called. */
-export const railFilters: readonly {
-  readonly name: string
-  readonly facet: FacetName
-  readonly title: string
-  readonly most: number
-  /** The filter takes several values. */
-  readonly isList: boolean
-  readonly values?: Readonly<Record<string, string>>
-  /** What a value is called that `values` lacks; the value itself when absent. */
-  readonly textOf?: (value: string) => string
-}[] = [
-  { name: 'callable', facet: 'callable', title: 'Use', most: 7, isList: true, values: callableWords },
-  {
-    name: 'live',
-    facet: 'live',
-    title: 'State',
-    most: 2,
-    isList: false,
-    values: { true: 'Answers now', false: 'Does not answer' },
-  },
-  {
-    name: 'verification',
-    facet: 'verifications',
-    title: 'Publisher',
-    most: 3,
-    isList: true,
-    values: verificationWords,
-  },
-  { name: 'protocol', facet: 'protocols', title: 'Protocol', most: 4, isList: true, textOf: titleOf },
-  { name: 'package_type', facet: 'package_types', title: 'Package', most: 5, isList: true },
-  { name: 'category', facet: 'categories', title: 'Category', most: 14, isList: false, textOf: titleOf },
-  { name: 'tags', facet: 'tags', title: 'Tag', most: 8, isList: true },
-  { name: 'license', facet: 'licenses', title: 'Licence', most: 6, isList: false, textOf: licenseOf },
-]
-
-/** The titles of categories whose slugs leave words out. */
-const categoryTitles: Readonly<Record<string, string>> = {
-  'search-data-extraction': 'Search and data extraction',
-  'finance-fintech': 'Finance and fintech',
-  'knowledge-memory': 'Knowledge and memory',
-  'support-service-management': 'Support and service management',
-  'travel-transportation': 'Travel and transportation',
-  'embedded-system': 'Embedded systems',
-}
-
-const short = new Set(['a2a', 'mcp', 'ai', 'api', 'iot', 'os', 'rag', 'sql', 'mit', 'npm', 'oci', 'mcpb'])
-
-/** A slug in words: `search-data-extraction` becomes `Search data extraction`. */
-export function titleOf(slug: string): string {
-  const title = Object.hasOwn(categoryTitles, slug) ? categoryTitles[slug] : undefined
-  if (title !== undefined) return title
-  const parts = slug.split('-').filter(Boolean)
-  const spelled = parts.map((part) => (short.has(part) ? part.toUpperCase() : part)).join(' ')
-  return spelled.charAt(0).toUpperCase() + spelled.slice(1)
-}
-
-/** A licence in the letters of SPDX, which counts of them lack. */
-function licenseOf(license: string): string {
-  const spelled = license.replace(/^(?:mit|isc|bsd|[al]?gpl|mpl|epl|cc0?|bsl)(?=-|$)/, (name) =>
-    name.toUpperCase(),
-  )
-  return spelled.charAt(0).toUpperCase() + spelled.slice(1)
-}
-
-/** A size in bytes, in the largest binary unit of which it is one or more. */
-export function sizeOf(bytes: number): string {
-  const power = Math.min(3, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
-  const number = bytes / 1024 ** power
-  return `${number < 10 ? Number(number.toFixed(1)) : Math.round(number)} ${['bytes', 'KiB', 'MiB', 'GiB'][power]}`
-}
-
-/** A count with narrow no-break spaces between thousands. */
-export function countOf(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f')
 }

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../html.ts'
+import { countOf } from '../formats.ts'
 import { searchField } from '../parts.ts'
 import type { View } from '../view.ts'
-import { countOf, words } from '../words.ts'
+import { words } from '../words.ts'
 import type { Doc } from './library.ts'
 import type { DocHit } from './search.ts'
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../../../../schemas/failure.ts'
 import type { Mount } from '../../../http/app.ts'
 import { overCost } from '../../../http/caller.ts'
-import { openApi } from '../../../http/openapi.ts'
+import { openApi } from '../../../http/openapi/document.ts'
 import { requestId } from '../../../http/request-id.ts'
 import { send, sendFailure } from '../../../http/respond.ts'
 import type { TransportContext } from '../../../shared/transport-context.ts'

@@ -4,9 +4,10 @@ import type { Usage } from '../../../../../schemas/quota.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
 import { field, onceFields, type Typed } from '../fields.ts'
+import { countOf, sizeOf } from '../formats.ts'
 import type { PageFrame } from '../site.ts'
 import type { Visit } from '../view.ts'
-import { countOf, sizeOf, words } from '../words.ts'
+import { words } from '../words.ts'
 import { memberMounts, memberView } from './frame.ts'
 
 const text = words.me

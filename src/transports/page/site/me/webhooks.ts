@@ -60,8 +60,8 @@ ${box('mine', 'true', text.mine, typed.values.has('mine'))}
 function row(visit: Visit, webhook: Webhook): Html {
   const { id, url, enabled, failing_since, delivered_revision, deliveries } = webhook
   const fields = { do: 'delete', webhook: id }
-  const act = (name: string, label: string, more: Record<string, string> = {}) =>
-    button(visit, { action: path, label, of: url, fields: { do: name, webhook: id, ...more } })
+  const act = (name: string, label: string) =>
+    button(visit, { action: path, label, of: url, fields: { do: name, webhook: id } })
   const state = !enabled ? text.off : failing_since === null ? text.on : text.failing
   return html`<li class="tall"><div><strong class="mono">${url}</strong> <span class="chip">${state}</span><p class="hint">${text.delivered} ${delivered_revision}</p>
 <details><summary>${text.deliveries(deliveries.length)}</summary><ul class="rows">${deliveries.map((delivery) => deliveryRow(delivery))}</ul>

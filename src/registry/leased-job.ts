@@ -1,12 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Leases } from '../../store/store.ts'
-import type { Checker } from './checker.ts'
+import type { Leases } from '../store/record-stores.ts'
 
-export interface CheckLoopOptions {
-  readonly checker: Pick<Checker, 'run' | 'isDue'>
+/** Work that is done again and again, such as checks, probes or deliveries. */
+interface Job {
+  /** True if there is work to do. */
+  isDue(): Promise<boolean>
+  /** Works until nothing is left, or the signal aborts. */
+  run(signal: AbortSignal): Promise<unknown>
+}
+
+export interface LeasedJobOptions {
+  readonly job: Job
   readonly leases: Leases
-  /** Name of the lease; `checks` when absent. */
-  readonly lease?: string
+  /** Name of the lease. */
+  readonly lease: string
   /** Identifies this process among those that share the store. */
   readonly holder: string
   readonly clock: () => number
@@ -19,18 +26,18 @@ export interface CheckLoopOptions {
 
 const leaseMilliseconds = 10 * 60_000
 
-/** Runs the checker until disposed. Of all processes that share the store, one at a time runs it. */
-export function startChecks(options: CheckLoopOptions): AsyncDisposable {
-  const { checker, leases, lease = 'checks', holder, clock, onError } = options
+/** Runs a job until disposed. Of all processes that share the store, one at a time runs it. */
+export function startLeasedJob(options: LeasedJobOptions): AsyncDisposable {
+  const { job, leases, lease, holder, clock, onError } = options
   const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
   const stop = new AbortController()
   const { signal } = stop
 
   async function turn(): Promise<void> {
-    if (!(await checker.isDue())) return
+    if (!(await job.isDue())) return
     if (!(await leases.take(lease, holder, clock(), clock() + lease_ms))) return
     // The next holder does the work that is left when the lease expires.
-    await checker.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
+    await job.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
   }
 
   async function loop(): Promise<void> {

@@ -36,7 +36,7 @@ a{color:var(--accent)}
 /** A source of Content Security Policy that permits the style and nothing else. */
 const styleSource = `'sha256-${hash('sha256', style, 'base64')}'`
 
-interface DocumentOptions {
+interface PageOptions {
   readonly title: string
   readonly body: Html
   /** Where a form of the page may lead, beside the gateway itself. */
@@ -44,7 +44,7 @@ interface DocumentOptions {
 }
 
 /** A whole page. It has no script, nobody may put it in a frame, and nothing caches it. */
-export function page({ title, body, formTarget = '' }: DocumentOptions): Page {
+export function page({ title, body, formTarget = '' }: PageOptions): Page {
   const document = html`<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -9,7 +9,9 @@ export interface FollowerLimits {
   readonly subject: number
 }
 
-interface FollowerIdentity {
+/** A client of the change feed. */
+export interface Follower {
+  /** The key that limits count by; undefined for a local process. */
   readonly counted_as: string | undefined
   readonly has_token: boolean
 }
@@ -20,9 +22,7 @@ const standard: FollowerLimits = { all: 4000, address: 16, subject: 64 }
  * Counts one more follower until disposed. Throws Failure `unavailable` at the limit of all followers, `rate_limited`
  * at the caller's own limit.
  */
-export function createFollowerLimit(
-  limits: Partial<FollowerLimits> = {},
-): (who: FollowerIdentity) => Disposable {
+export function createFollowerLimit(limits: Partial<FollowerLimits> = {}): (who: Follower) => Disposable {
   const { all, address, subject } = { ...standard, ...limits }
   const held = new Map<string, number>()
   let total = 0

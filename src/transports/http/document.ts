@@ -9,7 +9,7 @@ import { send, sendFailure } from './respond.ts'
 import { corsHeaders } from './rest.ts'
 
 /** A document that is equal for all callers of one address. */
-interface Page<Here> {
+interface Document<Here> {
   readonly path: string
   readonly type: string
   readonly render: (here: Here, part: string) => string
@@ -27,25 +27,25 @@ interface Site {
   readonly base_url: string
 }
 
-interface PageContext<Here extends Site> extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
+interface DocumentContext<Here extends Site> extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
   readonly site: () => Here
 }
 
 /** A document at a path, readable by every web page, rendered once for each address of the gateway and each part. */
-export function pageMount<Here extends Site>(
-  context: PageContext<Here>,
-  { path, type, render, part, vary, link, max_age_s = 60 }: Page<Here>,
+export function documentMount<Here extends Site>(
+  context: DocumentContext<Here>,
+  { path, type, render, part, vary, link, max_age_s = 60 }: Document<Here>,
 ): Mount {
-  const pages = new LRUCache<string, Answer>({ max: 64 })
+  const documents = new LRUCache<string, Answer>({ max: 64 })
 
   function written(url: string): Answer {
     const here = context.site()
     const [, query = ''] = url.split('?', 2)
     const chosen = part?.(query) ?? ''
     const key = JSON.stringify([here, chosen])
-    const page = pages.get(key) ?? new Answer(render(here, chosen))
-    pages.set(key, page)
-    return page
+    const document = documents.get(key) ?? new Answer(render(here, chosen))
+    documents.set(key, document)
+    return document
   }
   return {
     method: 'get',

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Gateway } from '../app/gateway.ts'
-import { type CheckLoopOptions, startChecks } from '../registry/verification/check-loop.ts'
+import { type LeasedJobOptions, startLeasedJob } from '../registry/leased-job.ts'
 import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
+import type { Gateway } from './gateway.ts'
 
-type Job = Pick<CheckLoopOptions, 'checker' | 'beat_ms' | 'lease_ms'> & { readonly lease: string }
+type GatewayJob = Pick<LeasedJobOptions, 'job' | 'lease' | 'beat_ms' | 'lease_ms'>
 
 /** Milliseconds between two runs of liveness probes. */
 const probeInterval = 10_000
@@ -34,23 +34,25 @@ export function startJobs({
   sweep,
   mirrors,
   store,
-  report,
+  onErrorOf,
   config,
 }: Gateway): AsyncDisposable {
-  const probes: Job = { lease: 'liveness', checker: liveness.prober, beat_ms: probeInterval }
-  const surveys: Job = { lease: 'survey', checker: survey, beat_ms: probeInterval }
-  const jobs: Job[] = [
-    { lease: 'checks', checker: verification.checker },
-    { lease: 'retention', checker: sweep, beat_ms: sweepInterval, lease_ms: sweepLease },
-    { lease: 'webhooks', checker: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
-    { lease: 'mirrors', checker: mirrors, lease_ms: mirrorLease },
+  const probes: GatewayJob = { lease: 'liveness', job: liveness.prober, beat_ms: probeInterval }
+  const surveys: GatewayJob = { lease: 'survey', job: survey, beat_ms: probeInterval }
+  const jobs: GatewayJob[] = [
+    { lease: 'checks', job: verification.checker },
+    { lease: 'retention', job: sweep, beat_ms: sweepInterval, lease_ms: sweepLease },
+    { lease: 'webhooks', job: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
+    { lease: 'mirrors', job: mirrors, lease_ms: mirrorLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
     ...(config.DRAGOMAN_PROBE === 'on' ? [surveys] : []),
   ]
   const stack = new AsyncDisposableStack()
-  for (const job of jobs) {
-    const onError = report(job.lease)
-    stack.use(startChecks({ ...job, leases: store.leases, holder: randomUUID(), clock: Date.now, onError }))
+  for (const each of jobs) {
+    const onError = onErrorOf(each.lease)
+    stack.use(
+      startLeasedJob({ ...each, leases: store.leases, holder: randomUUID(), clock: Date.now, onError }),
+    )
   }
   return stack
 }
