@@ -413,7 +413,7 @@ describe('a call as code', () => {
 
 test('a skill of A2A takes its message as text, in the form and in code', async () => {
   await using gateway = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
-  const { store, follower } = gateway.gateway
+  const { store, tailer } = gateway.gateway
   const ferry = sampleEntry({
     package_name: 'com.example.ferry',
     access: { kind: 'open', asked_at: daysAgo(1) },
