@@ -331,6 +331,22 @@ describe('over agents with actions', () => {
     })
   })
 
+  test('the objects and lists of the input may come as JSON text, as some hosts send them', async () => {
+    const call = { agent: 'com.example.weather', action: 'forecast' }
+    const params = { city: 'Oslo' }
+    const { output } = await peer.call('call_agent', { ...call, params })
+    expect(output).toMatchObject({ action: 'forecast' })
+    expect((await peer.call('call_agent', { ...call, params: JSON.stringify(params) })).output).toEqual(
+      output,
+    )
+    const found = await anonymous.call('search_agents', { query: 'weather', filters: '{"tags": ["none"]}' })
+    expect(found.output).toMatchObject({ agents: [] })
+    expect((await peer.call('call_agent', { ...call, params: '{"city"' })).output).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ pointer: '/params' }],
+    })
+  })
+
   test('a name that is not listed is answered with the names that resemble it, not with its neighbours', async () => {
     for (const [name, nearest] of [
       ['com.example.wether', ['com.example.weather']],

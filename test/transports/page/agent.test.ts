@@ -421,7 +421,7 @@ test('a skill of A2A takes its message as text, in the form and in code', async 
     capabilities: [{ name: 'Book a ferry', id: 'book', description: 'Books a ticket.' }],
   })
   await store.write(async (writer) => writer.put(ferry))
-  await follower.caughtUp(await store.read.revision())
+  await tailer.caughtUp(await store.read.revision())
   const page = '/agent/com.example.ferry'
   const browser = new Browser(gateway.url)
   const entrance = `${gateway.url}/sign-in?then=${encodeURIComponent(page)}`

@@ -48,9 +48,9 @@ export function createTools(
     package_name,
     agent.actions
       .filter(({ advertised }) => advertised)
-      .map((action) => toTool({ package_name, ...agent }, action)),
+      .map((action) => takingText(toTool({ package_name, ...agent }, action))),
   ])
-  const all = [...byAgent.flatMap(([, tools]) => tools), callAgent, continueTask()]
+  const all = [...byAgent.flatMap(([, tools]) => tools), takingText(callAgent), takingText(continueTask())]
   const shown = chosen.length === 0 ? all : choose(all, new Map(byAgent), chosen)
   return new Map(shown.map((tool) => [tool.listing.name, tool]))
 }
@@ -112,6 +112,34 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
       }
       return { to: agent.package_name, action: action.name, params: { ...defaults, ...params } }
     },
+  }
+}
+
+/** The tool, which takes the objects and lists of its input as JSON text too: some hosts send all of them so. */
+function takingText(tool: Tool): Tool {
+  return { ...tool, toEnvelope: (input) => tool.toEnvelope(withoutText(input, tool.listing)) }
+}
+
+function withoutText(input: Record<string, unknown>, listing: Tool['listing']): Record<string, unknown> {
+  const texts = Object.entries(input).filter(
+    ([, value]) => typeof value === 'string' && /^\s*[[{]/.test(value),
+  )
+  if (texts.length === 0) return input
+  const properties = listing.inputSchema.properties as Record<string, JsonSchema> | undefined
+  const read = texts.map(([name, text]) => {
+    const value = parsed(String(text))
+    const kind = Array.isArray(value) ? 'array' : 'object'
+    return [name, properties?.[name]?.type === kind ? value : text]
+  })
+  return { ...input, ...Object.fromEntries(read) }
+}
+
+/** The value of a JSON text; any other text is itself. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
   }
 }
 
