@@ -47,8 +47,8 @@ const stateId = '.state'
 export const noState = { ids: { values: [stateId] } }
 
 const writeTimeout_ms = 60_000
-/** Characters of one bulk request. */
-const maxBulk = 8_000_000
+/** Characters of one bulk request. The process has it as lines, as a text and as bytes until the engine has answered. */
+const maxBulk = 1_000_000
 /** Time for which the engine refuses an older version of a removed document. */
 const rememberRemoved = '1h'
 const indexMissing = 'index_not_found_exception'
