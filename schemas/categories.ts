@@ -1,3 +1,4 @@
+import { nearest } from './nearest.ts'
 import type { SearchOutput } from './search.ts'
 
 /**
@@ -19,4 +20,9 @@ const names = new Set(
 /** The known categories among the counted ones, the most frequent first. A search still counts and filters by all. */
 export function knownCategories(facets: SearchOutput['facets']): [name: string, count: number][] {
   return Object.entries(facets?.categories ?? {}).filter(([name]) => names.has(name))
+}
+
+/** The known categories that resemble one which is not known. */
+export function likeCategories(category: string): string[] {
+  return names.has(category) ? [] : nearest(category, names)
 }

@@ -174,6 +174,9 @@ describe('over agents with actions', () => {
     expect(await noticeOf({ query, filters: { callable: ['open'] } })).toContain(
       'filters callable. Search without',
     )
+    expect(await noticeOf({ query: 'forecast', filters: { category: 'wether' } })).toContain(
+      'Categories that resemble it: weather.',
+    )
   })
 
   test('a hit of a tool has the matching action first, and nothing that does not serve a call', async () => {

@@ -1,5 +1,6 @@
 import { fittingConfidence } from '../../../schemas/brief.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
+import { likeCategories } from '../../../schemas/categories.ts'
 import type { BriefSearchOutput, SearchQuery } from '../../../schemas/search.ts'
 import type { Hits } from '../../search/search-index.ts'
 
@@ -11,7 +12,9 @@ export function noticeOf(
   if (total === 0) {
     const names = Object.entries(filters).flatMap(([name, value]) => (value === undefined ? [] : name))
     if (names.length === 0) return 'No agent fits this. Say it in other words.'
-    return `No agent fits this with the filters ${names.join(', ')}. Search without them, or say it in other words.`
+    const like = [filters.category ?? []].flat().flatMap(likeCategories)
+    const meant = like.length > 0 ? ` Categories that resemble it: ${like.join(', ')}.` : ''
+    return `No agent fits this with the filters ${names.join(', ')}.${meant} Search without them, or say it in other words.`
   }
   return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
 }
