@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cursor } from './paging.ts'
+import { cursor, limit, nextCursor } from './paging.ts'
 import { agentReference } from './publication.ts'
 import { Actor } from './trust.ts'
 
@@ -37,14 +37,13 @@ export const RegistryEvent = AuditEvent.extend({
 }).meta({ id: 'RegistryEvent' })
 export type RegistryEvent = z.infer<typeof RegistryEvent>
 
-const limit = z.int().min(1).max(100).default(20)
-const next_cursor = z.string().nullable()
-
 /** Which page of the log of an agent. */
 export const AuditRange = z.strictObject({ agent: agentReference, limit, cursor })
 export type AuditRange = z.output<typeof AuditRange>
 
-export const AuditPage = z.object({ events: z.array(AuditEvent), next_cursor }).meta({ id: 'AuditPage' })
+export const AuditPage = z
+  .object({ events: z.array(AuditEvent), next_cursor: nextCursor })
+  .meta({ id: 'AuditPage' })
 export type AuditPage = z.infer<typeof AuditPage>
 
 /** Which page of the log of all agents. */
@@ -61,6 +60,6 @@ export const RegistryEventRange = z.strictObject({
 export type RegistryEventRange = z.output<typeof RegistryEventRange>
 
 export const RegistryEventPage = z
-  .object({ events: z.array(RegistryEvent), next_cursor })
+  .object({ events: z.array(RegistryEvent), next_cursor: nextCursor })
   .meta({ id: 'RegistryEventPage' })
 export type RegistryEventPage = z.infer<typeof RegistryEventPage>

@@ -1,5 +1,8 @@
 import { z } from 'zod'
 
+/** The field `limit` of a request for a page. */
+export const limit: z.ZodDefault<z.ZodInt> = z.int().min(1).max(100).default(20)
+
 /** The field `cursor` of a request for a page of a list. */
 export const cursor: z.ZodOptional<z.ZodString> = z
   .string()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { nextCursor } from './paging.ts'
 
 /** The kinds of rows that the registry may store of a person. */
 export const PersonalTable = z
@@ -59,7 +60,7 @@ export const PersonalDataPage = z
     table: PersonalTable,
     rows: z.array(z.record(z.string(), z.unknown())),
     total: z.int(),
-    next_cursor: z.string().nullable(),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'PersonalDataPage' })
 export type PersonalDataPage = z.infer<typeof PersonalDataPage>

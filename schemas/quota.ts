@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PackageName } from './names.ts'
-import { cursor, nextCursor } from './paging.ts'
+import { cursor, limit, nextCursor } from './paging.ts'
 import { Party } from './trust.ts'
 
 /** The quotas of an owner that the store counts, with their limits where nobody sets others. */
@@ -80,7 +80,7 @@ export type Account = z.infer<typeof Account>
 
 /** Which page of the accounts by the share of their quotas that they use. */
 export const QuotaRange = z.strictObject({
-  limit: z.int().min(1).max(100).default(20),
+  limit,
   cursor,
 })
 export type QuotaRange = z.output<typeof QuotaRange>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
-import { cursor, nextCursor } from './paging.ts'
+import { cursor, limit, nextCursor } from './paging.ts'
 import { agentReference, expectedRevision } from './publication.ts'
 import { visible } from './text.ts'
 import { Actor, Party, Suspension } from './trust.ts'
@@ -36,7 +36,7 @@ export const SuspensionRange = z.strictObject({
   by: SuspendedBy.default('admin').describe(
     'admin: suspended by an admin. source: hidden by a mirror, because its source removed them.',
   ),
-  limit: z.int().min(1).max(100).default(20),
+  limit,
   cursor,
 })
 export type SuspensionRange = z.output<typeof SuspensionRange>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { State } from './entry-parts.ts'
-import { cursor, nextCursor } from './paging.ts'
+import { cursor, limit, nextCursor } from './paging.ts'
 import { agentReference, expectedRevision } from './publication.ts'
 import { Party } from './trust.ts'
 
@@ -33,7 +33,7 @@ export const TransferRange = z.strictObject({
     .boolean()
     .default(false)
     .describe('True lists the offers of your own agents; false lists the offers to you.'),
-  limit: z.int().min(1).max(100).default(20),
+  limit,
   cursor,
 })
 export type TransferRange = z.output<typeof TransferRange>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { cursor } from '../../schemas/paging.ts'
+import { cursor, limit } from '../../schemas/paging.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { VersionPage } from '../../schemas/version.ts'
@@ -8,7 +8,7 @@ import type { RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
-  limit: z.int().min(1).max(100).default(20),
+  limit,
   cursor,
   changes: z
     .boolean()

@@ -2056,6 +2056,7 @@ export interface components {
     }
     AuditPage: {
       events: components['schemas']['AuditEvent'][]
+      /** @description Null on the last page. */
       next_cursor: string | null
     }
     BriefAction: {
@@ -3186,6 +3187,7 @@ export interface components {
       table: components['schemas']['PersonalTable']
       rows: components['schemas']['JsonObject'][]
       total: number
+      /** @description Null on the last page. */
       next_cursor: string | null
     }
     /** @enum {string} */
@@ -3485,6 +3487,7 @@ export interface components {
     }
     RegistryEventPage: {
       events: components['schemas']['RegistryEvent'][]
+      /** @description Null on the last page. */
       next_cursor: string | null
     }
     ReportAgentBody: {
