@@ -6,6 +6,7 @@ import { agentAliases, listedActions, packageNameOf, toolName } from '../../../.
 import { nearest } from '../../../../schemas/nearest.ts'
 import type { Scope } from '../../../../schemas/scope.ts'
 import { pointer, withAgentField } from '../../../../schemas/shape.ts'
+import { parseJson } from '../../../common/json.ts'
 import { defaultTokens } from './pieces.ts'
 
 /** One MCP tool: its listing, and the envelope that a call of it becomes. */
@@ -121,26 +122,14 @@ function takingText(tool: Tool): Tool {
 }
 
 function withoutText(input: Record<string, unknown>, listing: Tool['listing']): Record<string, unknown> {
-  const texts = Object.entries(input).filter(
-    ([, value]) => typeof value === 'string' && /^\s*[[{]/.test(value),
-  )
-  if (texts.length === 0) return input
-  const properties = listing.inputSchema.properties as Record<string, JsonSchema> | undefined
-  const read = texts.map(([name, text]) => {
-    const value = parsed(String(text))
-    const kind = Array.isArray(value) ? 'array' : 'object'
-    return [name, properties?.[name]?.type === kind ? value : text]
+  const read = Object.entries(input).flatMap(([name, text]) => {
+    if (typeof text !== 'string' || !/^\s*[[{]/.test(text)) return []
+    const value = parseJson(text)
+    const properties = listing.inputSchema.properties as Record<string, JsonSchema> | undefined
+    const isTaken = properties?.[name]?.type === (Array.isArray(value) ? 'array' : 'object')
+    return isTaken && value !== undefined ? [[name, value] as const] : []
   })
-  return { ...input, ...Object.fromEntries(read) }
-}
-
-/** The value of a JSON text; any other text is itself. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return read.length > 0 ? { ...input, ...Object.fromEntries(read) } : input
 }
 
 /** True for a field that states nothing. */
