@@ -12,6 +12,10 @@ import { clusteredVectors, expectExact, idsOf, put, randomNumbers, signal, unit 
 
 const worker = new URL('../../../src/search/vectors/memory/worker.ts', import.meta.url)
 const inThread = (dimensions: number) => createMemoryVectorStore({ dimensions, worker, worker_rows: 0 })
+const withEndlessScans = () => {
+  const endless = new URL('data:text/javascript,setInterval(() => {}, 1000)')
+  return createMemoryVectorStore({ dimensions: 2, worker: endless, worker_rows: 0 })
+}
 
 vectorStoreContract('memory', async (dimensions) => createMemoryVectorStore({ dimensions }), {
   runs: 25,
@@ -144,11 +148,7 @@ describe('the thread that scans', () => {
   })
 
   it('ends an aborted call at once', async () => {
-    await using store = createMemoryVectorStore({
-      dimensions: 2,
-      worker: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
-      worker_rows: 0,
-    })
+    await using store = withEndlessScans()
     await store.apply([put('a', [unit(1, 0)])], 1)
     const [first, second] = [new AbortController(), new AbortController()]
     const scanned = store.nearest(unit(1, 0), {}, 1, first.signal)
@@ -162,11 +162,7 @@ describe('the thread that scans', () => {
   })
 
   it('does not hold up comparisons', async () => {
-    await using store = createMemoryVectorStore({
-      dimensions: 2,
-      worker: new URL('data:text/javascript,setInterval(() => {}, 1000)'),
-      worker_rows: 0,
-    })
+    await using store = withEndlessScans()
     await store.apply([put('a', [unit(1, 0)])], 1)
     const endless = expect(store.nearest(unit(1, 0), {}, 1, signal)).rejects.toMatchObject({
       code: 'unavailable',
