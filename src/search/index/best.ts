@@ -10,12 +10,11 @@ import type { Scoreboard } from './scoreboard.ts'
  */
 export function takeBest(
   board: Scoreboard,
-  scores: Float64Array,
   describe: (slot: number) => Omit<Position, 'key'>,
   limit: number,
   after: Position | undefined,
 ): PositionedSlot[] {
-  const { slots, size } = board
+  const { slots, scores, factor, size } = board
   const end = after ? Number(after.key) : Number.POSITIVE_INFINITY
   const isLater = (slot: number, key: number) =>
     key < end || (after !== undefined && key === end && compareTies(describe(slot), after) > 0)
@@ -24,7 +23,7 @@ export function takeBest(
   let { least } = highest
   for (let index = 0; index < size; index++) {
     const slot = slots[index] ?? 0
-    const key = scores[slot] ?? 0
+    const key = (scores[slot] ?? 0) * factor
     if (key < least || !isLater(slot, key)) continue
     highest.offer(key)
     least = highest.least
@@ -32,7 +31,7 @@ export function takeBest(
   }
   const best: PositionedSlot[] = []
   for (const slot of candidates) {
-    const key = scores[slot] ?? 0
+    const key = (scores[slot] ?? 0) * factor
     if (key < least) continue
     const { id, tie = '' } = describe(slot)
     best.push({ slot, position: { key, tie, id } })

@@ -80,7 +80,8 @@ export function fuse({
   const partOf = (similarity: number) => (share * Math.max(0, similarity)) / Math.sqrt(maxSimilarity || 1)
   const factorOf = (slot: number) => (weights[slot] ?? 1) * adjustmentOf(adjustments.get(slot))
 
-  board.weigh(factor, weights)
+  board.weigh(weights)
+  board.factor = factor
   for (const { slot, similarity, words } of found) {
     if (words === 0 && similarity < least) continue
     // The bonus of an exact name stays whole.
@@ -88,19 +89,21 @@ export function fuse({
     board.set(slot, (words - lessened + partOf(similarity)) * (weights[slot] ?? 1))
   }
   for (const [slot, adjustment] of adjustments) {
-    const score = board.scores[slot] ?? 0
+    const score = board.scoreOf(slot)
     // Only an exact name exceeds 1.
-    if (score > 0) board.scores[slot] = Math.min(Math.max(1, score), score * adjustmentOf(adjustment))
+    if (score > 0) board.set(slot, Math.min(Math.max(1, score), score * adjustmentOf(adjustment)))
   }
   const alike = likeness && likeWords()
   if (alike) {
-    board.lower(1 - shareOfLikeWords, named)
+    const whole = Array.from(named, (slot) => [slot, board.scoreOf(slot)] as const)
+    board.factor *= 1 - shareOfLikeWords
+    for (const [slot, score] of whole) if (score > 0) board.set(slot, score)
     for (const [slot, part] of alike)
-      board.scores[slot] = Math.min(1, (board.scores[slot] ?? 0) + shareOfLikeWords * part * factorOf(slot))
+      board.set(slot, Math.min(1, board.scoreOf(slot) + shareOfLikeWords * part * factorOf(slot)))
   }
   return {
     lexicalOf(slot, id) {
-      const score = (board.scores[slot] ?? 0) / factorOf(slot)
+      const score = board.scoreOf(slot) / factorOf(slot)
       const fused =
         alike && !named.has(slot)
           ? (score - shareOfLikeWords * (alike.get(slot) ?? 0)) / (1 - shareOfLikeWords)

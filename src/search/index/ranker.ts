@@ -178,7 +178,7 @@ export class Ranker {
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =
       sort === 'relevance'
-        ? takeBest(board, board.scores, describe, limit, after)
+        ? takeBest(board, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
     const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
       const near = likeness?.near.get(id)
@@ -193,7 +193,7 @@ export class Ranker {
     }
     const hits = page.map((found) => ({
       id: found.position.id,
-      score: board.scores[found.slot] ?? 0,
+      score: board.scoreOf(found.slot),
       position: found.position,
       ...reasonOf(found),
       ...alternativesOf(folded.get(found.slot), describe),
@@ -201,7 +201,7 @@ export class Ranker {
     const hasBest = sort === 'relevance' && !after && limit >= decisiveHits
     const best = hasBest
       ? hits.slice(0, decisiveHits)
-      : takeBest(board, board.scores, describe, decisiveHits, undefined).map(reasonOf)
+      : takeBest(board, describe, decisiveHits, undefined).map(reasonOf)
     return {
       hits,
       total: corpus.total(board),
@@ -275,7 +275,7 @@ export class Ranker {
     signal: AbortSignal,
   ): Promise<{ likeness?: Likeness; degraded?: string }> {
     if (!meaning) return {}
-    const named = takeBest(board, board.scores, (slot) => table.at(slot), namedDepth, undefined)
+    const named = takeBest(board, (slot) => table.at(slot), namedDepth, undefined)
     try {
       const ids = named.map(({ position }) => position.id)
       const likeness = await meaning.compare(text, toVectorFilter(filter), ids, signal)
@@ -330,7 +330,7 @@ function likeWordsOf(
   const { texts } = table
   const compare = meaning?.wordVectors && compareWords(query, meaning.wordVectors, texts.words)
   if (!compare) return undefined
-  const best = takeBest(board, board.scores, (slot) => table.at(slot), comparedDepth, undefined)
+  const best = takeBest(board, (slot) => table.at(slot), comparedDepth, undefined)
   return new Map(
     best
       .filter(({ slot }) => !named.has(slot))

@@ -1,6 +1,9 @@
 /** Scores by slot for one query at a time. The next query reuses the board, so a document costs no allocation. */
 export class Scoreboard {
+  /** Scores without `factor`, which changes neither their order nor whether they are 0. */
   scores: Float64Array = new Float64Array(0)
+  /** What every score is multiplied by: one number in place of a pass over all. */
+  factor = 1
   /** The slots with a score: the first `size` are valid. */
   slots: Uint32Array = new Uint32Array(0)
   size = 0
@@ -16,13 +19,19 @@ export class Scoreboard {
     else for (let index = 0; index < this.size; index++) this.scores[this.slots[index] ?? 0] = 0
     this.size = 0
     this.highest = 0
+    this.factor = 1
     this.#capacity = capacity
     if (capacity <= this.scores.length) return
     this.scores = new Float64Array(capacity * 2)
     this.slots = new Uint32Array(capacity * 2)
   }
 
-  /** Adds to the score of a slot; `score` must be above zero. */
+  /** The score of a slot, 0 if it has none. */
+  scoreOf(slot: number): number {
+    return (this.scores[slot] ?? 0) * this.factor
+  }
+
+  /** Adds to the score of a slot while `factor` is 1; `score` must be above zero. */
   add(slot: number, score: number): void {
     const before = this.scores[slot] ?? 0
     const sum = before + score
@@ -34,28 +43,16 @@ export class Scoreboard {
   /** Sets the score of a slot, above zero. */
   set(slot: number, score: number): void {
     if (this.scores[slot] === 0) this.slots[this.size++] = slot
-    this.scores[slot] = score
+    this.scores[slot] = score / this.factor
   }
 
-  /** Multiplies every score by `factor` and by the factor of its slot, each above zero. */
-  weigh(factor: number, factors: readonly number[]): void {
+  /** Multiplies the score of each slot by its weight, above zero. */
+  weigh(weights: readonly number[]): void {
     const { slots, scores, size } = this
     for (let index = 0; index < size; index++) {
       const slot = slots[index] ?? 0
-      scores[slot] = (scores[slot] ?? 0) * factor * (factors[slot] ?? 1)
+      scores[slot] = (scores[slot] ?? 0) * (weights[slot] ?? 1)
     }
-  }
-
-  /** Multiplies the scores by `factor`, above zero, without those of `others`. */
-  lower(factor: number, others: ReadonlySet<number>): void {
-    const { slots, scores, size } = this
-    // Put back afterwards: a look for each slot whether it is one of them takes longer.
-    const before = Array.from(others, (slot) => [slot, scores[slot] ?? 0] as const)
-    for (let index = 0; index < size; index++) {
-      const slot = slots[index] ?? 0
-      scores[slot] = (scores[slot] ?? 0) * factor
-    }
-    for (const [slot, score] of before) scores[slot] = score
   }
 
   /** Keeps the slots with at least this score; clears the others. */
@@ -64,7 +61,7 @@ export class Scoreboard {
     let size = 0
     for (let index = 0; index < this.size; index++) {
       const slot = slots[index] ?? 0
-      if ((scores[slot] ?? 0) >= minScore) slots[size++] = slot
+      if (this.scoreOf(slot) >= minScore) slots[size++] = slot
       else scores[slot] = 0
     }
     this.size = size
