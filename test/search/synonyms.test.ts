@@ -29,7 +29,7 @@ async function indexOf() {
   return index
 }
 
-describe('a search for an acronym', () => {
+describe('a search for other words than an entry has', () => {
   it.each([
     ['k8s', 'cluster', 'kubernetes'],
     ['K8s pods', 'cluster', 'kubernetes'],
@@ -37,6 +37,14 @@ describe('a search for an acronym', () => {
   ])('"%s" finds what has the other words', async (text, id, term) => {
     const { hits } = await ask(await indexOf(), { text })
     expect(hits[0]).toMatchObject({ id, why: { terms: expect.arrayContaining([term]) } })
+  })
+
+  it('finds what writes two of its words as one', async () => {
+    const index = await indexOf()
+    const document = documentOf({ id: 'products', name: 'Products', description: 'Looks up barcodes' })
+    await index.apply([{ id: document.id, document }], 2)
+    const { hits } = await ask(index, { text: 'read a bar code' })
+    expect(hits).toMatchObject([{ id: 'products', why: { terms: ['barcode'] } }])
   })
 
   it('finds the written word alone if the caller asks for the exact words', async () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../schemas/json.ts'
 import { exactName } from '../index/exact-names.ts'
 import type { Vocabulary } from '../index/ranker.ts'
 import type { Statistics } from '../index/text-index.ts'
+import { joinedWords } from '../query/joined-words.ts'
 import { type QueryTerm, readQuery, termsOf } from '../query/query-terms.ts'
 import { readRequest } from '../query/request.ts'
 import { formsOf } from '../spelling/corrector.ts'
@@ -50,18 +51,19 @@ export class EngineStatistics {
     }
   }
 
-  /** What corrections need to know of the index: the words of the text and those like the ones that are not right. */
+  /** What the reading of a text asks the index: its words, alone and joined, and those like the ones that are not right. */
   async vocabularyOf(
     text: string,
     isRight: (word: string) => boolean,
     signal: AbortSignal,
   ): Promise<Vocabulary> {
-    const read = readQuery(readRequest(text).intent)
+    const { intent } = readRequest(text)
+    const read = readQuery(intent)
     const unknown = [...new Set(read.flatMap(({ words }) => [...words]))].filter((word) => !isRight(word))
     const forms = formsOf(text, unknown)
     const words =
       forms.length === 0 ? [] : [...new Set([...forms, ...(await this.#similar(unknown, signal))])]
-    const terms = [...read.map(({ term }) => term), ...words.flatMap(termsOf)]
+    const terms = [...read.map(({ term }) => term), ...[...words, ...joinedWords(intent)].flatMap(termsOf)]
     const keys = [
       ...words.map((word): Key => `words:${word}`),
       ...terms.map((term): Key => `terms:${term}`),

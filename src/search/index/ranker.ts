@@ -1,4 +1,5 @@
 import type { Correction } from '../../../schemas/search.ts'
+import { joinedWords } from '../query/joined-words.ts'
 import type { Language } from '../query/languages.ts'
 import {
   isEnglish,
@@ -108,7 +109,7 @@ export class Ranker {
     if (exact || vocabulary.isName(text)) return { text, request: written, terms, meant: intent }
     const meaning = words_only ? undefined : this.#meaning()
     const request = await this.#withOtherNames(written, terms, meaning)
-    const foreign = await this.#readForeign({ text, request, terms }, language, meaning)
+    const foreign = await this.#readForeign({ text, request, terms }, language, meaning, vocabulary)
     if (foreign) return foreign
     const spelling = {
       isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
@@ -118,11 +119,11 @@ export class Ranker {
     }
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
-    if (!corrected) return this.#withSynonyms(text, request, terms)
+    if (!corrected) return this.#withSynonyms(text, request, terms, vocabulary)
     const meant = readRequest(corrected.text)
     const meantTerms = readQuery(meant.intent)
     const excluding = await this.#withOtherNames(meant, meantTerms, meaning)
-    const reading = this.#withSynonyms(corrected.text, excluding, meantTerms)
+    const reading = this.#withSynonyms(corrected.text, excluding, meantTerms, vocabulary)
     return { ...reading, corrected: corrected.corrections }
   }
 
@@ -211,15 +212,18 @@ export class Ranker {
     }
   }
 
-  /** A reading of the terms of a request, with the synonyms of what it is written in. */
+  /** A reading of the terms of a request, with the synonyms of what it is written in and the words that entries join. */
   #withSynonyms(
     text: string,
     request: Request,
     terms: readonly QueryTerm[],
+    vocabulary: Vocabulary,
     written: readonly QueryTerm[] = terms,
   ): Reading {
-    const synonyms = this.#synonyms.expand(request.intent, written)
-    const meant = synonyms.length === 0 ? request.intent : [request.intent, ...synonyms].join(' ')
+    const { intent } = request
+    const joined = joinedWords(intent).filter((word) => termsOf(word).some((term) => vocabulary.has(term)))
+    const synonyms = [...this.#synonyms.expand(intent, written), ...joined]
+    const meant = [intent, ...synonyms].join(' ')
     return { text, request, terms: withSynonyms(terms, synonyms), meant }
   }
 
@@ -245,11 +249,12 @@ export class Ranker {
     { text, request, terms }: Pick<Reading, 'text' | 'request' | 'terms'>,
     { words, phrases }: Language,
     meaning: Meaning | undefined,
+    vocabulary: Vocabulary,
   ): Promise<Reading | undefined> {
     const intent = phrases ? request.intent.replace(phrases, ' ') : request.intent
     const english = await this.#inEnglish(meaning, intent, words)
     if (english === intent) return undefined
-    const reading = this.#withSynonyms(text, request, readQuery(english), terms)
+    const reading = this.#withSynonyms(text, request, readQuery(english), vocabulary, terms)
     return { ...reading, foreign: terms }
   }
 
