@@ -24,7 +24,8 @@ interface SweepOptions {
 
 const day = 24 * 3_600_000
 const note = 'retention_swept_at'
-const pageSize = 500
+/** Entries of a page: they are read, parsed and hashed without a pause, for some 5 ms. */
+const pageSize = 50
 
 /** Removes, once a day, what is older than the retention allows. */
 export function createSweep({ store, clock, retention, removeLeftovers, onPruned }: SweepOptions) {

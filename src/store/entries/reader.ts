@@ -4,6 +4,7 @@ import { chunksOf } from '../../common/chunks.ts'
 import { withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { currentRevision } from '../sql/counter.ts'
+import { dueRows } from '../sql/due-rows.ts'
 import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Pass, Reader, Reference, SuspendedEntry, SuspensionPosition } from '../store.ts'
 import type { StoredEntry } from '../stored-entry.ts'
@@ -105,13 +106,15 @@ async function findRow(db: Database, reference: Reference): Promise<EntryRow | u
 }
 
 async function dueIds(db: Database, now: string, latest: string, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('entry')
-    .select('id')
-    .where((row) => row.or([row('check_at', '<=', now), row('check_at', '>', latest)]))
-    .orderBy('check_at')
-    .limit(limit)
-    .execute()
+  const rows = await dueRows(now, latest, limit, (operator, time, count) =>
+    db
+      .selectFrom('entry')
+      .select('id')
+      .where('check_at', operator, time)
+      .orderBy('check_at')
+      .limit(count)
+      .execute(),
+  )
   return rows.map((row) => row.id)
 }
 

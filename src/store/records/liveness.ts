@@ -8,6 +8,7 @@ import {
 import { chunksOf } from '../../common/chunks.ts'
 import { dateOfDay } from '../../common/days.ts'
 import { currentRevision, nextCounterValues } from '../sql/counter.ts'
+import { dueRows } from '../sql/due-rows.ts'
 import { type Database, type LivenessTable, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -26,13 +27,15 @@ export function createLivenessStore(reader: Database, commit: Transact, clock: (
     },
 
     async due(at, latest, limit) {
-      const rows = await reader
-        .selectFrom('liveness')
-        .selectAll()
-        .where((row) => row.or([row('next_at', '<=', at), row('next_at', '>', latest)]))
-        .orderBy('next_at')
-        .limit(limit)
-        .execute()
+      const rows = await dueRows(at, latest, limit, (operator, time, count) =>
+        reader
+          .selectFrom('liveness')
+          .selectAll()
+          .where('next_at', operator, time)
+          .orderBy('next_at')
+          .limit(count)
+          .execute(),
+      )
       return rows.map(parse)
     },
 

@@ -1,4 +1,5 @@
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
+import { dueRows } from '../sql/due-rows.ts'
 import type { Database, WebhookTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -56,15 +57,17 @@ export function createWebhookStore(reader: Database, transact: Transact): Webhoo
         return numDeletedRows > 0n
       }),
     async due({ now, latest, revision, limit, busy }) {
-      const rows = await reader
-        .selectFrom('webhook')
-        .selectAll()
-        .where((row) => row.or([row('next_at', '<=', now), row('next_at', '>', latest)]))
-        .where('position', '!=', revision)
-        .$if(busy.length > 0, (query) => query.where('id', 'not in', busy))
-        .orderBy('next_at')
-        .limit(limit)
-        .execute()
+      const rows = await dueRows(now, latest, limit, (operator, time, count) =>
+        reader
+          .selectFrom('webhook')
+          .selectAll()
+          .where('next_at', operator, time)
+          .where('position', '!=', revision)
+          .$if(busy.length > 0, (query) => query.where('id', 'not in', busy))
+          .orderBy('next_at')
+          .limit(count)
+          .execute(),
+      )
       return rows.map(parse)
     },
   }
