@@ -326,18 +326,6 @@ describe('errors', () => {
   })
 
   test.each([
-    ['', '/a2a/v1'],
-    ['/agents/svc.utility.wiki', '/a2a/v1/svc.utility.wiki'],
-  ])('of a card at the path of A2A before 0.3 (%s) say where it is', async (old, standard) => {
-    const { status, json } = await home.request('GET', `${old}/.well-known/agent.json`)
-    expect(status).toBe(404)
-    for (const place of [old, standard])
-      expect(json.hint).toContain(` at ${place}/.well-known/agent-card.json`)
-    for (const [place] of json.hint.matchAll(/\/\S+\.json/g))
-      expect((await home.request('GET', place)).status).toBe(200)
-  })
-
-  test.each([
     ['/a2a', '/a2a/v1/.well-known/agent-card.json'],
     ['/sse', '/mcp (Streamable HTTP)'],
   ])('of the guessed address %s say where its protocol is', async (path, place) => {
