@@ -214,7 +214,8 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
   }
 }
 
-const belowAgents = /\/agents\/[^/]+\/./
+/** A path with a package name whose slash is not encoded, in two parts. */
+const belowAgents = /^(\/(?:public|api)\/agents\/[^/]+)\/([^/]+.*)$/
 
 function notFound(context: TransportContext, missing: Handler | undefined): RequestHandler {
   return (request, response) => {
@@ -240,8 +241,9 @@ const guesses: Readonly<Record<string, string>> = {
 function whereElse(path: string): string {
   const guess = guesses[path]
   if (guess !== undefined) return guess
-  return belowAgents.test(path)
-    ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
+  const [, namespace, rest] = belowAgents.exec(path) ?? []
+  return namespace !== undefined
+    ? `Write the slash of a package name as %2F: ${namespace}%2F${rest}. GET /openapi.json lists the resources.`
     : 'GET / and GET /openapi.json list the resources.'
 }
 
