@@ -460,7 +460,7 @@ describe('the card at the manifest URL', () => {
         code: 'upstream_invalid',
         detail: expect.stringContaining(`${url} is ${found}`),
         hint: expect.stringContaining(
-          `The card of an A2A agent is usually at ${origin}/.well-known/agent-card.json.`,
+          `The card of an A2A agent is usually at ${origin}/.well-known/agent-card.json, before 0.3 at ${origin}/.well-known/agent.json.`,
         ),
       })
       const { json: validation } = await ada('POST', '/api/agents/validate', { manifest_url: url })

@@ -67,7 +67,11 @@ const expected = 'Give the URL of a card, or of an MCP server that answers witho
 /** What to publish in place of a URL that is no card. */
 export function addressHint(url: string): string {
   const card = new URL('/.well-known/agent-card.json', url).href
-  return url === card ? expected : `${expected} The card of an A2A agent is usually at ${card}.`
+  const old = new URL('/.well-known/agent.json', url).href
+  if (url === old) return expected
+  return url === card
+    ? `${expected} The card of an A2A agent before 0.3 is usually at ${old}.`
+    : `${expected} The card of an A2A agent is usually at ${card}, before 0.3 at ${old}.`
 }
 
 function mayBeServer({ status, headers }: FetchResponse): boolean {
