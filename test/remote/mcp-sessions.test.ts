@@ -1,10 +1,14 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
-import { answerJson, begun, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
+import { answerJson, begun, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import {
+  type Answer,
   type McpServer,
   startHostileServer,
   startModernServer,
@@ -88,11 +92,47 @@ describe('sessions of the 2025 era', () => {
     expect(await remote.ask('count', {}, { caller: 'bob' })).toEqual({ text: '1' })
     expect(await remote.ask('count')).toEqual({ text: '3' })
     expect(server.sessions()).toBe(2)
-    const begun = ['initialize', 'notifications/initialized']
+    const begun = ['initialize', 'notifications/initialized', 'GET']
     expect(methods(server)).toEqual([
       ...['server/discover', ...begun, 'tools/call', 'tools/call'],
       ...[...begun, 'tools/call', 'tools/call'],
     ])
+  })
+
+  test('hear a question that the server ties to no call, while one call waits', async () => {
+    const book: Answer = async (_, { elicit }) => {
+      const { content } = (await elicit?.('Which day?')) ?? {}
+      return { content: [{ type: 'text', text: `On ${content?.day}` }] }
+    }
+    await using server = await startSessionServer({ answers: { book } })
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+    const to = 'com.example.booking'
+    await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+    const token = await gateway.token('ada')
+    const send = async (action: string, params: object) =>
+      (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })).json
+    const { task_id, question } = await send('book', {})
+    expect(question.text).toBe(`${to} asks: Which day?`)
+    expect(await send('continue_task', { task_id, input: { day: 'Friday' } })).toEqual({ text: 'On Friday' })
+  })
+
+  test('go on if the stream of what is tied to no call says nonsense and breaks', async () => {
+    let stream: ServerResponse | undefined
+    await using server = await startHostileServer((request, response, body) => {
+      response.setHeader('mcp-session-id', 's')
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, events)
+        stream.flushHeaders()
+        return
+      }
+      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+      if (body?.method !== 'tools/call') return answer()
+      stream?.once('close', answer)
+      stream?.write('data: nonsense\n\n', () => stream?.destroy())
+    })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('echo')).toEqual({ text: '' })
+    expect(methods(server)).toContain('GET')
   })
 
   test('are opened once for concurrent calls', async () => {
