@@ -58,7 +58,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
-    if (!tool) throw unknownTool(name, [...tools.keys()])
+    if (!tool) throw unknownTool(name, namesOf(tools))
     const id = randomUUID()
     let agent: string | undefined
     try {
@@ -286,6 +286,11 @@ function userStores({ asTyped, base_url }: UserPlace, agent: string | undefined)
 
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20
+
+/** The names that are listed: a tool may also be called by others. */
+function namesOf(tools: ReadonlyMap<string, Tool>): string[] {
+  return [...new Set([...tools.values()].map(({ listing }) => listing.name))]
+}
 
 /** Hosts show a model the message of an error alone, so it says what to call instead. */
 function unknownTool(name: string, names: readonly string[]): Fault {
