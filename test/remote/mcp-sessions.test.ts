@@ -1,4 +1,7 @@
 import type { ServerResponse } from 'node:http'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
@@ -99,21 +102,45 @@ describe('sessions of the 2025 era', () => {
     ])
   })
 
-  test('hear a question that the server ties to no call, while one call waits', async () => {
+  describe('whose server ties its questions to no call', () => {
+    const to = 'com.example.booking'
     const book: Answer = async (_, { elicit }) => {
       const { content } = (await elicit?.('Which day?')) ?? {}
       return { content: [{ type: 'text', text: `On ${content?.day}` }] }
     }
-    await using server = await startSessionServer({ answers: { book } })
-    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
-    const to = 'com.example.booking'
-    await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
-    const token = await gateway.token('ada')
-    const send = async (action: string, params: object) =>
-      (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })).json
-    const { task_id, question } = await send('book', {})
-    expect(question.text).toBe(`${to} asks: Which day?`)
-    expect(await send('continue_task', { task_id, input: { day: 'Friday' } })).toEqual({ text: 'On Friday' })
+    async function openBooking() {
+      const stack = new AsyncDisposableStack()
+      const server = stack.use(await startSessionServer({ answers: { book } }))
+      const gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin }))
+      await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+      const token = await gateway.token('ada')
+      return { gateway, token, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+    }
+
+    test('pass them on to a caller of REST', async () => {
+      await using booking = await openBooking()
+      const { gateway, token } = booking
+      const send = async (action: string, params: object) =>
+        (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })).json
+      const { task_id, question } = await send('book', {})
+      expect(question.text).toBe(`${to} asks: Which day?`)
+      expect(await send('continue_task', { task_id, input: { day: 'Friday' } })).toEqual({
+        text: 'On Friday',
+      })
+    })
+
+    test('pass those of several calls at once on to a client of MCP', async () => {
+      await using booking = await openBooking()
+      const { gateway, token } = booking
+      const client = new OldClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
+      client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { day: 'Friday' } }))
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } }
+      await client.connect(new OldHttp(new URL(`${gateway.url}/mcp/agents/${to}`), { requestInit }) as never)
+      const calls = Array.from({ length: 3 }, () => client.callTool({ name: 'book', arguments: {} }))
+      for (const answer of await Promise.all(calls))
+        expect(answer).toMatchObject({ content: [{ text: 'On Friday' }] })
+      await client.close()
+    })
   })
 
   test('go on if the stream of what is tied to no call says nonsense and breaks', async () => {

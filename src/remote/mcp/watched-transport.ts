@@ -181,12 +181,16 @@ export class WatchedTransport implements Transport {
     return id < firstOwnId ? id <= this.#highestId : id < this.#nextOwnId
   }
 
-  /** The call that a message of the server belongs to: that of its stream, else the only one that waits. */
+  /**
+   * The call that a message of the server belongs to: that of its stream, else the only one that waits. The calls of a
+   * session are all of one caller, so what is tied to none of them belongs to the last one.
+   */
   #callOfServer(): McpExchange | undefined {
     const own = this.#current.getStore()
     if (own?.is_listening) return own
     const waiting = new Set([...this.#pending.values()].map(({ exchange }) => exchange))
     if (own && waiting.has(own)) return own
+    if (own && own === this.#background) return [...waiting].at(-1)
     const [only] = waiting
     return waiting.size === 1 ? only : undefined
   }
