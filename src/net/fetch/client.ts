@@ -75,7 +75,7 @@ export function createHttpClient(
           readsBody(status, { location, 'content-length': length, 'content-type': type = '' }) {
             next = nextHop(hop, status, location, rules)
             // A stream of events at an address that is only read has no end.
-            if (next || (method === 'GET' && type.startsWith('text/event-stream'))) return false
+            if (next || (method === 'GET' && String(type).startsWith('text/event-stream'))) return false
             if (method !== 'HEAD' && Number(length ?? 0) > max_bytes) throw tooLarge(max_bytes)
             return true
           },

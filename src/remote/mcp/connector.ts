@@ -94,7 +94,7 @@ export class Connector {
 
   #openHttp(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
     const { current, clock } = this.#options
-    const canAsk = Object.keys(exchange.capabilities).length > 0
+    const canAsk = spoken?.kind !== 'modern' && Object.keys(exchange.capabilities).length > 0
     const hasStream = canAsk && !exchange.is_listening && this.#sessionStreams < maxSessionStreams
     const stream = hasStream ? new SessionStream(exchange, current, clock) : undefined
     const fetch =

@@ -69,10 +69,6 @@ export function agentMounts(context: Pick<TransportContext, 'site'>, { page, for
       }
       return { location: `${pageOf(agent)}/report?sent` }
     }),
-    // A package name whose slash is written as it is; the paths above come first.
-    page('/agent/:namespace/:name', async ({ request: { params } }) => ({
-      location: pageOf(`${params.namespace}/${params.name}`),
-    })),
   ]
 }
 
