@@ -186,6 +186,8 @@ export interface TaskStore {
   /** Writes the task if its stored state is one of these; returns false without a write if it is not. */
   save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
   list(filter: TaskFilter): Promise<TaskPage>
+  /** At most so many tasks whose process died, and whose changes are posted to addresses. They have failed. */
+  abandoned(limit: number): Promise<readonly StoredTask[]>
   /** The addresses for push notifications of a task. */
   push(id: string): Promise<readonly StoredPush[]>
   /** Changes these addresses; has no effect on an unknown task. What `change` throws undoes the change. */

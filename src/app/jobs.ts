@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type LeasedJobOptions, startLeasedJob } from '../registry/leased-job.ts'
 import { runMilliseconds } from '../registry/webhooks/deliverer.ts'
+import { createAbandonedTasks } from '../transports/a2a/abandoned.ts'
 import type { Gateway } from './gateway.ts'
 
 type GatewayJob = Pick<LeasedJobOptions, 'job' | 'lease' | 'beat_ms' | 'lease_ms'>
@@ -19,6 +20,10 @@ const deliveryInterval = 1000
  */
 const deliveryLease = 2 * runMilliseconds
 
+/** Milliseconds between two looks for tasks whose process died, and the lease of one, which only begins the work. */
+const taskInterval = 5000
+const taskLease = 30_000
+
 /** Each mirror has a lease of its own, so this one need not outlast a run. */
 const mirrorLease = 10_000
 
@@ -26,17 +31,8 @@ const mirrorLease = 10_000
  * The background jobs of a gateway. Each job runs under a lease: of all processes that share the store, one at a time
  * runs the job.
  */
-export function startJobs({
-  verification,
-  changes,
-  liveness,
-  survey,
-  sweep,
-  mirrors,
-  store,
-  onErrorOf,
-  config,
-}: Gateway): AsyncDisposable {
+export function startJobs(gateway: Gateway): AsyncDisposable {
+  const { verification, changes, liveness, survey, sweep, mirrors, store, onErrorOf, config } = gateway
   const probes: GatewayJob = { lease: 'liveness', job: liveness.prober, beat_ms: probeInterval }
   const surveys: GatewayJob = { lease: 'survey', job: survey, beat_ms: probeInterval }
   const jobs: GatewayJob[] = [
@@ -44,6 +40,7 @@ export function startJobs({
     { lease: 'retention', job: sweep, beat_ms: sweepInterval, lease_ms: sweepLease },
     { lease: 'webhooks', job: changes.deliverer, beat_ms: deliveryInterval, lease_ms: deliveryLease },
     { lease: 'mirrors', job: mirrors, lease_ms: mirrorLease },
+    { lease: 'tasks', job: createAbandonedTasks(gateway), beat_ms: taskInterval, lease_ms: taskLease },
     ...(config.DRAGOMAN_LIVENESS === 'on' ? [probes] : []),
     ...(config.DRAGOMAN_PROBE === 'on' ? [surveys] : []),
   ]

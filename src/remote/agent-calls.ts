@@ -258,21 +258,23 @@ export class AgentCalls {
     const described = await agent.describe?.(remote).catch(() => undefined)
     const names = (described ?? this.entry.capabilities).map(({ name }) => name)
     if (names.length === 0) return failure
-    const itsNames = `It has: ${names.slice(0, maxNames).map(quotedName).join(', ')}.`
-    if (action === listedActions.message) return this.#takesNoText(itsNames, failure)
+    const shown = names.slice(0, maxNames).map(quotedName).join(', ')
+    if (action === listedActions.message) return this.#takesNoText(shown, failure)
+    const itsNames = `It has: ${shown}.`
     const close = nearest(action, names)
     const { hint = itsNames } = failure.details
     const details = { ...failure.details, hint, ...(close.length > 0 && { nearest: close }) }
     return new Failure(failure.code, failure.message, details, failure.cause)
   }
 
-  /** The refusal of a message that names no action, as one of A2A, by an agent that has nothing but actions. */
-  #takesNoText(itsNames: string, { code, cause }: Failure): Failure {
-    const how =
-      'A message of A2A names one by message.metadata.skillId, or by a data part {"action", "params"}.'
-    const hint = `${itsNames} ${how}`
-    const { package_name } = this.entry
-    return new Failure(code, `A message to ${package_name} names one of its actions.`, { hint }, cause)
+  /**
+   * The refusal of a message that names no action, as one of A2A, by an agent that has nothing but actions. Clients of
+   * A2A show the message alone, so it says what to do.
+   */
+  #takesNoText(names: string, { code, cause }: Failure): Failure {
+    const how = 'by message.metadata.skillId, or by a data part {"action", "params"}'
+    const message = `A message to ${this.entry.package_name} has to name one of its actions, ${how}. It has: ${names}.`
+    return new Failure(code, message, {}, cause)
   }
 
   async #observed<Answer extends object>(

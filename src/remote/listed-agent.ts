@@ -74,7 +74,7 @@ function listedAgent(calls: AgentCalls, deadline_ms: number): Agent {
     continueAction(calls, deadline_ms),
     ...(agent.cancel ? [followAction(calls, deadline_ms), cancelAction(calls)] : []),
     ...(agent.describe ? [describeAction(calls, deadline_ms)] : []),
-    ...(agent.request ? [createRequestAction(common, calls)] : []),
+    ...(agent.request ? [createRequestAction({ ...common, deadline_ms }, calls)] : []),
     ...(agent.listen ? [createSubscription(common, calls)] : []),
     ...(endpoint.protocol === 'a2a' ? [actionOf(messageCapability, calls, deadline_ms)] : []),
   ]

@@ -216,7 +216,7 @@ test('an address that serves no card is refused by what it serves, and by the fi
   )
   expect(await refusalOf('/nameless.json')).toContain('/name: An agent cannot be listed without it.')
   expect(await refusalOf('/closed')).toContain('is published by name, description and endpoints')
-  expect(await refusalOf('/home')).toContain(`usually at ${card.origin}/.well-known/agent-card.json.`)
+  expect(await refusalOf('/home')).toContain(`usually at ${card.origin}/.well-known/agent-card.json`)
 })
 
 test('the address of a card leads to --manifest, and any other to --endpoint', async () => {

@@ -12,6 +12,7 @@ import {
   startModernServer,
   startSessionServer,
   startSocketServer,
+  startSseServer,
 } from '../support/mcp-servers.ts'
 
 const signal = new AbortController().signal
@@ -365,6 +366,16 @@ describe('the address of an MCP server as manifest URL', () => {
       manifest: null,
     })
     expect(capabilities).toMatchObject([{ name: 'forecast' }])
+  })
+
+  test('may be an older one, whose address answers with an endless stream', async () => {
+    const { gateway, server, owner } = await startBoth(() => startSseServer({ tools: [weather] }))
+    const body = { package_name, manifest_url: server.url }
+    const { json } = await gateway.request('POST', '/api/agents/publish', { body, token: owner })
+    expect(json).toMatchObject({
+      endpoints: [{ protocol: 'mcp', url: server.url }],
+      capabilities: [{ name: 'forecast' }],
+    })
   })
 
   test('can be validated before it is published', async () => {

@@ -442,6 +442,39 @@ describe('the card at the manifest URL', () => {
   })
 
   test.each([
+    ['greets', { status: 'ok', message: 'Welcome' }, 'an object with status, message,'],
+    [
+      'describes an API',
+      { name: 'api', version: '1', ...Object.fromEntries('abcdefgh'.split('').map((key) => [key, 1])) },
+      'an object with name, version, a, b, c, d, e, f, and 2 more,',
+    ],
+    ['says nothing', {}, 'an empty object,'],
+  ])(
+    'whose address answers with other JSON, which %s, is refused with what was found and expected',
+    async (_, document, found) => {
+      site.set({ 'GET /': json(document) })
+      const ada = await api('ada')
+      const url = `${origin}/`
+      const refused = await ada('POST', '/api/agents/publish', { package_name: agent, manifest_url: url })
+      expect(refused.json).toMatchObject({
+        code: 'upstream_invalid',
+        detail: expect.stringContaining(`${url} is ${found}`),
+        hint: expect.stringContaining(
+          `The card of an A2A agent is usually at ${origin}/.well-known/agent-card.json, before 0.3 at ${origin}/.well-known/agent.json.`,
+        ),
+      })
+      const { json: validation } = await ada('POST', '/api/agents/validate', { manifest_url: url })
+      const { detail, hint } = refused.json
+      const [{ code, message, suggestion }] = validation.findings
+      expect(['not_a_card', detail, hint]).toEqual([
+        code,
+        `The manifest cannot be listed: ${message}`,
+        suggestion,
+      ])
+    },
+  )
+
+  test.each([
     ['too large', { body: `"${'x'.repeat(300_000)}"` }],
     ['gone', { status: 404 }],
     ['no JSON', { body: '<html>' }],

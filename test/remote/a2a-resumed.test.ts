@@ -1,11 +1,13 @@
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestServer } from '../net/support.ts'
+import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
+import { serve, type TestServer } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { type AnswerStream, serveRpcAgent } from '../support/a2a-rpc-agent.ts'
 import { collect, eventsOf, textsOf } from '../support/a2a-server.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
-import { listByCard } from '../support/listed.ts'
+import { list, listByCard } from '../support/listed.ts'
 
 const to = 'com.example.researcher'
 /** Heartbeats that come too late: a task of this process seems to have lost it at once. */
@@ -22,6 +24,9 @@ interface AgentTask {
 }
 
 let agent: TestServer
+/** Takes notifications; also an agent of envelopes that never answers. */
+let receiver: TestServer
+const notified: string[] = []
 const tasks = new Map<string, AgentTask>()
 const cancelled: string[] = []
 /** The names of tasks to whose events the agent lets others subscribe: it begins with the task, or it does not. */
@@ -62,6 +67,15 @@ beforeAll(async () => {
     else call.error({ code: -32001, message: 'This task is forgotten.' })
   })
 })
+beforeAll(async () => {
+  receiver = await serve(async (request, response) => {
+    if (request.url === '/hanging') return
+    const { task, statusUpdate } = JSON.parse(await text(request))
+    notified.push(`${request.url} ${(task ?? statusUpdate).status.state}`)
+    response.writeHead(204).end()
+  })
+})
+afterAll(() => receiver[Symbol.asyncDispose]())
 afterAll(() => agent[Symbol.asyncDispose]())
 
 const working = { state: 'TASK_STATE_WORKING', message: { messageId: 'w', role: 'ROLE_AGENT', parts: [] } }
@@ -76,7 +90,8 @@ function complete(name: string): void {
 async function openPair(first: object) {
   const stack = new AsyncDisposableStack()
   const { path } = stack.use(await temporaryFolder())
-  const settings = { DRAGOMAN_ALLOW_ORIGINS: agent.origin, DRAGOMAN_DATA: path, DRAGOMAN_LIVENESS: 'off' }
+  const origins = `${agent.origin},${receiver.origin}`
+  const settings = { DRAGOMAN_ALLOW_ORIGINS: origins, DRAGOMAN_DATA: path, DRAGOMAN_LIVENESS: 'off' }
   const home = stack.use(await startGateway(settings, { tasks: first }))
   const two = stack.use(await startGateway(settings, { tasks: usual }))
   await listByCard(home, to, agent.origin)
@@ -85,10 +100,10 @@ async function openPair(first: object) {
     const body = { jsonrpc: '2.0', id: 1, method, params }
     return (await gateway.request('POST', '/a2a/v1', { body, token, headers: a2aVersion })).json
   }
-  const begin = async (name: string): Promise<string> => {
+  const begin = async (name: string, config?: object, tenant = to): Promise<string> => {
     const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: name }] }
-    const configuration = { returnImmediately: true }
-    return (await call(home, 'SendMessage', { tenant: to, message, configuration })).result.task.id
+    const configuration = { returnImmediately: true, taskPushNotificationConfig: config }
+    return (await call(home, 'SendMessage', { tenant, message, configuration })).result.task.id
   }
   const subscribe = async (id: string) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } })
@@ -141,6 +156,36 @@ describe('a task whose gateway died', () => {
     await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_FAILED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
     expect(result.status.message.parts[0].text).toBe('The agent says: This task is forgotten.')
+  })
+})
+
+describe('the addresses of a task whose gateway died', () => {
+  test('are told how it ended, though nobody asks for it', async () => {
+    await using pair = await openPair(frozen)
+    await pair.begin('posted', { url: `${receiver.origin}/posted`, token: 'secret' })
+    const job = createAbandonedTasks(pair.two.gateway)
+    await expect.poll(() => job.isDue(), patient).toBe(true)
+    await job.run(new AbortController().signal)
+    expect(await job.isDue()).toBe(false)
+    complete('posted')
+    await expect.poll(() => notified, patient).toContain('/posted TASK_STATE_COMPLETED')
+    expect(notified).not.toContain('/posted TASK_STATE_FAILED')
+  })
+
+  test('are told that it failed, if its agent has no task that goes on', async () => {
+    await using pair = await openPair(frozen)
+    const hanging = 'com.example.hanging'
+    await list(pair.home, {
+      package_name: hanging,
+      endpoints: [{ protocol: 'envelope', url: `${receiver.origin}/hanging` }],
+    })
+    const id = await pair.begin('lost', { url: `${receiver.origin}/lost` }, hanging)
+    const job = createAbandonedTasks(pair.two.gateway)
+    await expect.poll(() => job.isDue(), patient).toBe(true)
+    await job.run(new AbortController().signal)
+    await expect.poll(() => notified, patient).toContain('/lost TASK_STATE_FAILED')
+    expect(await job.isDue()).toBe(false)
+    expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_FAILED')
   })
 })
 

@@ -141,7 +141,7 @@ describe.each(kinds)('$name', ({ start, endpoint }) => {
   })
 })
 
-test('an agent that knows no method of A2A is said not to speak it, and a check says what it asked', async () => {
+test('an agent that knows no method of A2A is said not to speak it, beside its own words', async () => {
   await using server = await startHostileServer((_, response, body) =>
     answerJson(response, body, { error: { code: -32601, message: 'No such method' } }),
   )
@@ -153,10 +153,39 @@ test('an agent that knows no method of A2A is said not to speak it, and a check 
   const { json } = await gateway.request('POST', '/a2a/message', { token: await gateway.token('ada'), body })
   expect(json.code).toBe('upstream_invalid')
   expect(json.detail).toMatch(/^\S+ does not speak A2A at its address, .+: No such method$/)
-  const token = await gateway.token('ada')
-  const { json: checked } = await gateway.request('POST', `/api/agents/${package_name}/check`, { token })
-  expect(checked.signals.at(-1)).toMatchObject({
-    failure: 'wrong_protocol',
-    detail: expect.stringContaining('takes neither GetTask of A2A 1.0 nor tasks/get of 0.3'),
-  })
 })
+
+test.each([
+  [
+    'an error of JSON-RPC',
+    200,
+    { jsonrpc: '2.0', id: 1, error: { code: -32601, message: 'Unknown method' } },
+  ],
+  ['an error of its own', 400, { error: 'unknown method' }],
+  ['an error of its framework', 422, { detail: [{ loc: ['params', 'message'], msg: 'Field required' }] }],
+])(
+  'an agent that takes messages alone is alive and answers, even if it refuses all else by %s',
+  async (_, status, refusal) => {
+    await using server = await startHostileServer((_request, response, body) => {
+      if (body.method !== 'message/send')
+        return void response
+          .writeHead(status, { 'Content-Type': 'application/json' })
+          .end(JSON.stringify(refusal))
+      const { parts } = (body.params as { message: { parts: object[] } }).message
+      answerJson(response, body, { result: { kind: 'message', messageId: '1', role: 'agent', parts } })
+    })
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+    const package_name = 'com.example.echo'
+    const endpoints = [{ protocol: 'a2a', url: `${server.origin}/a2a`, version: '0.3.0' }] as const
+    await list(gateway, { package_name, endpoints })
+    const token = await gateway.token('ada')
+    const { json } = await gateway.request('POST', `/api/agents/${package_name}/check`, { token })
+    expect(json.liveness, JSON.stringify(json.signals)).toMatchObject({
+      status: 'alive',
+      access: { kind: 'open' },
+    })
+    const body = { to: package_name, action: 'send_message', params: { text: 'Hello' } }
+    const answer = await gateway.request('POST', '/a2a/message', { token, body })
+    expect(answer.json, answer.text).toEqual({ text: 'Hello' })
+  },
+)

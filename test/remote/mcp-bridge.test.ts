@@ -73,6 +73,8 @@ describe.each(agents)('an agent of %s, as a separate MCP server', (_, start) => 
     const failure = await talk.callTool({ name: 'fail', arguments: { name: 'Ada' } })
     expect(failure.isError).toBe(true)
     expect(JSON.parse(failure.content[0].text)).toMatchObject({ code: 'upstream_failed' })
+    const listed = 'The tools are greet, work, ask, fail, hang, continue_task.'
+    await expect(talk.callTool({ name: 'sing_a_song', arguments: {} })).rejects.toThrow(listed)
     await talk.close()
   })
 

@@ -85,7 +85,7 @@ test('a result of more than 3 MiB is a failure that says so', async () => {
 test('a list of ten thousand tools in one page is a failure that says so', async () => {
   listing = 'ten thousand'
   const { error } = await ask('tools/list', {})
-  expect(error).toMatchObject({ data: { code: 'upstream_invalid' } })
+  expect(error).toMatchObject({ data: { code: 'upstream_invalid', retryable: false } })
   expect(error.message).toMatch(/3 MiB|3145728/)
 })
 

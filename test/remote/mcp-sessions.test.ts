@@ -1,10 +1,17 @@
+import type { ServerResponse } from 'node:http'
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OldHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, test } from 'vitest'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createMcpConnect } from '../../src/remote/mcp/mcp.ts'
 import { rejection } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
-import { answerJson, begun, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
+import { answerJson, begun, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import {
+  type Answer,
   type McpServer,
   startHostileServer,
   startModernServer,
@@ -88,11 +95,71 @@ describe('sessions of the 2025 era', () => {
     expect(await remote.ask('count', {}, { caller: 'bob' })).toEqual({ text: '1' })
     expect(await remote.ask('count')).toEqual({ text: '3' })
     expect(server.sessions()).toBe(2)
-    const begun = ['initialize', 'notifications/initialized']
+    const begun = ['initialize', 'notifications/initialized', 'GET']
     expect(methods(server)).toEqual([
       ...['server/discover', ...begun, 'tools/call', 'tools/call'],
       ...[...begun, 'tools/call', 'tools/call'],
     ])
+  })
+
+  describe('whose server ties its questions to no call', () => {
+    const to = 'com.example.booking'
+    const book: Answer = async (_, { elicit }) => {
+      const { content } = (await elicit?.('Which day?')) ?? {}
+      return { content: [{ type: 'text', text: `On ${content?.day}` }] }
+    }
+    async function openBooking() {
+      const stack = new AsyncDisposableStack()
+      const server = stack.use(await startSessionServer({ answers: { book } }))
+      const gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin }))
+      await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+      const token = await gateway.token('ada')
+      return { gateway, token, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+    }
+
+    test('pass them on to a caller of REST', async () => {
+      await using booking = await openBooking()
+      const { gateway, token } = booking
+      const send = async (action: string, params: object) =>
+        (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })).json
+      const { task_id, question } = await send('book', {})
+      expect(question.text).toBe(`${to} asks: Which day?`)
+      expect(await send('continue_task', { task_id, input: { day: 'Friday' } })).toEqual({
+        text: 'On Friday',
+      })
+    })
+
+    test('pass those of several calls at once on to a client of MCP', async () => {
+      await using booking = await openBooking()
+      const { gateway, token } = booking
+      const client = new OldClient({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
+      client.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { day: 'Friday' } }))
+      const requestInit = { headers: { Authorization: `Bearer ${token}` } }
+      await client.connect(new OldHttp(new URL(`${gateway.url}/mcp/agents/${to}`), { requestInit }) as never)
+      const calls = Array.from({ length: 3 }, () => client.callTool({ name: 'book', arguments: {} }))
+      for (const answer of await Promise.all(calls))
+        expect(answer).toMatchObject({ content: [{ text: 'On Friday' }] })
+      await client.close()
+    })
+  })
+
+  test('go on if the stream of what is tied to no call says nonsense and breaks', async () => {
+    let stream: ServerResponse | undefined
+    await using server = await startHostileServer((request, response, body) => {
+      response.setHeader('mcp-session-id', 's')
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, events)
+        stream.flushHeaders()
+        return
+      }
+      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+      if (body?.method !== 'tools/call') return answer()
+      stream?.once('close', answer)
+      stream?.write('data: nonsense\n\n', () => stream?.destroy())
+    })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('echo')).toEqual({ text: '' })
+    expect(methods(server)).toContain('GET')
   })
 
   test('are opened once for concurrent calls', async () => {

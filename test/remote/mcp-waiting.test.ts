@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { rejection } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
 import { answerJson, event, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
 import { startHostileServer } from '../support/mcp-servers.ts'
@@ -177,4 +180,18 @@ test('a server that changes its revision is detected again', async () => {
     ...['server/discover', 'tools/call', 'tools/call'],
     ...['server/discover', 'tools/call'],
   ])
+})
+
+test('a call of an MCP client to a server has the time of every other call, not that of an action of the gateway', async () => {
+  await using server = await startHostileServer(untilCalled(() => {}))
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin, DRAGOMAN_CALL_TOTAL: '1' })
+  const to = 'com.example.silent'
+  await list(home, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  const body = modernRequest(1, 'tools/call', { name: 'echo', arguments: {} })
+  const { json } = await home.request('POST', `/mcp/agents/${to}`, {
+    body,
+    headers: modernHeaders('tools/call', 'echo'),
+    token: await home.token('ada'),
+  })
+  expect(JSON.parse(json.result.content[0].text).detail).toBe('No answer within 1000 ms.')
 })

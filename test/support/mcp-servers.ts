@@ -13,7 +13,11 @@ import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js'
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  type ElicitResult,
+  ListToolsRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
 import { type CallToolResult, createMcpHandler, Server, type Tool } from '@modelcontextprotocol/server'
 import { WebSocketServer } from 'ws'
 import type { Misbehave } from './mcp-answers.ts'
@@ -50,6 +54,8 @@ interface Facts {
   progress(progress: number, total: number, message: string): Promise<void>
   /** Tells the client, in the answer to this call, that the list of tools has changed. */
   toolsChanged(): Promise<void>
+  /** Asks the client for a form, on the stream of the session and not in this call; only servers of v1. */
+  elicit?(message: string): Promise<ElicitResult>
 }
 
 export type Answer = (
@@ -167,6 +173,11 @@ function oldServer(respond: Respond, tools: () => Tool[]): OldServer {
           await sendNotification({ method: 'notifications/progress', params: notification })
         },
         toolsChanged: () => sendNotification({ method: 'notifications/tools/list_changed' }),
+        elicit: (message) =>
+          server.elicitInput({
+            message,
+            requestedSchema: { type: 'object', properties: { day: { type: 'string' } } },
+          }),
       }
       return (await respond(params.name, params.arguments, facts)) as never
     },

@@ -38,7 +38,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
   const ignore = () => {}
   const offer = offerOf(context, '1', Date.now)
   const service = serveOffer(offer, { context, onError: ignore })
-  const createSdkServer = createSdkServers(offer, createCallTool(context, offer.tools))
+  const createSdkServer = createSdkServers(offer, createCallTool(context, offer.tools), context.site)
   const caller = { client: 'local' as const, identify: () => null }
   const sdk = createMcpHandler(({ era }) => createSdkServer(caller, { era, lasting: false }))
   const mounts = mcpMounts({

@@ -6,6 +6,7 @@ import type { Exchange, McpCaller } from '../../src/transports/mcp/protocol-2026
 import type { Offer } from '../../src/transports/mcp/service.ts'
 import { type CallTool, failedResult, succeeded } from '../../src/transports/mcp/views/calls.ts'
 import { freshness } from '../../src/transports/mcp/views/listing.ts'
+import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
 
 /**
  * Whether an SDK server serves a legacy or a modern protocol version (the SDK's "era"), and whether its connection
@@ -20,7 +21,11 @@ interface Serving {
 type CreateMcpServer = (caller: McpCaller, serving: Serving) => Server
 
 /** Tools and views on the SDK's servers, which ours are compared with. */
-export function createSdkServers(offer: Offer, callTool: CallTool): CreateMcpServer {
+export function createSdkServers(
+  offer: Offer,
+  callTool: CallTool,
+  site: TransportContext['site'],
+): CreateMcpServer {
   const { info, instructions, capabilitiesOf, views, onListed = () => () => {} } = offer
   const hints = Object.entries(views).map(([method, view]) => [method, view.freshness])
   const cacheHints = Object.fromEntries([
@@ -65,7 +70,7 @@ export function createSdkServers(offer: Offer, callTool: CallTool): CreateMcpSer
         if ('question' in outcome) throw new Fault(faults.internal, 'The agent asks without end.')
         return (
           'failure' in outcome
-            ? failedResult(outcome)
+            ? failedResult(outcome, { ...caller, ...site() })
             : succeeded(outcome.output, outcome.mark, outcome.content)
         ) as CallToolResult
       }),

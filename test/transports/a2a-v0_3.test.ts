@@ -45,6 +45,28 @@ describe('the client of the SDK of A2A 0.3', () => {
     expect(words).toMatchObject({ kind: 'text', text: expect.stringContaining('svc.utility.reader') })
   })
 
+  test.each(['', '/', '/a2a/v1', '/a2a/v1/', '/agents/svc.registry/'])(
+    'finds the card of the registry by the base URL %j',
+    async (base) => {
+      const client = await clientAt(`${home.url}${base}`)
+      expect(await client.sendMessage(text('read a web page'))).toMatchObject({ kind: 'message' })
+    },
+  )
+
+  test.each([
+    ['/.well-known/agent.json', ''],
+    ['/a2a/v1/.well-known/agent.json', ''],
+    ['/a2a/v1/svc.utility.wiki/.well-known/agent.json', '?tenant=svc.utility.wiki'],
+    ['/agents/svc.utility.wiki/.well-known/agent.json', '?tenant=svc.utility.wiki'],
+  ])('has the standard card where clients of 0.2 look for it: %s', async (path, tenant) => {
+    const { json } = await home.request('GET', path)
+    expect(json).toMatchObject({
+      url: `${home.url}/a2a/v1${tenant}`,
+      protocolVersion: '0.3.0',
+      capabilities: { streaming: true },
+    })
+  })
+
   test('calls the agent of its card', async () => {
     const client = await clientAt(`${home.url}/a2a/v1/svc.utility.finance/`, await home.token('caller'))
     const call = { action: 'get_current_price', params: { symbol: '..' } }

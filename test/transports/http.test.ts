@@ -320,22 +320,16 @@ describe('errors', () => {
     expect([status, json.hint]).toEqual([403, expect.stringContaining('token create --scope agents:write')])
   })
 
-  test('of a package name whose slash is not encoded say how to write it', async () => {
-    const { status, json } = await home.request('GET', '/public/agents/com.example/weather')
-    expect([status, json.hint]).toEqual([404, expect.stringContaining('as %2F')])
-  })
-
   test.each([
-    ['', '/a2a/v1'],
-    ['/agents/svc.utility.wiki', '/a2a/v1/svc.utility.wiki'],
-  ])('of a card at the path of A2A before 0.3 (%s) say where it is', async (old, standard) => {
-    const { status, json } = await home.request('GET', `${old}/.well-known/agent.json`)
-    expect(status).toBe(404)
-    for (const place of [old, standard])
-      expect(json.hint).toContain(` at ${place}/.well-known/agent-card.json`)
-    for (const [place] of json.hint.matchAll(/\/\S+\.json/g))
-      expect((await home.request('GET', place)).status).toBe(200)
-  })
+    ['GET', '/public/agents/com.cache/agent', '/public/agents/com.cache%2Fagent'],
+    ['POST', '/api/agents/com.cache/agent/go-live', '/api/agents/com.cache%2Fagent/go-live'],
+  ])(
+    'of a package name whose slash is not encoded give the right path: %s %s',
+    async (method, path, right) => {
+      const { status, json } = await home.request(method, path)
+      expect([status, json.hint]).toEqual([404, expect.stringContaining(` as %2F: ${right}. `)])
+    },
+  )
 
   test.each([
     ['/a2a', '/a2a/v1/.well-known/agent-card.json'],

@@ -370,7 +370,10 @@ describe('over agents with actions', () => {
       params: {},
     })
     expect(output).toMatchObject({ code: 'upstream_failed', upstream: { status: 401 } })
-    expect(output.hint).toContain('ask the user')
+    expect(output.hint).toContain('Do not ask the user for the secret')
+    expect(output.hint).toMatch(
+      new RegExp(`tell the user to store it for com.example.locked on the page ${home.url}/me/connections$`),
+    )
   })
 
   test('a list of names of actions sends nobody to the user, and is short where there are many', async () => {

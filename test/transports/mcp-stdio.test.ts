@@ -1,6 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
+import type { McpCaller } from '../../src/transports/mcp/protocol-2026/protocol.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { serveMcpStdio } from '../../src/transports/mcp/stdio.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -14,16 +16,22 @@ const call = (id: number, name: string, input: object = {}) =>
   line(modernRequest(id, 'tools/call', { name, arguments: input }))
 
 /** The stdio transport over one agent with these actions, through pipes of the test. */
-function serveOver(actions: ReturnType<typeof sampleAction>[], drain_ms = 10_000) {
+function serveOver(
+  actions: ReturnType<typeof sampleAction>[],
+  drain_ms = 10_000,
+  caller: Partial<McpCaller> = {},
+) {
   const input = new PassThrough()
   const output = new PassThrough()
   const agents = [sampleAgent('svc.box', actions)]
   const context = transportOver(agents)
   const onError = () => {}
   const service = createMcpService(context, '1', onError)
-  const served = serveMcpStdio(service, { identify: () => null }, onError, { input, output, drain_ms }).then(
-    () => output.end(),
-  )
+  const served = serveMcpStdio(service, { identify: () => null, ...caller }, onError, {
+    input,
+    output,
+    drain_ms,
+  }).then(() => output.end())
   const answers = text(output).then((all) =>
     all
       .split('\n')
@@ -51,6 +59,21 @@ test('requests are answered after the input has ended', async () => {
   const found = await answers
   expect(found.map(({ id }) => id).toSorted()).toEqual([1, 2])
   expect(found[0].result.structuredContent).toEqual({ done: true })
+})
+
+test('a model is told which command its user runs to store a credential, as the user types it', async () => {
+  const locked = sampleAction('open', {
+    run() {
+      throw new Failure('upstream_failed', 'It is locked.', { hint: 'Store yours with set_credential.' })
+    },
+  })
+  const asTyped = (words: string) => words.replace('dragoman', 'npx dragoman')
+  const { input, answers } = serveOver([locked], 10_000, { asTyped })
+  input.end(call(1, 'box_open'))
+  const [{ result }] = await answers
+  expect(JSON.parse(result.content[0].text).hint).toMatch(
+    /tell the user to store it for svc\.box at a terminal: npx dragoman credentials set svc\.box$/,
+  )
 })
 
 test('requests that take too long after the end are abandoned', async () => {

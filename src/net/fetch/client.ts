@@ -72,9 +72,10 @@ export function createHttpClient(
           signal,
           max_bytes,
           tooLarge: () => tooLarge(max_bytes),
-          readsBody(status, { location, 'content-length': length }) {
+          readsBody(status, { location, 'content-length': length, 'content-type': type = '' }) {
             next = nextHop(hop, status, location, rules)
-            if (next) return false
+            // A stream of events at an address that is only read has no end.
+            if (next || (method === 'GET' && String(type).startsWith('text/event-stream'))) return false
             if (method !== 'HEAD' && Number(length ?? 0) > max_bytes) throw tooLarge(max_bytes)
             return true
           },

@@ -182,7 +182,7 @@ function assertWithin(max: number, bytes: number): void {
 }
 
 function tooLarge(max: number): Failure {
-  return new Failure('upstream_invalid', `The answer is larger than ${max} bytes.`)
+  return new Failure('upstream_invalid', `The answer is larger than ${max} bytes.`, { retryable: false })
 }
 
 function tooMany(max: number): Failure {

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { otherDocument } from '../../../schemas/other-document.ts'
-import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
+import { hiddenIn, mixesScripts, quotedName } from '../../../schemas/text.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import { contentFlags } from '../entry/content-flags.ts'
+import { addressHint } from './fetch-card.ts'
 import { excessOf, type Manifest, maxCapabilities, maxDescription, readCard } from './manifest.ts'
 
 /** The form of a card: an A2A version, the registry's own form, or unknown. */
@@ -18,8 +19,8 @@ interface CardReading {
   readonly findings: Finding[]
 }
 
-/** Reads a document as a card. Never throws because of its content. */
-export function readFindings(document: unknown): CardReading {
+/** Reads a document as a card. `url` is where it was fetched. Never throws because of its content. */
+export function readFindings(document: unknown, url?: string): CardReading {
   if (!isRecord(document)) {
     const finding = error(
       'not_an_object',
@@ -41,14 +42,16 @@ export function readFindings(document: unknown): CardReading {
   }
   const form = formOf(document)
   const { manifest, findings } = read(document)
+  const isOther = form === 'unknown' && findings.some(({ code }) => code === 'missing_field')
   const hidden = hiddenIn(document).map((field) =>
     error('hidden_characters', field, 'It holds hidden characters.', 'Remove them.'),
   )
   const refused = [...hidden, ...mixed(document)]
   const all = [
+    ...(isOther ? [noCard(document, url)] : []),
     ...findings,
     ...refused,
-    ...missing(document, form),
+    ...(isOther ? [] : missing(document, form)),
     ...ofSkills(document),
     ...ofCapabilities(document),
     ...ofUrls(document),
@@ -61,6 +64,18 @@ export function readFindings(document: unknown): CardReading {
 }
 
 const maxFindings = 100
+
+const maxNames = 8
+
+/** A document that has neither what every card has nor what shows the form of a card, such as the answer of an API. */
+function noCard(document: Record<string, unknown>, url: string | undefined): Finding {
+  const names = Object.keys(document)
+  const shown = names.slice(0, maxNames).map((name) => quotedName(name.slice(0, 50)))
+  const rest = names.length > maxNames ? `, and ${names.length - maxNames} more` : ''
+  const content = names.length === 0 ? 'an empty object' : `an object with ${shown.join(', ')}${rest}`
+  const message = `${url ?? 'The document'} is ${content}, and no agent card: a card has a name, a description and skills or capabilities.`
+  return error('not_a_card', '', message, url === undefined ? null : addressHint(url))
+}
 
 function mixed({ name }: Record<string, unknown>): Finding[] {
   if (typeof name !== 'string' || !mixesScripts(name)) return []

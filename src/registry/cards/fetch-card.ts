@@ -57,11 +57,21 @@ export function createManifestReader(fetch: Fetch, readServer?: ReadServer): Fet
 }
 
 function hintFor(status: number, url: string): string {
-  const expected = 'Give the URL of a card, or of an MCP server that answers without a credential.'
-  if (status === 401 || status === 403)
-    return `${expected} A server that needs a credential is published by name, description and endpoints, in place of manifest_url.`
+  return status === 401 || status === 403
+    ? `${expected} A server that needs a credential is published by name, description and endpoints, in place of manifest_url.`
+    : addressHint(url)
+}
+
+const expected = 'Give the URL of a card, or of an MCP server that answers without a credential.'
+
+/** What to publish in place of a URL that is no card. */
+export function addressHint(url: string): string {
   const card = new URL('/.well-known/agent-card.json', url).href
-  return url === card ? expected : `${expected} The card of an A2A agent is usually at ${card}.`
+  const old = new URL('/.well-known/agent.json', url).href
+  if (url === old) return expected
+  return url === card
+    ? `${expected} The card of an A2A agent before 0.3 is usually at ${old}.`
+    : `${expected} The card of an A2A agent is usually at ${card}, before 0.3 at ${old}.`
 }
 
 function mayBeServer({ status, headers }: FetchResponse): boolean {

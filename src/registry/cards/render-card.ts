@@ -4,6 +4,7 @@ import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { addressOf } from '../../../schemas/names.ts'
 import { registryPackage, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
+import { legacyFields } from './standard-card.ts'
 
 /** The fields of an entry that its card shows. */
 export type CardSource = Pick<StoredEntry, PublishedField | 'card' | 'hosted' | 'source_url' | 'deprecated'>
@@ -38,7 +39,10 @@ function renderCard(stored: CardSource, site: Site): Card {
     ...(endpoints.length > 0 && { endpoints }),
     ...(stored.packages.length > 0 && { packages: stored.packages }),
     ...(stored.deprecated && { deprecated: stored.deprecated }),
-    ...(stored.hosted ? security : { rendered_by: addressOf(registryPackage) }),
+    // A client of A2A 0.3 that does not check the form of a card finds its address here.
+    ...(stored.hosted
+      ? { ...legacyFields(stored, site.base_url), ...security }
+      : { rendered_by: addressOf(registryPackage) }),
   }
 }
 

@@ -34,8 +34,7 @@ export function renderStandardCard(
       { url: `${base_url}/a2a/v1`, protocolBinding: 'HTTP+JSON', ...tenant, protocolVersion: '1.0' },
       { url: `${base_url}/a2a/message`, protocolBinding: envelopeBinding, protocolVersion: '1.0' },
     ],
-    ...(shape === 'any' &&
-      legacyFields(own ? `${base_url}/a2a/v1` : `${base_url}/a2a/v1?tenant=${package_name}`, stored.hosted)),
+    ...(shape === 'any' && legacyFields(stored, base_url)),
     capabilities: {
       streaming: true,
       pushNotifications: true,
@@ -123,9 +122,13 @@ function skillsOf(capabilities: StoredEntry['capabilities']): StoredEntry['capab
 }
 
 /** 0.3 has one URL, one protocol version and no tenants (its section 5.5). */
-function legacyFields(url: string, hosted: boolean): Record<string, unknown> {
+export function legacyFields(
+  { package_name, hosted }: Pick<StoredEntry, 'package_name' | 'hosted'>,
+  base_url: string,
+): Record<string, unknown> {
+  const url = `${base_url}/a2a/v1`
   return {
-    url,
+    url: package_name === registryPackage ? url : `${url}?tenant=${package_name}`,
     preferredTransport: 'JSONRPC',
     protocolVersion: '0.3.0',
     supportsAuthenticatedExtendedCard: hosted,

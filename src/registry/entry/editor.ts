@@ -74,7 +74,7 @@ export class Editor {
     const { manifest_url } = publication
     const fetched =
       isIncomplete && manifest_url ? await this.#options.fetchCard(manifest_url, signal) : undefined
-    const facts = complete({ ...(fetched && listable(fetched.document)), ...stated(publication) })
+    const facts = complete({ ...(fetched && listable(fetched)), ...stated(publication) })
     assertTags(principal, facts.tags)
     return await this.commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts

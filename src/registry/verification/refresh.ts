@@ -39,7 +39,7 @@ export function withCard(
   { document, sha256, url }: FetchedCard,
   at: string,
 ): StoredEntry {
-  const { manifest, findings } = readFindings(document)
+  const { manifest, findings } = readFindings(document, url)
   const all = [...findings, ...aboutEntry(entry, manifest, url)]
   const refused = (wrong: Finding | undefined, found: Finding[]): StoredEntry => {
     const report = reportOf('invalid', at, wrong?.message ?? 'The card cannot be listed.', found)
@@ -133,8 +133,8 @@ function outline(value: unknown): string {
  * The content of a card from which an entry can be made. Throws Failure `upstream_invalid` with the errors of the
  * card.
  */
-export function listable(document: unknown): Manifest {
-  const { manifest, findings } = readFindings(document)
+export function listable({ document, url }: FetchedCard): Manifest {
+  const { manifest, findings } = readFindings(document, url)
   if (manifest) return manifest
   throw notListable(findings)
 }

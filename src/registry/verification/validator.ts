@@ -127,7 +127,7 @@ function ofServer(document: unknown, server: ServerStatement, url: string): Vali
 }
 
 function ofCard(document: unknown, manifestUrl?: string): Validation {
-  const { form, manifest, findings } = readFindings(document)
+  const { form, manifest, findings } = readFindings(document, manifestUrl)
   return {
     valid: isSound(findings),
     form,

@@ -7,6 +7,7 @@ import type { Wait } from '../../common/clock.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import { createWebFetch } from '../../net/fetch/web-fetch.ts'
 import { maxValues } from '../check-output.ts'
+import { isAboutCall } from '../refusal.ts'
 import type {
   Connect,
   RemoteAgent,
@@ -101,16 +102,10 @@ class A2aAgent implements RemoteAgent {
       await client.task(randomUUID(), { headers, signal })
       return undefined
     }).catch((thrown) => {
-      throw this.#withoutTasks(thrown)
+      if (thrown instanceof Failure && isRefusedQuestion(thrown)) return undefined
+      throw thrown
     })
     return answer?.refused
-  }
-
-  /** An agent that takes messages alone reads what the probe asked it for. */
-  #withoutTasks(thrown: unknown): unknown {
-    if (!(thrown instanceof Failure) || thrown.details.upstream?.code !== 'METHOD_NOT_FOUND') return thrown
-    const message = `${this.#who} takes neither GetTask of A2A 1.0 nor tasks/get of 0.3, by which it is probed; every A2A agent has one of them.`
-    return new Failure(thrown.code, message, thrown.details, thrown)
   }
 
   async cancel(
@@ -157,6 +152,11 @@ class A2aAgent implements RemoteAgent {
     if (signal.aborted) throw signal.reason
     return classify(thrown, this.#who)
   }
+}
+
+/** An agent that takes messages alone knows no tasks. It refuses the question for one, and so it answers. */
+function isRefusedQuestion({ details: { upstream } }: Failure): boolean {
+  return upstream?.code === 'METHOD_NOT_FOUND' || (upstream?.status !== 429 && isAboutCall(upstream?.status))
 }
 
 function withExtensions(headers: RemoteCall['headers'], { content }: RemoteCall): RemoteCall['headers'] {

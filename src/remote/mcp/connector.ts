@@ -13,6 +13,7 @@ import { rpcErrorIn, rpcErrorOf } from './failure.ts'
 import { createExchangeFetch, maxMessageBytes, withoutListeningStream } from './fetch.ts'
 import { ProcessTransport } from './process-transport.ts'
 import { maxTimeout_ms, type Sdk } from './sdk.ts'
+import { SessionStream } from './session-stream.ts'
 import { WatchedTransport } from './watched-transport.ts'
 
 /** The protocol of a server: 2026-07-28, `initialize` with sessions, or HTTP+SSE of 2024-11-05. */
@@ -49,6 +50,8 @@ interface ConnectionEvents {
 
 /** Maximum HTTP+SSE streams per endpoint: each holds a connection that no POST can use. */
 const maxStreams = 8
+/** The same for the streams of sessions, without which a session only hears what is tied to a call. */
+const maxSessionStreams = 32
 
 /** Connects to one MCP server. */
 export class Connector {
@@ -58,6 +61,7 @@ export class Connector {
   readonly #url: URL
   readonly #fetch: typeof globalThis.fetch
   readonly #acquireStream = createSemaphore(maxStreams)
+  #sessionStreams = 0
 
   constructor(endpoint: Endpoint, options: ConnectorOptions, events: ConnectionEvents) {
     this.#endpoint = endpoint
@@ -76,7 +80,7 @@ export class Connector {
     }
     if (this.#endpoint.binding === 'sse' || spoken?.kind === 'sse') return this.#openSse(sdk, exchange)
     try {
-      return await this.#open(sdk, exchange, this.#streamableHttp(sdk, exchange), spoken)
+      return await this.#openHttp(sdk, exchange, spoken)
     } catch (error) {
       if (spoken || !isSseServer(error, sdk)) throw error
       const { refused, failure } = exchange
@@ -88,16 +92,30 @@ export class Connector {
     }
   }
 
-  #streamableHttp(sdk: Sdk, { is_listening = false }: McpExchange): Transport {
-    const fetch = is_listening ? this.#fetch : withoutListeningStream(this.#fetch)
+  #openHttp(sdk: Sdk, exchange: McpExchange, spoken: Spoken | undefined): Promise<McpConnection> {
+    const { current, clock } = this.#options
+    const canAsk = spoken?.kind !== 'modern' && Object.keys(exchange.capabilities).length > 0
+    const hasStream = canAsk && !exchange.is_listening && this.#sessionStreams < maxSessionStreams
+    const stream = hasStream ? new SessionStream(exchange, current, clock) : undefined
+    const fetch =
+      stream?.through(this.#fetch) ??
+      (exchange.is_listening ? this.#fetch : withoutListeningStream(this.#fetch))
     const settings = { fetch, reconnectionScheduler: reconnectLater }
-    return new sdk.StreamableHTTPClientTransport(this.#url, settings)
+    const transport = new sdk.StreamableHTTPClientTransport(this.#url, settings)
+    if (!stream) return this.#open(sdk, exchange, transport, spoken)
+    this.#sessionStreams++
+    const onClosed = () => {
+      this.#sessionStreams--
+      stream.end()
+    }
+    return this.#open(sdk, exchange, transport, spoken, { onClosed, stream })
   }
 
   async #openSse(sdk: Sdk, exchange: McpExchange): Promise<McpConnection> {
     const slot = await this.#acquireStream(exchange.signal)
     const transport = new sdk.SSEClientTransport(this.#url, { fetch: this.#fetch })
-    return this.#open(sdk, exchange, transport, { kind: 'sse' }, () => slot[Symbol.dispose]())
+    const onClosed = () => slot[Symbol.dispose]()
+    return this.#open(sdk, exchange, transport, { kind: 'sse' }, { onClosed })
   }
 
   /**
@@ -150,7 +168,7 @@ export class Connector {
     exchange: McpExchange,
     transport: Transport,
     spoken: Spoken | undefined,
-    onClosed = () => {},
+    { onClosed = () => {}, stream }: { readonly onClosed?: () => void; readonly stream?: SessionStream } = {},
   ): Promise<McpConnection> {
     const { current, client: clientInfo } = this.#options
     const client = new sdk.Client(clientInfo, {
@@ -170,7 +188,7 @@ export class Connector {
       await transport.close()
       onClosed()
     }
-    const watched = new WatchedTransport(transport, current, spoken?.kind === 'sse')
+    const watched = new WatchedTransport(transport, current, spoken?.kind === 'sse', stream?.exchange)
     const connection = {
       client,
       spoken: spoken ?? { kind: 'legacy' as const },
@@ -179,17 +197,22 @@ export class Connector {
       isExpired: (error: unknown) => transport.sessionId !== undefined && isUnknownSession(error, sdk),
       [Symbol.asyncDispose]: close,
     }
+    const { signal } = exchange
+    const endStream = () => stream?.end()
+    signal.addEventListener('abort', endStream, { once: true })
     try {
       const prior = priorOf(spoken)
-      const { signal } = exchange
       await client.connect(watched, {
         signal,
         timeout: maxTimeout_ms,
         ...(prior && { prior }),
       })
+      if (transport.sessionId !== undefined) await stream?.opened(signal)
     } catch (error) {
       await close().catch(() => {})
       throw error
+    } finally {
+      signal.removeEventListener('abort', endStream)
     }
     const discover = client.getDiscoverResult()
     if (discover) connection.spoken = { kind: 'modern', discover: withoutCallerData(discover) } as Spoken

@@ -56,16 +56,19 @@ export class WatchedTransport implements Transport {
   readonly #inner: Transport
   readonly #current: Current
   readonly #isFragile: boolean
+  readonly #background: McpExchange | undefined
   readonly #pending = new Map<Id, Waiting>()
   #highestId = -1
   #nextOwnId = firstOwnId
   /** Notifications that the client has not taken yet. */
   #notifying = 0
 
-  constructor(inner: Transport, current: Current, isFragile: boolean) {
+  /** `background`: the exchange of what belongs to no call, which begins when the session is open. */
+  constructor(inner: Transport, current: Current, isFragile: boolean, background?: McpExchange) {
     this.#inner = inner
     this.#current = current
     this.#isFragile = isFragile
+    this.#background = background
     if (inner.hasPerRequestStream !== undefined) this.hasPerRequestStream = inner.hasPerRequestStream
   }
 
@@ -81,6 +84,7 @@ export class WatchedTransport implements Transport {
     const inner = this.#inner
     inner.onmessage = (message) => this.#receive(message)
     inner.onerror = (error) => {
+      if (this.#background && this.#current.getStore() === this.#background) return
       if (error instanceof Failure) this.#failAll(error)
       else if (isMalformed(error)) this.#failAll(notMessage())
       this.onerror?.(error)
@@ -99,6 +103,9 @@ export class WatchedTransport implements Transport {
 
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     if ('method' in message && 'id' in message) return this.#request(message, message.id, { options })
+    if ('method' in message && message.method === 'notifications/initialized' && this.#background) {
+      return this.#current.run(this.#background, () => this.#inner.send(message, options))
+    }
     const { headers = {}, signal } = this.#current.getStore() ?? {}
     if (signal && !signal.aborted) return this.#inner.send(message, options)
     await runAfterCall(this.#current, headers, () => this.#inner.send(message, options))
@@ -174,12 +181,16 @@ export class WatchedTransport implements Transport {
     return id < firstOwnId ? id <= this.#highestId : id < this.#nextOwnId
   }
 
-  /** The call that a message of the server belongs to: that of its stream, else the only one that waits. */
+  /**
+   * The call that a message of the server belongs to: that of its stream, else the only one that waits. The calls of a
+   * session are all of one caller, so what is tied to none of them belongs to the last one.
+   */
   #callOfServer(): McpExchange | undefined {
     const own = this.#current.getStore()
     if (own?.is_listening) return own
     const waiting = new Set([...this.#pending.values()].map(({ exchange }) => exchange))
     if (own && waiting.has(own)) return own
+    if (own && own === this.#background) return [...waiting].at(-1)
     const [only] = waiting
     return waiting.size === 1 ? only : undefined
   }

@@ -64,6 +64,24 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         return numUpdatedRows > 0n
       }),
 
+    async abandoned(limit) {
+      const found = await reader
+        .selectFrom('task')
+        .select('id')
+        .where('alive_until', '<=', now())
+        .where('expires_at', '>', now())
+        .where('push', 'is not', null)
+        .where('push', '!=', '[]')
+        .limit(limit)
+        .execute()
+      if (found.length === 0) return []
+      await transact((db) => settle(db, now()))
+      return await load(
+        reader,
+        found.map(({ id }) => id),
+      )
+    },
+
     push: async (id) => await readPush(reader, id),
 
     changePush: (id, change) =>

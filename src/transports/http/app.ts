@@ -45,7 +45,7 @@ export function createHttpApp(
   subtrees: readonly Subtree[] = [],
   missing?: Handler,
 ): RequestListener {
-  const rows = routes.map((route) => mountOf(route, context, etags, ending))
+  const rows = routes.flatMap((route) => mountsOf(route, context, etags, ending))
   let app: Promise<Express> | undefined
   const find = createFinder(rows, others)
   return (request, response) => {
@@ -139,18 +139,20 @@ async function createExpress(
 /** Clients of A2A write the slash of an agent's name as it is; before a fixed path it needs no encoding. */
 const namedDocument = /:\w+(?=\/\.well-known\/)/
 
-function mountOf(route: Route, context: TransportContext, etags: Etags, ending: AbortSignal): Mount {
+function mountsOf(route: Route, context: TransportContext, etags: Etags, ending: AbortSignal): Mount[] {
   const action = actionOf(context.agents, route)
-  const { method, path, events } = route
+  const { method, path, also = [], events } = route
   const other = events && actionOf(context.agents, { ...route, action: events.action })
   const streaming = other ?? (streams(route, action) ? action : undefined)
   const row = { route, action, ...(streaming && { streaming }) }
-  return {
+  const handler = serve(row, context, etags, ending)
+  const open = isPublicRead(route, action)
+  return [path, ...also].map((each) => ({
     method,
-    path: path.replace(namedDocument, '$&{/:rest}'),
-    handler: serve(row, context, etags, ending),
-    open: isPublicRead(route, action),
-  }
+    path: each.replace(namedDocument, '$&{/:rest}'),
+    handler,
+    open,
+  }))
 }
 
 /**
@@ -212,7 +214,8 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
   }
 }
 
-const belowAgents = /\/agents\/[^/]+\/./
+/** A path with a package name whose slash is not encoded, in two parts. */
+const belowAgents = /^(\/(?:public|api)\/agents\/[^/]+)\/([^/]+.*)$/
 
 function notFound(context: TransportContext, missing: Handler | undefined): RequestHandler {
   return (request, response) => {
@@ -228,9 +231,6 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
   }
 }
 
-/** Where A2A before 0.3 has a card, of an agent or of this registry. */
-const oldCard = /^(\/agents)?(\/.+)?\/\.well-known\/agent\.json$/
-
 /** Addresses that clients guess. */
 const guesses: Readonly<Record<string, string>> = {
   '/a2a':
@@ -239,15 +239,11 @@ const guesses: Readonly<Record<string, string>> = {
 }
 
 function whereElse(path: string): string {
-  const [card, folder = '', agent = ''] = oldCard.exec(path) ?? []
-  if (card !== undefined) {
-    const place = `${agent}/.well-known/agent-card.json`
-    return `The card is at ${folder}${place}, and in the form of A2A at /a2a/v1${place}.`
-  }
   const guess = guesses[path]
   if (guess !== undefined) return guess
-  return belowAgents.test(path)
-    ? 'Write the slash of a package name as %2F. GET /openapi.json lists the resources.'
+  const [, namespace, rest] = belowAgents.exec(path) ?? []
+  return namespace !== undefined
+    ? `Write the slash of a package name as %2F: ${namespace}%2F${rest}. GET /openapi.json lists the resources.`
     : 'GET / and GET /openapi.json list the resources.'
 }
 

@@ -37,6 +37,8 @@ export interface Route {
   readonly tag: RouteTag
   /** Express path with `:parameters`. */
   readonly path: string
+  /** Other paths of the resource, for clients that ask there; the OpenAPI document leaves them out. */
+  readonly also?: readonly string[]
   readonly summary: string
   readonly to: string
   readonly action: string

@@ -25,7 +25,10 @@ const searching = {
 
 const card = { action: 'get_card', query: { 'A2A-Version': 'a2a_version' }, versions: true } as const
 
-/** Outside of A2A's own bindings a client need not name a version, and a client that names none may speak 0.3. */
+/**
+ * Outside of A2A's own bindings a client need not name a version, and a client that names none may speak 0.3. Clients of
+ * 0.2 look for agent.json.
+ */
 const standardCard = { ...card, defaults: { a2a_version: '0.3', through: true } } as const
 
 const page = { limit: 'limit', cursor: 'cursor' } as const
@@ -102,17 +105,24 @@ export const routes: readonly Route[] = [
     'The card of a hosted or rendered agent',
     card,
   ),
-  cards(
-    'GET /a2a/v1/.well-known/agent-card.json',
-    'getRegistryA2ACard',
-    "The registry's standard A2A card",
-    standardCard,
-  ),
+  cards('GET /a2a/v1/.well-known/agent-card.json', 'getRegistryA2ACard', "The registry's standard A2A card", {
+    ...standardCard,
+    also: [
+      '/.well-known/agent.json',
+      '/a2a/v1/.well-known/agent.json',
+      // The clients in JavaScript resolve a base URL without a slash at its end, `/a2a/v1`, by its folder.
+      '/a2a/.well-known/agent-card.json',
+    ],
+  }),
   cards(
     'GET /a2a/v1/:tenant/.well-known/agent-card.json',
     'getAgentA2ACard',
     'The standard A2A card for calling an agent through this gateway',
-    { ...standardCard, parameters: { tenant: 'agent' } },
+    {
+      ...standardCard,
+      parameters: { tenant: 'agent' },
+      also: ['/a2a/v1/:tenant/.well-known/agent.json', '/agents/:tenant/.well-known/agent.json'],
+    },
   ),
   search('GET /api/agents', 'listAgents', 'List public agents', searching),
   search('POST /api/agents/search', 'searchAgentsByIntent', 'Search agents by natural-language intent'),

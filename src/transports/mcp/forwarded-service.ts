@@ -110,7 +110,7 @@ class ForwardedServer {
     params: Readonly<Record<string, unknown>>,
     exchange: ClientExchange,
   ): Promise<object> {
-    const { tools } = this.#options
+    const { tools, entry } = this.#options
     try {
       const own = isContinuation(method, params)
         ? await this.#continued(params, exchange)
@@ -130,7 +130,7 @@ class ForwardedServer {
       if (hasNoTools) return this.#withContinuation({ tools: [this.#connection] }, exchange)
       const isHidden = method !== 'tools/call' || isChallenge(failure) || failure.code === 'invalid_request'
       if (isHidden) throw thrown
-      return problemResult((thrown as Fault).data as JsonObject)
+      return problemResult((thrown as Fault).data as JsonObject, this.#placeOf(exchange), entry.package_name)
     }
   }
 
@@ -164,7 +164,11 @@ class ForwardedServer {
     // Another reference than one of this gateway: the server may have a tool of that name.
     const isForeign = outcome.failure.details.errors?.some(({ pointer }) => pointer === '/task_id')
     if (outcome.failure.code === 'not_found' && isForeign) return undefined
-    return failedResult(outcome) as JsonObject
+    return failedResult(outcome, this.#placeOf(exchange)) as JsonObject
+  }
+
+  #placeOf({ caller }: ClientExchange) {
+    return { ...caller, ...this.#options.context.site() }
   }
 
   /** The tools, with the one that answers questions for clients that cannot be asked. */

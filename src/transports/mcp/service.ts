@@ -103,7 +103,7 @@ export function serveOffer(offer: Offer, { context, onError, ending }: ServingOp
       return { members: writeSucceeded(output), meta: mark && markMeta(mark) }
     }
     if (exchange.challenges && isChallenge(outcome.failure)) throw faultOf(outcome.failure, outcome.id)
-    return { result: failedResult(outcome, exchange.caller) }
+    return { result: failedResult(outcome, { ...exchange.caller, ...context.site() }) }
   }
 
   const discovery = write(

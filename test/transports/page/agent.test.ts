@@ -186,6 +186,14 @@ describe('the page of an agent', () => {
     expect(unclaimed.text).toContain('Use instead <a href="/agent/com.example.weather">')
   })
 
+  test('is found by a name whose slash is written as it is', async () => {
+    const answer = await fetch(`${home.url}/agent/com.example/weather`, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    })
+    expect(answer.headers.get('location')).toBe('/agent/com.example%2Fweather')
+  })
+
   test('draws a bar for each day with a probe, and the same days as a table', async () => {
     const { text } = await open(weatherPage)
     expect(text.match(/<rect class="(all|part|none)"/g)).toEqual([

@@ -138,6 +138,12 @@ export class TaskManager implements AsyncDisposable {
     return row
   }
 
+  /** Tells the addresses of a task that it has failed with its process, since nothing can go on with it. */
+  async lose(task: StoredTask): Promise<void> {
+    const lost = { ...task, alive_until: null }
+    if (await this.#options.store.save(lost, ['TASK_STATE_FAILED'])) this.#push?.notify(lost)
+  }
+
   /**
    * `revive` resumes an abandoned task. Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the
    * caller is not allowed to see.

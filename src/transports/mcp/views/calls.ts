@@ -27,8 +27,15 @@ import type { Tool } from './tools.ts'
  */
 type Outcome =
   | { readonly output: Json; readonly mark?: ContentMark; readonly content?: Content }
-  | { readonly failure: Failure; readonly id: string }
+  | FailedCall
   | { readonly question: QuestionResult }
+
+interface FailedCall {
+  readonly failure: Failure
+  readonly id: string
+  /** The agent that was called, as the caller names it. */
+  readonly agent?: string | undefined
+}
 
 /** A result that asks the client before the call goes on (SEP-2322). */
 interface QuestionResult {
@@ -51,8 +58,9 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
     if (!isRecord(input)) throw invalidField('/arguments', 'This must be an object.')
     const tool = tools.get(name)
-    if (!tool) throw unknownTool(name, [...tools.keys()])
+    if (!tool) throw unknownTool(name, namesOf(tools))
     const id = randomUUID()
+    let agent: string | undefined
     try {
       const call = {
         ...(await callOf(exchange, id)),
@@ -67,6 +75,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
         return pieces.next(cursor, holder, budget)
       }
       const first = tool.toEnvelope(rest)
+      agent = first.to
       const envelope = requestState === undefined ? first : continued(first, requestState, inputResponses)
       const cut = (answer: Answer) => (tool.isPaged ? pieces.first(answer, holder, budget) : answer)
       const { output, mark, content } = await context.dispatch(envelope, call).catch((thrown) => {
@@ -79,7 +88,7 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     } catch (thrown) {
       const failure = failureOf(context, thrown)
       const question = requestState === undefined ? signInQuestion(failure, facts) : undefined
-      return question ? { question } : { failure, id }
+      return question ? { question } : { failure, id, agent }
     }
   }
 }
@@ -232,26 +241,30 @@ function membersOf(output: Json): string {
   return `"content":[{"type":"text","text":${JSON.stringify(text)}}],"structuredContent":${shown}`
 }
 
+/** Where the user of a model acts: at a terminal, if commands are known as typed there, else on the pages of the gateway. */
+interface UserPlace extends Pick<McpCaller, 'asTyped'> {
+  readonly base_url: string
+}
+
 /** A failed call is a result, so that the model reads it, with commands as the user of the caller types them. */
-export function failedResult(
-  { failure, id }: { failure: Failure; id: string },
-  { asTyped }: Pick<McpCaller, 'asTyped'> = {},
-): object {
+export function failedResult({ failure, id, agent }: FailedCall, place: UserPlace): object {
   const { content } = failure
   if (content?.protocol === 'mcp') {
     return passedResult(content, contentMark(content.result), { 'dragoman/problem': problem(failure, id) })
   }
-  return problemResult({ ...problem(failure, id) }, asTyped)
+  return problemResult({ ...problem(failure, id) }, place, agent)
 }
 
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
 export function problemResult(
   whole: Readonly<Record<string, unknown>>,
-  asTyped = (text: string) => text,
+  place: UserPlace,
+  agent?: string,
 ): object {
   const { type: _type, title: _title, instance: _instance, hint, ...shown } = whole
+  const { asTyped = (text: string) => text } = place
   const hints = typeof hint === 'string' ? [hint] : []
-  if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores)
+  if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores(place, agent))
   const typed = hints.length > 0 ? { hint: asTyped(hints.join(' ')) } : {}
   return {
     content: [{ type: 'text', text: JSON.stringify({ ...shown, ...typed }) }],
@@ -262,11 +275,22 @@ export function problemResult(
 
 /** A model may not handle a secret (`src/router/model-rights.ts`). */
 const forUsers = actionsInProse(['set_credential'])
-const userStores =
-  'Models may not call it: ask the user to store the credential, on the page of this gateway under Connections or by dragoman credentials set AGENT.'
+
+function userStores({ asTyped, base_url }: UserPlace, agent: string | undefined): string {
+  const where = asTyped
+    ? `at a terminal: dragoman credentials set ${agent ?? 'AGENT'}`
+    : `on the page ${base_url}/me/connections`
+  const whose = agent === undefined ? 'this agent' : agent
+  return `Models may not call it. Do not ask the user for the secret; tell the user to store it for ${whose} ${where}`
+}
 
 /** Names of tools in the answer to a call of none of them. */
 const maxNames = 20
+
+/** The names that are listed: a tool may also be called by others. */
+function namesOf(tools: ReadonlyMap<string, Tool>): string[] {
+  return [...new Set([...tools.values()].map(({ listing }) => listing.name))]
+}
 
 /** Hosts show a model the message of an error alone, so it says what to call instead. */
 function unknownTool(name: string, names: readonly string[]): Fault {

@@ -45,6 +45,9 @@ interface SiteFiles extends AssetFiles {
   readonly readmeWorker: URL
 }
 
+/** The page of an agent by a name whose slash is written as it is. */
+const namedPlainly = /^\/agent\/([^/]+)\/([^/]+)$/
+
 /**
  * The pages for people: views of the actions that every transport has. `index` answers `/` to programs; `missing` is the
  * page of a path that nothing has.
@@ -60,10 +63,10 @@ export function siteMounts(
   const { page } = site
 
   const missing = page('', async ({ request }) => {
-    throw new Failure(
-      'not_found',
-      `There is no page at ${new URL(request.url ?? '', 'http://page').pathname}.`,
-    )
+    const { pathname } = new URL(request.url ?? '', 'http://page')
+    const [, namespace, name] = namedPlainly.exec(pathname) ?? []
+    if (namespace !== undefined) return { location: `/agent/${namespace}%2F${name}` }
+    throw new Failure('not_found', `There is no page at ${pathname}.`)
   })
 
   const front = page('/', async ({ request, ask }) => {
