@@ -344,6 +344,30 @@ describe('the command line as a client of a running gateway', () => {
     expect(claimed.stdout).toContain('TXT _dragoman-challenge.example.com')
   })
 
+  test('an admin reads which issuer a person is of, and is told where a revocation does not name one', async () => {
+    await using folder = await temporaryFolder()
+    const logins = [
+      { kind: 'oidc', id: 'corp', title: 'Corp', issuer: 'http://127.0.0.1:1', client_id: 'dragoman' },
+    ]
+    await using home = await startGateway({ DRAGOMAN_LOGINS: JSON.stringify(logins) })
+    const token = await home.token('root', { scopes: [...everyScope, 'admin'] })
+    const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: token }
+    const card = join(folder.path, 'card.json')
+    await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.moderated' }))
+    await run(['publish', card], environment)
+    const issuer = ['--issuer', 'http://127.0.0.1:1']
+    await run(['transfer', 'com.example.moderated', '--to', 'mallory', ...issuer], environment)
+    await run(['suspend', 'com.example.moderated', '--reason', 'It lied.'], environment)
+    const { stdout } = await run(['suspended'], environment)
+    expect(stdout).toMatch(
+      /^com\.example\.moderated\tmallory \(http:\/\/127\.0\.0\.1:1\)\tSTAGE\t\S+\troot\t/,
+    )
+    const unnamed = await run(['token', 'revoke', '--sub', 'mallory'], environment)
+    expect(unnamed.stdout).toBe('revoked all that was issued to mallory\n')
+    expect(unnamed.stderr).toBe('A person of a login or of another issuer is named with --issuer.\n')
+    expect((await run(['token', 'revoke', '--sub', 'mallory', ...issuer], environment)).stderr).toBe('')
+  })
+
   test('offers an agent, lists and withdraws the offer, and accepts it', async () => {
     await using folder = await temporaryFolder()
     await using home = await startGateway()
