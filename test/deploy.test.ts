@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { temporaryFolder } from './support/command.ts'
 import { startGateway } from './support/gateway.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const execute = promisify(execFile)
 const analyze = '/usr/bin/systemd-analyze'
+const promtool = '/usr/bin/promtool'
 
 test('the image takes what is there, or what its build makes', async () => {
   const file = await readFile(join(root, 'deploy/Dockerfile'), 'utf8')
@@ -47,3 +49,55 @@ test('each alert watches a metric that a gateway has', async () => {
     expect(Object.keys(annotations), alert).toEqual(['summary', 'action'])
   }
 })
+
+test.skipIf(!existsSync(promtool))('each alert fires, also at the first failure of a kind', async () => {
+  await using folder = await temporaryFolder()
+  const of = { job: 'dragoman', instance: 'one' }
+  const calls = (labels: object) => ({
+    series: seriesOf('dragoman_call_seconds_count', { ...of, to: 'svc.registry', ...labels }),
+    values: '_x30 1x30',
+  })
+  const series = (name: string, values: string, labels: object = of) => ({
+    series: seriesOf(name, labels),
+    values,
+  })
+  const expected = {
+    DragomanDown: of,
+    DragomanStoreAway: of,
+    DragomanDegraded: of,
+    DragomanFails: of,
+    DragomanIndexBehind: of,
+    DragomanReport: { job: 'dragoman' },
+    DragomanMirrorFails: { job: 'dragoman', mirror: 'official' },
+  }
+  const path = join(folder.path, 'test.json')
+  const alerts = join(root, 'deploy/alerts.yml')
+  const rules: { alert: string }[] = parse(await readFile(alerts, 'utf8')).groups[0].rules
+  expect(rules.map(({ alert }) => alert)).toEqual(Object.keys(expected))
+  const test = {
+    interval: '15s',
+    input_series: [
+      series('up', '0x60'),
+      series('dragoman_store_away', '1x60'),
+      series('dragoman_degraded', '1x60'),
+      series('dragoman_applied_revision', '5x60'),
+      series('dragoman_applied_revision', '7x60', { ...of, instance: 'other' }),
+      series('dragoman_mirror_failures', '3x60', { ...of, mirror: 'official' }),
+      calls({ action: 'publish', code: 'internal' }),
+      calls({ action: 'report', code: 'ok' }),
+    ],
+    promql_expr_test: Object.entries(expected).map(([alertname, labels]) => ({
+      eval_time: '11m',
+      expr: `count without () (ALERTS{alertname="${alertname}"})`,
+      exp_samples: [{ labels: seriesOf('', { alertname, alertstate: 'firing', ...labels }), value: 1 }],
+    })),
+  }
+  await writeFile(path, JSON.stringify({ rule_files: [alerts], evaluation_interval: '15s', tests: [test] }))
+  const { stdout } = await execute(promtool, ['test', 'rules', path]).catch((fault) => fault)
+  expect(stdout).toContain('SUCCESS')
+})
+
+function seriesOf(name: string, labels: object): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  return `${name}{${pairs.join(', ')}}`
+}
