@@ -319,6 +319,8 @@ describe('the command line as a client of a running gateway', () => {
     expect((await run(['report', 'com.example.trusted', '--reason', 'broken'], environment)).code).toBe(0)
     const suspended = await run(['suspend', 'com.example.trusted', '--reason', 'It lied.'], environment)
     expect(suspended.stdout).toBe('com.example.trusted is suspended\n')
+    const updated = await run(['update', 'com.example.trusted', card], environment)
+    expect(updated.stderr).toBe('It is hidden until an admin lifts its suspension: It lied.\n')
     const listed = await run(['suspended'], environment)
     expect(listed.stdout).toMatch(/^com\.example\.trusted\tlocal\tACTIVE\t20\S+Z\tlocal\tIt lied\.\n$/)
     await run(['suspend', 'com.example.trusted', '--lift'], environment)
