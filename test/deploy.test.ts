@@ -1,17 +1,22 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { temporaryFolder } from './support/command.ts'
+import { freePort } from './support/free-port.ts'
 import { startGateway } from './support/gateway.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const execute = promisify(execFile)
 const analyze = '/usr/bin/systemd-analyze'
 const promtool = '/usr/bin/promtool'
+const nginx = '/usr/sbin/nginx'
+const soon = { timeout: 5000, interval: 50 }
 
 test('the image takes what is there, or what its build makes', async () => {
   const file = await readFile(join(root, 'deploy/Dockerfile'), 'utf8')
@@ -96,6 +101,60 @@ test.skipIf(!existsSync(promtool))('each alert fires, also at the first failure 
   const { stdout } = await execute(promtool, ['test', 'rules', path]).catch((fault) => fault)
   expect(stdout).toContain('SUCCESS')
 })
+
+test.skipIf(!existsSync(nginx))(
+  'nginx loses no request while two gateways are restarted in turn',
+  async () => {
+    await using stack = new AsyncDisposableStack()
+    const folder = stack.use(await temporaryFolder())
+    const guide = await readFile(join(root, 'docs/operations.md'), 'utf8')
+    const [, example = ''] = /```nginx\n(.+?)```/s.exec(guide) ?? []
+    const [port, ...gateways] = [await freePort(), await freePort(), await freePort()]
+    const site = gateways
+      .reduce((text, gateway, at) => text.replace(`10.0.0.${at + 1}:8080`, `127.0.0.1:${gateway}`), example)
+      .replace(/^.*10\.0\.0\.3.*$/m, '')
+      .replace('listen 443 ssl', `listen 127.0.0.1:${port}`)
+    const path = join(folder.path, 'nginx.conf')
+    const own = `daemon off; pid ${folder.path}/pid; error_log ${folder.path}/errors;`
+    await writeFile(path, `${own} events {} http { access_log off; ${site} }`)
+    const [first, second] = [serveNumber(gateways[0]), serveNumber(gateways[1])]
+    stack.defer(first.stop)
+    stack.defer(second.stop)
+    await Promise.all([first.start(), second.start()])
+    const proxy = spawn(nginx, ['-c', path], { stdio: 'ignore' })
+    stack.defer(async () => {
+      proxy.kill()
+      await once(proxy, 'exit')
+    })
+    const answer = () =>
+      fetch(`http://127.0.0.1:${port}/`)
+        .then((found) => found.text())
+        .catch(() => '')
+    const reached = async (gateway: number | undefined) => {
+      const answers = await Promise.all(Array.from({ length: 4 }, answer))
+      return answers.includes(String(gateway))
+    }
+    await expect.poll(() => reached(gateways[1]), soon).toBe(true)
+    await first.stop()
+    expect(await Promise.all([answer(), answer(), answer()])).toEqual(Array(3).fill(String(gateways[1])))
+    await first.start()
+    await expect.poll(() => reached(gateways[0]), soon).toBe(true)
+    await second.stop()
+    expect(await Promise.all([answer(), answer(), answer()])).toEqual(Array(3).fill(String(gateways[0])))
+  },
+)
+
+/** A server that answers the number of its port. */
+function serveNumber(port: number | undefined) {
+  const server = createServer((_, response) => response.end(String(port)))
+  return {
+    start: async () => void (await once(server.listen(port, '127.0.0.1'), 'listening')),
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
 
 function seriesOf(name: string, labels: object): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
