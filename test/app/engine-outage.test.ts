@@ -33,11 +33,11 @@ test('a gateway says that its search engine is away, and by itself that it is ba
   expect(lines.slice(0, 2)).toEqual(['the search engine cannot be reached', 'the search engine is back'])
 })
 
-test('an engine that was away is asked until it answers, also where nobody searches', async () => {
+test('an engine that was away is questions until it answers, also where nobody searches', async () => {
   await using stack = new AsyncDisposableStack()
   const health: Health = new Set()
   const time = { now: 0 }
-  const asked: string[] = []
+  const questions: string[] = []
   const observer = observeEngine(
     {
       stack,
@@ -50,13 +50,13 @@ test('an engine that was away is asked until it answers, also where nobody searc
     },
     { url: 'http://127.0.0.1:9200', index: 'registry' },
     async ({ url }) => {
-      asked.push(url)
-      if (asked.length < 3) throw new Error('connect ECONNREFUSED')
+      questions.push(url)
+      if (questions.length < 3) throw new Error('connect ECONNREFUSED')
       return { status: 200, body: new Uint8Array() }
     },
   )
   observer.onFault(new UnreachableEngine('unavailable', 'The search engine does not answer.'))
   expect([...health]).toEqual(['search_unavailable'])
   await expect.poll(() => [...health], soon).toEqual([])
-  expect(asked).toEqual(Array(3).fill('http://127.0.0.1:9200/registry-*/_count'))
+  expect(questions).toEqual(Array(3).fill('http://127.0.0.1:9200/registry-*/_count'))
 })
