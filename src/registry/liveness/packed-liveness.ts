@@ -13,7 +13,7 @@ const bytesPerNumber = 8
 /** A table of places that is fuller is slow. */
 const maxFilled = 0.7
 
-/** The liveness of agents by their ids. An agent takes 80 bytes; as an object it would take 300. */
+/** The liveness of agents by their ids. An agent takes 90 bytes; as an object it would take 400. */
 export class PackedLiveness {
   #rows = new Float64Array(1024 * rowLength)
   /** The same bytes: the two numbers of a key stand at the start of its row. */
