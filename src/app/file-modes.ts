@@ -21,7 +21,7 @@ const beside = new Set(['extras', 'lost+found'])
 
 /**
  * Restricts the files of the data folder to their owner: mode 600, folders 700. Reports the others to `onError`. Throws
- * Failure `not_configured` if others may read the keys. On Windows it does nothing: there a mode says nothing about
+ * Failure `not_configured` if others may read the keys, and as `assertOwnData` does. On Windows it does nothing: there a mode says nothing about
  * other users.
  */
 export async function protectFiles(config: Config, onError: (fault: Error) => void): Promise<void> {
@@ -29,6 +29,7 @@ export async function protectFiles(config: Config, onError: (fault: Error) => vo
   const keys = join(keysPath(config), '..')
   const key = exposed.find(({ path }) => path.startsWith(keys))
   if (key) throw keyExposed(key)
+  await assertOwnData(config)
   for (const file of exposed) onError(new Error(`${describeExposed(file)} ${remedy(file)}`))
 }
 

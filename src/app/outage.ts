@@ -1,5 +1,4 @@
 import type { Clock } from '../common/clock.ts'
-import type { RefusingStore, UnreachableStore } from '../store/store-health.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Milliseconds between two lines about one outage. */
@@ -8,41 +7,43 @@ const reminderMilliseconds = 60_000
 const quietMilliseconds = 3000
 
 /**
- * Logs that the store does not answer: every part of a gateway finds that out, again and again. One line says when it
+ * Logs that a service does not answer: every part of a gateway finds that out, again and again. One line says when it
  * begins, one a minute that it lasts, and one that it has ended.
  */
 export class Outage {
+  readonly #service: string
   readonly #log: Logger
   readonly #clock: Clock
   #since: number | undefined
   #logged = 0
   #lastFault = 0
 
-  constructor(log: Logger, clock: Clock) {
+  constructor(service: string, log: Logger, clock: Clock) {
+    this.#service = service
     this.#log = log
     this.#clock = clock
   }
 
-  /** True from the first fault until the store answers without another one. */
+  /** True from the first fault until the service answers without another one. */
   get lasts(): boolean {
     return this.#since !== undefined
   }
 
   /** To be called with each fault. */
-  readonly note = ({ message, cause }: UnreachableStore | RefusingStore): void => {
+  readonly note = ({ message, cause }: Error): void => {
     const now = this.#clock()
     this.#lastFault = now
     if (this.#since !== undefined && now - this.#logged < reminderMilliseconds) return
     this.#since ??= now
     this.#logged = now
     const reason = cause instanceof Error ? cause.message : message
-    this.#log.error({ reason, seconds: this.#seconds() }, 'the store cannot be reached')
+    this.#log.error({ reason, seconds: this.#seconds() }, `${this.#service} cannot be reached`)
   }
 
   /** To be called with each answer. */
   readonly end = (): void => {
     if (this.#since === undefined || this.#clock() - this.#lastFault < quietMilliseconds) return
-    this.#log.warn({ seconds: this.#seconds() }, 'the store is back')
+    this.#log.warn({ seconds: this.#seconds() }, `${this.#service} is back`)
     this.#since = undefined
   }
 

@@ -8,6 +8,7 @@ import type { SafeFetchOptions } from '../net/fetch/safe-fetch.ts'
 import type { ChangeFeedOptions } from '../registry/changes/feed.ts'
 import type { MirrorLimits } from '../registry/mirror/runner.ts'
 import type { Runner } from '../runner/runner.ts'
+import { UnreachableEngine } from '../search/elasticsearch/client.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { RefusingStore, UnreachableStore, type WriteRefusal } from '../store/store-health.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
@@ -17,7 +18,7 @@ import { Outage } from './outage.ts'
 
 /**
  * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
- * than a snapshot that was derived from it.
+ * than a snapshot that was derived from it; its clock or its keys are others; or the search engine is away.
  */
 export type HealthReason =
   | WriteRefusal
@@ -25,6 +26,7 @@ export type HealthReason =
   | 'store_behind_index'
   | 'clock_differs'
   | 'keys_differ'
+  | 'search_unavailable'
 
 /** The reasons that hold now. */
 export type Health = Set<HealthReason>
@@ -103,7 +105,7 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
   const { wait = systemWait } = options
   const { now: clock, shift: shiftClock } = corrected(options.clock ?? Date.now)
   const log = options.log ?? createLogger(config.DRAGOMAN_LOG ?? 'warn')
-  const outage = new Outage(log, clock)
+  const outage = new Outage('the store', log, clock)
   let reached = `http://${config.HOST}:${config.PORT}`
   return {
     stack,
@@ -125,9 +127,10 @@ export function createRuntime(stack: AsyncDisposableStack, config: Config, optio
     },
     onErrorOf:
       (part, level = 'error') =>
-      (fault) =>
-        fault instanceof UnreachableStore || fault instanceof RefusingStore
-          ? outage.note(fault)
-          : log[level]({ err: fault }, part),
+      (fault) => {
+        if (fault instanceof UnreachableStore || fault instanceof RefusingStore) outage.note(fault)
+        // Its observer has logged the outage.
+        else if (!(fault instanceof UnreachableEngine)) log[level]({ err: fault }, part)
+      },
   }
 }

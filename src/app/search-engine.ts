@@ -1,17 +1,27 @@
 import { Failure } from '../../schemas/failure.ts'
 import { storeAt } from '../registry/indexing/snapshot.ts'
 import { Lease } from '../registry/lease.ts'
-import { engineLocation } from '../search/elasticsearch/client.ts'
+import {
+  createEngine,
+  type EngineFetch,
+  type EngineLocation,
+  type EngineObserver,
+  engineLocation,
+} from '../search/elasticsearch/client.ts'
 import type { EngineUse, TailedIndex } from '../search/elasticsearch/tailed-index.ts'
 import type { RankerOptions } from '../search/index/ranker.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { VectorStore } from '../search/vectors/vector-store.ts'
 import type { Store } from '../store/store.ts'
+import { Outage } from './outage.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Time that the search engine may take to answer, in milliseconds; a search has less. */
 const engineTimeout = 60_000
+
+/** Milliseconds between two questions to an engine that does not answer. */
+const probeMilliseconds = 10_000
 
 /** The index and the vectors of the configured engine. */
 export interface SearchEngine {
@@ -43,9 +53,11 @@ export async function openSearchEngine(
   ])
   const opened = new Set<TailedIndex>()
   const isBeside = options.rebuild_index === true
+  const fetch = outbound.fetchFrom([new URL(location.url).origin], engineTimeout)
   const use: EngineUse = {
     location,
-    fetch: outbound.fetchFrom([new URL(location.url).origin], engineTimeout),
+    fetch,
+    observer: observeEngine(runtime, location, fetch),
     // What was purged after a revision must not come back from an index that has not seen it.
     async originAt(revision: number) {
       const pruned = await store.retention.prunedRevision()
@@ -88,6 +100,40 @@ export async function openSearchEngine(
       }
     },
   }
+}
+
+/** Keeps for the log and for `/readyz` whether the engine answers; while it does not, asks, since callers may not. */
+export function observeEngine(
+  { stack, health, log, clock, wait }: Pick<Runtime, 'stack' | 'health' | 'log' | 'clock' | 'wait'>,
+  location: EngineLocation,
+  fetch: EngineFetch,
+): EngineObserver {
+  const outage = new Outage('the search engine', log, clock)
+  const closing = new AbortController()
+  stack.defer(() => closing.abort())
+  const observer: EngineObserver = {
+    onAnswer() {
+      outage.end()
+      if (!outage.lasts) health.delete('search_unavailable')
+    },
+    onFault(fault) {
+      outage.note(fault)
+      if (health.has('search_unavailable')) return
+      health.add('search_unavailable')
+      void probe()
+    },
+  }
+  const engine = createEngine(location, fetch, observer)
+
+  async function probe(): Promise<void> {
+    const { signal } = closing
+    while (outage.lasts && !signal.aborted) {
+      await wait(probeMilliseconds, signal).catch(() => {})
+      await engine('GET', `${location.index}-*/_count`, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return observer
 }
 
 function busy() {

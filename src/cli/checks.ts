@@ -104,6 +104,8 @@ export const remedies: Readonly<Record<HealthReason | 'store_unavailable', strin
     'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
   keys_differ:
     'the keys of this gateway are not those of the registry, so it refuses the tokens of others. Copy keys/ from a gateway that has them, and start it again',
+  search_unavailable:
+    'the search engine of DRAGOMAN_SEARCH does not answer or refuses, so lists and searches fail. Start it, and read the reason in the log line "the search engine cannot be reached" (docs/elasticsearch.md)',
   store_unavailable:
     'the database does not answer. Start it; the check `store` of doctor says why it cannot be reached',
 }

@@ -31,12 +31,10 @@ export async function openClient(
 }
 
 async function local(config: Config, as?: Principal | null, log?: Logger): Promise<Client> {
-  const [{ assertOwnData }, { openGateway }, { localPrincipal }] = await Promise.all([
-    import('../app/file-modes.ts'),
+  const [{ openGateway }, { localPrincipal }] = await Promise.all([
     import('../app/gateway.ts'),
     import('../auth/authenticator.ts'),
   ])
-  await assertOwnData(config)
   const gateway = await openGateway(config, log && { log })
   const { signal } = new AbortController()
   const principal = as === undefined ? localPrincipal : as

@@ -133,11 +133,13 @@ function expected({ revision }: Revision): { expected_revision?: number } {
 /** Prints what an entry became, what is wrong with it, and what comes next. */
 async function show(entry: EntryDetail, json: boolean): Promise<void> {
   if (json) return print(entry)
-  const { package_name, state, version, id } = entry
+  const { package_name, state, version, id, suspended } = entry
   print(`${package_name} ${coloured(state)} ${version === null ? '' : `${version} `}${id}`)
   const { manifest, reading, warnings = [] } = entry
   for (const finding of [...(manifest?.findings ?? []), ...(reading?.findings ?? []), ...warnings])
     say(lineOfFinding(finding))
-  if (state === 'STAGE') say(`Only you see it. To list it for everybody: dragoman go-live ${package_name}`)
+  if (suspended) say(`It is hidden until an admin lifts its suspension: ${suspended.reason}`)
+  else if (state === 'STAGE')
+    say(`Only you see it. To list it for everybody: dragoman go-live ${package_name}`)
   else say(`Its public address is ${await publicAddress(package_name)}`)
 }

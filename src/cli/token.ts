@@ -9,7 +9,7 @@ import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
 import { openClient } from './client.ts'
 import { readSeconds } from './input.ts'
-import { print } from './output.ts'
+import { print, say } from './output.ts'
 
 interface Options {
   readonly sub?: string
@@ -130,7 +130,10 @@ export async function revokeToken(
   }
   await using client = await openClient()
   const { revoked } = await client.send<{ revoked: string }>({ to: 'svc.registry', action: 'revoke', params })
-  print(json ? { revoked } : `revoked (${revoked})`)
+  if (json) return print({ revoked })
+  if (sub === undefined) return print(`revoked (${revoked})`)
+  print(`revoked all that was issued to ${sub}`)
+  if (issuer === undefined) say('A person of a login or of another issuer is named with --issuer.')
 }
 
 function isWhole(token: string): boolean {

@@ -2,11 +2,12 @@ import type { AuditEvent, RegistryEvent } from '../../schemas/audit.ts'
 import type { CallCounts, CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { localIssuer } from '../../schemas/identity.ts'
 import type { ServerValidation } from '../../schemas/server.ts'
 import { isServerDocument } from '../../schemas/server-document.ts'
 import type { SuspensionPage } from '../../schemas/suspension.ts'
 import type { TransferPage, TransferStatus } from '../../schemas/transfer.ts'
-import type { VerificationOutcome } from '../../schemas/trust.ts'
+import type { Actor, VerificationOutcome } from '../../schemas/trust.ts'
 import type { Validation } from '../../schemas/validation.ts'
 import { lineOfFinding, lineOfIssue } from './findings.ts'
 import { readNumber, readObject } from './input.ts'
@@ -100,7 +101,7 @@ export async function listTransfers({ made = false }: { made?: boolean }, json: 
   const page = await askRegistry<TransferPage>('list_transfers', { made, limit: 100 })
   if (json) return print(page)
   const rows = page.offers.map(({ package_name, from, to, offered_at }) => {
-    return [package_name, from?.subject ?? 'nobody', to.subject, offered_at]
+    return [package_name, nameOf(from, 'nobody'), nameOf(to, 'nobody'), offered_at]
   })
   await printTable(offerColumns, rows)
   if (rows.length === 0)
@@ -141,10 +142,10 @@ export async function listSuspensions(
   if (json) return print({ agents, next_cursor: cursor })
   const rows = agents.map(({ package_name, owner, state, deleted, suspended, suspended_by }) => [
     package_name,
-    owner?.subject ?? 'nobody',
+    nameOf(owner, 'nobody'),
     deleted ? 'deleted' : state,
     toSecond(suspended.at),
-    suspended_by?.subject ?? (removed ? 'its source' : 'unknown'),
+    nameOf(suspended_by, removed ? 'its source' : 'unknown'),
     suspended.reason,
   ])
   await printTable(suspensionColumns, rows)
@@ -216,13 +217,20 @@ export async function audit(
       toSecond(event.at),
       ...(event.agent === undefined ? [] : [event.package_name ?? event.agent]),
       event.action,
-      event.actor?.subject ?? 'the gateway',
+      nameOf(event.actor, 'the gateway'),
       event.revision === null ? '' : `r${event.revision}`,
       whatOf(event),
     ]),
   )
   if (events.length === 0) say('There are no such events.')
   if (cursor !== null) say('There are older events: --limit shows up to 10000.')
+}
+
+/** The subject, with its issuer where that is not the gateway: commands need both to name the person. */
+function nameOf(person: Actor | undefined, nobody: string): string {
+  if (!person) return nobody
+  const { subject, issuer } = person
+  return issuer === localIssuer ? subject : `${subject} (${issuer})`
 }
 
 interface EventPage {

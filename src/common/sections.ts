@@ -31,6 +31,8 @@ const chunkBytes = 2 ** 18
 const maxFileBytes = 2 ** 30
 /** No manifest has more: it takes some 50 bytes for a piece. Snapshots of earlier versions are larger. */
 const maxManifestBytes = 2 ** 25
+/** Or smaller, with these first bytes. */
+const earlierForm = 'DRG2'
 /** Files of a snapshot that another process is writing are not older. */
 const abandonedMilliseconds = 60 * 60_000
 /** Reads of a manifest whose files another process replaces at the same time. */
@@ -57,7 +59,10 @@ export async function writeSections(
   await clean(path, manifest.files, before?.files ?? [])
 }
 
-/** Opens the snapshot at `path`; its parts are read on demand. Undefined if there is none; throws if it is damaged. */
+/**
+ * Opens the snapshot at `path`; its parts are read on demand. Undefined if there is none, or one of an earlier version;
+ * throws if it is damaged.
+ */
 export async function openSections(path: string): Promise<Sections | undefined> {
   for (let attempt = 1; ; attempt++) {
     const manifest = await readManifest(path)
@@ -212,15 +217,16 @@ class PieceWriter implements AsyncDisposable {
   }
 }
 
-/** Undefined if there is none. */
+/** Undefined if there is none, or one of an earlier version. */
 async function readManifest(path: string): Promise<Manifest | undefined> {
   const size = await stat(path).then((found) => found.size, undefinedIfAbsent)
-  if (size === undefined) return undefined
-  const content = size > maxManifestBytes ? '' : await readFile(path, 'utf8')
+  if (size === undefined || size > maxManifestBytes) return undefined
+  const content = await readFile(path, 'utf8')
+  if (content.startsWith(earlierForm)) return undefined
   const end = content.indexOf('\n')
   const text = content.slice(end + 1)
   if (content.slice(0, Math.max(0, end)) !== String(crc32(text)))
-    throw new Error(`${path} is damaged, or no snapshot of this version: what it held is derived again.`)
+    throw new Error(`${path} is damaged: what it held is derived again.`)
   return JSON.parse(text)
 }
 

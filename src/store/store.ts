@@ -131,6 +131,8 @@ export interface SuspensionPosition {
 
 export interface SuspendedEntry {
   readonly entry: StoredEntry
+  /** As the store orders it: an earlier version beside this one may have lifted the suspension in the entry alone. */
+  readonly position: SuspensionPosition
   /** Who suspended it; null for its source, and where the audit log does not have the event any more. */
   readonly by: Actor
 }

@@ -48,13 +48,13 @@ test.skipIf(process.platform === 'win32')('a start restricts its files that othe
   expect(exposed(await modesIn(data))).toEqual([])
 })
 
-test.skipIf(!isRoot)('root runs no command that would write into the data of another user', async () => {
+test.skipIf(!isRoot)('root runs nothing that would write into the data of another user', async () => {
   await using folder = await temporaryFolder()
   const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
   await (await startGateway(environment))[Symbol.asyncDispose]()
   const keys = join(environment.DRAGOMAN_DATA, 'keys/signing.json')
   await chown(keys, 65_534, 65_534)
-  for (const line of [['audit'], ['keys', 'rotate'], ['doctor']]) {
+  for (const line of [['audit'], ['keys', 'rotate'], ['doctor'], ['serve']]) {
     const { code, stdout, stderr } = await run(line, environment)
     expect(code, stderr).not.toBe(0)
     expect(stdout + stderr).toContain(`${keys} belongs to the user 65534, not to root.`)

@@ -13,7 +13,7 @@ function loggedOutage() {
       lines.push([level, msg, seconds, reason, err])
     },
   })
-  return { time, lines, outage: new Outage(log, () => time.now) }
+  return { time, lines, outage: new Outage('the store', log, () => time.now) }
 }
 
 const away = 'the store cannot be reached'

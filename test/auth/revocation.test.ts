@@ -213,7 +213,7 @@ describe('the command line', () => {
   test('revokes all that a subject has, and nothing of others', async () => {
     const [token, other] = [await home.token('leaver'), await home.token('stayer')]
     const key = await dragoman('apikey', 'create', '--sub', 'leaver')
-    await dragoman('token', 'revoke', '--sub', 'leaver', '--reason', 'left the team')
+    await dragoman('token', 'revoke', '--sub', 'leaver', '--reason', 'left the team', '--json')
     await expect.poll(() => holds(token), { timeout: 3000 }).toBe(false)
     expect([await holds(key), await holds(other)]).toEqual([false, true])
     const { code, stderr } = await run(['token', 'revoke'], { DRAGOMAN_DATA: home.data })

@@ -319,6 +319,8 @@ describe('the command line as a client of a running gateway', () => {
     expect((await run(['report', 'com.example.trusted', '--reason', 'broken'], environment)).code).toBe(0)
     const suspended = await run(['suspend', 'com.example.trusted', '--reason', 'It lied.'], environment)
     expect(suspended.stdout).toBe('com.example.trusted is suspended\n')
+    const updated = await run(['update', 'com.example.trusted', card], environment)
+    expect(updated.stderr).toBe('It is hidden until an admin lifts its suspension: It lied.\n')
     const listed = await run(['suspended'], environment)
     expect(listed.stdout).toMatch(/^com\.example\.trusted\tlocal\tACTIVE\t20\S+Z\tlocal\tIt lied\.\n$/)
     await run(['suspend', 'com.example.trusted', '--lift'], environment)
@@ -342,6 +344,30 @@ describe('the command line as a client of a running gateway', () => {
     const claimed = await run(['claim', 'com.example.trusted', '--method', 'dns'], environment)
     expect(claimed.code).toBe(1)
     expect(claimed.stdout).toContain('TXT _dragoman-challenge.example.com')
+  })
+
+  test('an admin reads which issuer a person is of, and is told where a revocation does not name one', async () => {
+    await using folder = await temporaryFolder()
+    const logins = [
+      { kind: 'oidc', id: 'corp', title: 'Corp', issuer: 'http://127.0.0.1:1', client_id: 'dragoman' },
+    ]
+    await using home = await startGateway({ DRAGOMAN_LOGINS: JSON.stringify(logins) })
+    const token = await home.token('root', { scopes: [...everyScope, 'admin'] })
+    const environment = { DRAGOMAN_URL: home.url, DRAGOMAN_TOKEN: token }
+    const card = join(folder.path, 'card.json')
+    await writeFile(card, JSON.stringify({ ...publication, package_name: 'com.example.moderated' }))
+    await run(['publish', card], environment)
+    const issuer = ['--issuer', 'http://127.0.0.1:1']
+    await run(['transfer', 'com.example.moderated', '--to', 'mallory', ...issuer], environment)
+    await run(['suspend', 'com.example.moderated', '--reason', 'It lied.'], environment)
+    const { stdout } = await run(['suspended'], environment)
+    expect(stdout).toMatch(
+      /^com\.example\.moderated\tmallory \(http:\/\/127\.0\.0\.1:1\)\tSTAGE\t\S+\troot\t/,
+    )
+    const unnamed = await run(['token', 'revoke', '--sub', 'mallory'], environment)
+    expect(unnamed.stdout).toBe('revoked all that was issued to mallory\n')
+    expect(unnamed.stderr).toBe('A person of a login or of another issuer is named with --issuer.\n')
+    expect((await run(['token', 'revoke', '--sub', 'mallory', ...issuer], environment)).stderr).toBe('')
   })
 
   test('offers an agent, lists and withdraws the offer, and accepts it', async () => {

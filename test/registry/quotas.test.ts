@@ -171,6 +171,10 @@ describe('every other quota', () => {
     expect((await registry.get('com.quota.a', null)).description).toBe('Second.')
     expect(await codeOf(registry.deprecate({ ...agent('a'), deprecated: true }, ada))).toBe('ok')
     expect(await codeOf(registry.unpublish(agent('a'), ada))).toBe('ok')
+    await registry.store.usage.setLimit(principalKey(ada), 'versions_per_day', 0)
+    await publish(registry, 'b')
+    const { details } = await failureOf(registry.goLive(agent('b'), ada))
+    expect(details.hint).toMatch(/^The operator of this registry allows none\. /)
   })
 })
 

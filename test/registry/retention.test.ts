@@ -125,6 +125,19 @@ test('a person gets a copy of their data, and its deletion leaves their name now
   expect(await filesWith(home.data, person)).toEqual([])
 })
 
+test('the limits that an admin has set for a person outlive the deletion of their data', async () => {
+  await using home = await startGateway()
+  const [token, admin] = [await home.token('mallory'), await home.token('root', { scopes: ['admin'] })]
+  const limit = { subject: 'mallory', quota: 'entries', limit: 0 }
+  await home.request('PUT', '/api/quotas', { token: admin, body: limit })
+  await home.request('POST', '/api/personal-data/delete', { token, body: { confirm: true } })
+  const published = await home.request('POST', '/api/agents/publish', {
+    token,
+    body: publication('com.example.back', 'returns'),
+  })
+  expect(published.json).toMatchObject({ code: 'quota_exceeded', quota: { limit: 0 } })
+})
+
 /** What `dragoman serve` keeps, and audit events without an end. */
 const retention = {
   versions: 365,

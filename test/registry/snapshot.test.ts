@@ -79,7 +79,9 @@ test('no snapshot is read if none was written, or if it is of another version or
   expect(await home.snapshot('2').read()).toBeUndefined()
   await rename(dirname(home.path), dirname(other.path))
   expect(await other.snapshot().read()).toBeUndefined()
-  expect(home.faults).toEqual([])
+  await writeFile(other.path, 'DRG2, the form of earlier versions')
+  expect(await other.snapshot().read()).toBeUndefined()
+  expect([...home.faults, ...other.faults]).toEqual([])
 })
 
 test('a file that is damaged or cut off anywhere is reported and not read', async () => {

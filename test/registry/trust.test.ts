@@ -1,5 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { signCard } from '../../src/registry/verification/card-signature.ts'
@@ -344,6 +346,23 @@ describe('the list of suspended agents', () => {
     for (const query of ['?by=nobody', `?by=source&cursor=${first.next_cursor}`])
       expect(await listed(query)).toMatchObject({ code: 'invalid_request' })
     expect((await ada('GET', '/api/suspensions')).json).toMatchObject({ code: 'forbidden', scope: 'admin' })
+  })
+
+  test('goes on after an agent that an earlier version, which writes the document alone, has shown again', async () => {
+    const admin = await api('root', { scopes: ['admin'] })
+    for (const name of ['com.hidden.early', 'com.hidden.late']) {
+      await admin('POST', '/api/agents/publish', publication(name))
+      await admin('POST', `/api/agents/${name}/suspend`, { reason: 'A mistake.' })
+      now += 1000
+    }
+    using database = new DatabaseSync(join(home.data, 'registry.sqlite'))
+    database.exec(
+      "update entry set document = json_set(document, '$.suspended', null) where package_name = 'com.hidden.late'",
+    )
+    const { json: page } = await admin('GET', '/api/suspensions?limit=1')
+    expect(page.agents).toEqual([])
+    const { json: next } = await admin('GET', `/api/suspensions?limit=1&cursor=${page.next_cursor}`)
+    expect(next).toMatchObject({ agents: [{ package_name: 'com.hidden.early' }], next_cursor: null })
   })
 })
 

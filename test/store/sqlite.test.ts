@@ -337,7 +337,7 @@ describe('SQLite', () => {
     database.exec(`${undoNewest}; delete from kysely_migration where name >= '0031'`)
     database.close()
     const migrated = await home.another()
-    expect(await migrated.read.suspended('admin', 10)).toEqual([{ entry: before, by: null }])
+    expect(await migrated.read.suspended('admin', 10)).toMatchObject([{ entry: before, by: null }])
   })
 
   test('migration 0028 gives the person at the machine what its command line stored', async () => {

@@ -212,7 +212,7 @@ export function usageContract(name: string, open: () => Promise<StoreHome>): voi
       ])
     })
 
-    test('ends with a purge of its entries, and with the deletion of the data of the owner', async () => {
+    test('ends with a purge of its entries, and without its limits with the deletion of the data of the owner', async () => {
       await using home = await open()
       const { store } = home
       const [gone, left] = [sampleEntry({ owner: ownerOf('ada') }), sampleEntry({ owner: ownerOf('ada') })]
@@ -227,7 +227,7 @@ export function usageContract(name: string, open: () => Promise<StoreHome>): voi
       await store.personalData.forget({ issuer: 'urn:test', subject: 'ada' }, pseudonym)
       expect((await store.usage.get([accountOf('ada')])).get(accountOf('ada'))).toEqual({
         used: nothing,
-        limits: {},
+        limits: { entries: 5 },
       })
       expect(await used(store, principalKey(pseudonym))).toMatchObject({ entries: 1 })
     })

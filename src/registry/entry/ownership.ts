@@ -102,8 +102,7 @@ export function createOwnershipService(store: Store, editor: Editor, clock: () =
       cursor === undefined ? undefined : timeIn(cursor, question),
     )
     const { page, last } = takePage(found, limit)
-    const { suspended, id = '' } = last?.entry ?? {}
-    const next = suspended ? encodePosition({ key: suspended.at, id }, question) : null
+    const next = last ? encodePosition({ key: last.position.at, id: last.position.id }, question) : null
     return { agents: page.flatMap(suspendedAgent), next_cursor: next }
   }
 

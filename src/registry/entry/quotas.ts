@@ -45,15 +45,20 @@ function exceeded(quota: QuotaName, defaults: DefaultLimits, change: UsageChange
   const state = stateOf(quota, defaults, change)
   const { used, limit, left } = state
   const needed = change.after[quota] - used
-  const remedy =
-    quota === 'versions_per_day'
-      ? 'It begins again at 00:00 UTC. Ask the operator of this registry for more.'
-      : 'Delete agents, or ask the operator of this registry for more.'
   return new Failure(
     'quota_exceeded',
     `The quota ${quota} is ${limit}: ${used} are used, ${left} are left, and this needs ${needed}.`,
-    { hint: `${remedy} get_usage shows all your quotas.`, quota: { quota, used, limit, left } },
+    {
+      hint: `${remedyOf(quota, limit)} get_usage shows all your quotas.`,
+      quota: { quota, used, limit, left },
+    },
   )
+}
+
+function remedyOf(quota: QuotaName, limit: number | null): string {
+  if (limit === 0) return 'The operator of this registry allows none.'
+  const own = quota === 'versions_per_day' ? 'It begins again at 00:00 UTC: wait' : 'Delete agents'
+  return `${own}, or ask the operator of this registry for more.`
 }
 
 function exceededByOther(quota: QuotaName): Failure {

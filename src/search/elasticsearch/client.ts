@@ -44,9 +44,16 @@ export type Engine = (
   options?: { readonly signal?: AbortSignal; readonly timeout_ms?: number },
 ) => Promise<EngineAnswer>
 
+/** Follows whether the engine can be used. */
+export interface EngineObserver {
+  onAnswer(): void
+  onFault(fault: Failure): void
+}
+
 const maxBytes = 256 * 1024 * 1024
 /** A search that takes longer is given up. */
 const searchTimeout_ms = 5000
+const retry_after_s = 5
 const noSignal = new AbortController().signal
 /** Statuses of an engine that is overloaded, read-only, starting, or not ours to use. */
 const passing = new Set([401, 403, 408, 429, 500, 502, 503, 504])
@@ -77,9 +84,19 @@ export function engineLocation(setting: string): EngineLocation | undefined {
  * The engine throws Failure `unavailable` if it is away, slow, overloaded or refuses; the signal's reason when it has
  * aborted; an Error for a request that it does not understand. `404` is an answer.
  */
-export function createEngine({ url, authorization }: EngineLocation, fetch: EngineFetch): Engine {
+export function createEngine(
+  { url, authorization }: EngineLocation,
+  fetch: EngineFetch,
+  observer?: EngineObserver,
+): Engine {
   const { host } = new URL(url)
   const accepted = { accept: 'application/json', ...(authorization !== undefined && { authorization }) }
+
+  function failed(message: string, cause: unknown): Failure {
+    const fault = new UnreachableEngine('unavailable', message, { retry_after_s }, cause)
+    observer?.onFault(fault)
+    return fault
+  }
 
   return async (method, path, body, { signal = noSignal, timeout_ms = searchTimeout_ms } = {}) => {
     signal.throwIfAborted()
@@ -95,20 +112,30 @@ export function createEngine({ url, authorization }: EngineLocation, fetch: Engi
       timeout_ms,
     }).catch((fault) => {
       signal.throwIfAborted()
-      throw away('The search engine does not answer.', fault)
+      throw failed('The search engine does not answer.', fault)
     })
     const { status } = answer
     const json = readJson(answer.body)
-    if (status < 300 || status === 404) return { status, json }
+    if (status < 300 || status === 404) {
+      observer?.onAnswer()
+      return { status, json }
+    }
     const reason = reasonOf(json)
     if (passing.has(status))
-      throw away('The search engine refuses requests now.', new Error(`${host} answers ${status}: ${reason}`))
+      throw failed(
+        'The search engine refuses requests now.',
+        new Error(`${host} answers ${status}: ${reason}`),
+      )
+    observer?.onAnswer()
     throw new EngineRefusal(
       `The search engine at ${host} answers ${status} to ${method} ${path}: ${reason}`,
       json,
     )
   }
 }
+
+/** The engine does not answer, or refuses every request. */
+export class UnreachableEngine extends Failure {}
 
 /** The engine does not understand a request. */
 export class EngineRefusal extends Error {
@@ -123,7 +150,7 @@ export class EngineRefusal extends Error {
 
 /** The engine cannot be used now. Callers see the message, and the log has the cause: it may name hosts and users. */
 export function away(message: string, cause?: unknown): Failure {
-  return new Failure('unavailable', message, { retry_after_s: 5 }, cause)
+  return new Failure('unavailable', message, { retry_after_s }, cause)
 }
 
 /** The error in an answer; without a type if it has none. */

@@ -5,6 +5,7 @@ import {
   type Engine,
   type EngineFetch,
   type EngineLocation,
+  type EngineObserver,
   EngineRefusal,
   errorOf,
 } from './client.ts'
@@ -19,6 +20,7 @@ export interface EngineChange {
 export interface EngineUse {
   readonly location: EngineLocation
   readonly fetch: EngineFetch
+  readonly observer?: EngineObserver
   /** Identifies the registry at a revision, so that an index of another or a restored one does not match. */
   readonly originAt: (revision: number) => Promise<string>
   /** The last revision of the registry, whoever committed it. */
@@ -87,10 +89,10 @@ export class TailedIndex {
   readonly #closing = new AbortController()
 
   constructor(options: TailedIndexOptions) {
-    const { location, fetch, form, opened } = options
+    const { location, fetch, observer, form, opened } = options
     this.name = `${location.index}-${form}`
     this.#options = options
-    this.#engine = createEngine(location, fetch)
+    this.#engine = createEngine(location, fetch, observer)
     opened?.add(this)
   }
 

@@ -143,14 +143,18 @@ async function suspendedEntries(
   limit: number,
   before?: SuspensionPosition,
 ): Promise<SuspendedEntry[]> {
-  const all = db.selectFrom('entry').select(['id', 'document']).where('suspended_by', '=', by)
+  const all = db.selectFrom('entry').select(['id', 'suspended_at', 'document']).where('suspended_by', '=', by)
   const older = before
     ? all.where((row) => row(row.refTuple('suspended_at', 'id'), '<', row.tuple(before.at, before.id)))
     : all
   const rows = await older.orderBy('suspended_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
   const ids = by === 'admin' ? rows.map(({ id }) => id) : []
   const actors = await lastActors(db, ids, 'suspend')
-  return rows.map((row) => ({ entry: parseEntry(row), by: actors.get(row.id) ?? null }))
+  return rows.map((row) => ({
+    entry: parseEntry(row),
+    position: { at: row.suspended_at ?? '', id: row.id },
+    by: actors.get(row.id) ?? null,
+  }))
 }
 
 async function listedNames(db: Database, prefix: string, limit: number, after = ''): Promise<string[]> {

@@ -59,12 +59,23 @@ export function createPersonalDataStore(
           .where('subject', '=', owner.subject)
           .execute()
         await renameInEntries(db, owner, pseudonym, new Date(clock()).toISOString())
-        await db.deleteFrom('owner_usage').where('account', '=', key).execute()
+        await forgetUsage(db, key)
         await renameInAudit(db, owner, pseudonym)
       })
       await forgetDeleted()
     },
   }
+}
+
+/** Limits that an admin has set hold also for a person who deletes everything and comes back. */
+async function forgetUsage(db: Database, account: string): Promise<void> {
+  await db
+    .deleteFrom('owner_usage')
+    .where('account', '=', account)
+    .where('limits', '=', JSON.stringify({}))
+    .execute()
+  const nothing = { entries: 0, stage_entries: 0, bytes: 0, versions: 0, versions_on: '' }
+  await db.updateTable('owner_usage').set(nothing).where('account', '=', account).execute()
 }
 
 /** A query of which pages are read. */

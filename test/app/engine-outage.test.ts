@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import { expect, test } from 'vitest'
+import type { Health } from '../../src/app/runtime.ts'
+import { observeEngine } from '../../src/app/search-engine.ts'
+import { systemWait } from '../../src/common/clock.ts'
+import { UnreachableEngine } from '../../src/search/elasticsearch/client.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
+import { freePort } from '../support/free-port.ts'
+import { startGateway } from '../support/gateway.ts'
+
+const soon = { timeout: 10_000, interval: 20 }
+
+test('a gateway says that its search engine is away, and by itself that it is back', async () => {
+  await using stack = new AsyncDisposableStack()
+  const port = await freePort()
+  const time = { now: Date.now() }
+  const lines: unknown[] = []
+  const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line).msg) })
+  const gateway = stack.use(
+    await startGateway(
+      { DRAGOMAN_SEARCH: `elasticsearch+http://127.0.0.1:${port}/registry` },
+      { log, clock: () => time.now, wait: (_, signal) => systemWait(20, signal) },
+    ),
+  )
+  const readyz = async () => (await gateway.request('GET', '/readyz')).json
+  await expect.poll(readyz, soon).toMatchObject({ status: 'degraded', reasons: ['search_unavailable'] })
+  expect((await gateway.request('GET', '/metrics')).text).toContain('\ndragoman_degraded 1\n')
+  const engine = createServer((_, response) => response.writeHead(404).end('{}'))
+  stack.defer(() => void engine.closeAllConnections())
+  await new Promise<void>((resolve) => engine.listen(port, '127.0.0.1', resolve))
+  time.now += 60_000
+  await expect.poll(readyz, soon).toMatchObject({ reasons: [] })
+  expect(lines.slice(0, 2)).toEqual(['the search engine cannot be reached', 'the search engine is back'])
+})
+
+test('an engine that was away is questions until it answers, also where nobody searches', async () => {
+  await using stack = new AsyncDisposableStack()
+  const health: Health = new Set()
+  const time = { now: 0 }
+  const questions: string[] = []
+  const observer = observeEngine(
+    {
+      stack,
+      health,
+      log: createLogger('silent'),
+      clock: () => time.now,
+      async wait(milliseconds) {
+        time.now += milliseconds
+      },
+    },
+    { url: 'http://127.0.0.1:9200', index: 'registry' },
+    async ({ url }) => {
+      questions.push(url)
+      if (questions.length < 3) throw new Error('connect ECONNREFUSED')
+      return { status: 200, body: new Uint8Array() }
+    },
+  )
+  observer.onFault(new UnreachableEngine('unavailable', 'The search engine does not answer.'))
+  expect([...health]).toEqual(['search_unavailable'])
+  await expect.poll(() => [...health], soon).toEqual([])
+  expect(questions).toEqual(Array(3).fill('http://127.0.0.1:9200/registry-*/_count'))
+})
