@@ -21,8 +21,8 @@ const beside = new Set(['extras', 'lost+found'])
 
 /**
  * Restricts the files of the data folder to their owner: mode 600, folders 700. Reports the others to `onError`. Throws
- * Failure `not_configured` if others may read the keys, and as `assertOwnData` does. On Windows it does nothing: there a mode says nothing about
- * other users.
+ * Failure `not_configured` if others may read the keys, and as `assertOwnData` does. On Windows it does nothing: there a
+ * mode says nothing about other users.
  */
 export async function protectFiles(config: Config, onError: (fault: Error) => void): Promise<void> {
   const exposed = await exposedFiles(config)
