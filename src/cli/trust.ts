@@ -122,7 +122,7 @@ export async function suspend(
   if (reason === undefined && !lift) {
     throw new Failure('invalid_request', 'Give --reason: the owner of the agent sees it.')
   }
-  const params = { agent, suspended: !lift, ...(reason !== undefined && { reason }) }
+  const params = { agent, suspended: !lift, reason }
   const entry = await askRegistry<EntryDetail>('suspend', params)
   print(json ? entry : `${entry.package_name} ${lift ? 'is listed again' : 'is suspended'}`)
 }
@@ -134,11 +134,11 @@ export async function listSuspensions(
 ): Promise<void> {
   const limit = readNumber('--limit', text, 1, 10_000)
   const params = { by: removed ? 'source' : 'admin' }
-  const { items: agents, cursor } = await readPages<SuspensionPage, SuspensionPage['agents'][number]>(
+  const { items: agents, last } = await readPages<SuspensionPage, SuspensionPage['agents'][number]>(
     { action: 'list_suspensions', params, limit },
     (page) => page.agents,
   )
-  if (json) return print({ agents, next_cursor: cursor })
+  if (json) return print({ agents, next_cursor: last.next_cursor })
   const rows = agents.map(({ package_name, owner, state, deleted, suspended, suspended_by }) => [
     package_name,
     owner?.subject ?? 'nobody',
@@ -149,7 +149,7 @@ export async function listSuspensions(
   ])
   await printTable(suspensionColumns, rows)
   if (rows.length === 0) say(removed ? 'No source has removed an agent.' : 'No agent is suspended.')
-  if (cursor !== null) say('There are more: --limit shows up to 10000.')
+  if (last.next_cursor !== null) say('There are more: --limit shows up to 10000.')
 }
 
 const suspensionColumns: readonly Column[] = [
@@ -197,12 +197,11 @@ export async function audit(
   if (agent !== undefined && action !== undefined) {
     throw new Failure('invalid_request', 'Give an agent or --action: the log of one agent is short.')
   }
-  const params = { ...(agent !== undefined && { agent }), ...(action !== undefined && { action }) }
-  const { items: events, cursor } = await readPages<EventPage, EventPage['events'][number]>(
-    { action: agent === undefined ? 'list_events' : 'audit', params, limit },
+  const { items: events, last } = await readPages<EventPage, EventPage['events'][number]>(
+    { action: agent === undefined ? 'list_events' : 'audit', params: { agent, action }, limit },
     (page) => page.events,
   )
-  if (json) return print({ events, next_cursor: cursor })
+  if (json) return print({ events, next_cursor: last.next_cursor })
   await printTable(
     [
       { title: 'TIME' },
@@ -222,7 +221,7 @@ export async function audit(
     ]),
   )
   if (events.length === 0) say('There are no such events.')
-  if (cursor !== null) say('There are older events: --limit shows up to 10000.')
+  if (last.next_cursor !== null) say('There are older events: --limit shows up to 10000.')
 }
 
 interface EventPage {
