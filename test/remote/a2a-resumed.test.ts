@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TestServer } from '../net/support.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import { a2aVersion } from '../support/a2a.ts'
 import { type AnswerStream, serveRpcAgent } from '../support/a2a-rpc-agent.ts'
 import { collect, eventsOf, textsOf } from '../support/a2a-server.ts'
@@ -21,7 +20,6 @@ interface AgentTask {
   artifacts: object[]
 }
 
-let agent: TestServer
 const tasks = new Map<string, AgentTask>()
 const cancelled: string[] = []
 /** The names of tasks to whose events the agent lets others subscribe: it begins with the task, or it does not. */
@@ -35,32 +33,30 @@ const subscriptions = new Map<string, AnswerStream>()
 const questions: string[] = []
 
 /** An agent whose tasks work until the test ends them. */
-beforeAll(async () => {
-  agent = await serveRpcAgent({ name: 'Researcher' }, ({ method, params, ...call }) => {
-    if (method === 'SendStreamingMessage') {
-      const name = params.message.parts[0].text
-      const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
-      const task = { id: name, contextId: 'c', status: working, artifacts }
-      tasks.set(name, task)
-      return call.stream().write({ task })
-    }
-    const { id } = params
-    if (method === 'CancelTask') cancelled.push(id)
-    if (method === 'CancelTask' && id === 'irrevocable') {
-      return call.error({ code: -32002, message: 'The ticket is printed.' })
-    }
-    const beginsWhole = subscribable.get(id)
-    if (method === 'SubscribeToTask' && beginsWhole !== undefined) {
-      const stream = call.stream()
-      subscriptions.set(id, stream)
-      if (beginsWhole) stream.write({ task: tasks.get(id) as AgentTask })
-      return
-    }
-    if (method === 'GetTask') questions.push(id)
-    const task = tasks.get(id)
-    if (task) call.result(task)
-    else call.error({ code: -32001, message: 'This task is forgotten.' })
-  })
+const agent = await serveRpcAgent({ name: 'Researcher' }, ({ method, params, ...call }) => {
+  if (method === 'SendStreamingMessage') {
+    const name = params.message.parts[0].text
+    const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
+    const task = { id: name, contextId: 'c', status: working, artifacts }
+    tasks.set(name, task)
+    return call.stream().write({ task })
+  }
+  const { id } = params
+  if (method === 'CancelTask') cancelled.push(id)
+  if (method === 'CancelTask' && id === 'irrevocable') {
+    return call.error({ code: -32002, message: 'The ticket is printed.' })
+  }
+  const beginsWhole = subscribable.get(id)
+  if (method === 'SubscribeToTask' && beginsWhole !== undefined) {
+    const stream = call.stream()
+    subscriptions.set(id, stream)
+    if (beginsWhole) stream.write({ task: tasks.get(id) as AgentTask })
+    return
+  }
+  if (method === 'GetTask') questions.push(id)
+  const task = tasks.get(id)
+  if (task) call.result(task)
+  else call.error({ code: -32001, message: 'This task is forgotten.' })
 })
 afterAll(() => agent[Symbol.asyncDispose]())
 

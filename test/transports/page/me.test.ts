@@ -1,30 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { PersonalTable } from '../../../schemas/personal-data.ts'
 import { localPrincipal } from '../../../src/auth/authenticator.ts'
 import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/command.ts'
-import { type DnsServer, serveDns } from '../../support/dns.ts'
+import { serveDns } from '../../support/dns.ts'
 import { sampleEntry } from '../../support/entries.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { startModernServer } from '../../support/mcp-servers.ts'
 import { authorizationRequest, instantLogin, register, signIn } from '../../support/sign-in.ts'
 
 const login = instantLogin({ namespaces: [] })
-let dns: DnsServer
-let home: TestGateway
 
-beforeAll(async () => {
-  dns = await serveDns()
-  home = await startGateway(
-    { DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' },
-    { logins: [login] },
-  )
-})
+const dns = await serveDns()
+const home = await startGateway(
+  { DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' },
+  { logins: [login] },
+)
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
   await dns[Symbol.asyncDispose]()
