@@ -28,7 +28,7 @@ describe('an application that a person allowed', () => {
     ['DELETE', '/api/keys/drg_00000000', undefined],
   ] as const)('deletes nothing by %s %s without the scope for changes', async (method, path, body) => {
     const { access_token: token } = await tokensWith('agents:read')
-    const { status, json } = await home.request(method, path, { token, ...(body && { body }) })
+    const { status, json } = await home.request(method, path, { token, body })
     expect([status, json]).toMatchObject([403, { code: 'forbidden', scope: 'agents:write' }])
   })
 

@@ -89,7 +89,7 @@ describe('a row that streams', () => {
     home.request('POST', '/a2a/utility/finance', {
       headers,
       body: { input: { symbol: '..' } },
-      ...(token !== undefined && { token }),
+      token,
     })
   const execute = async (headers: Record<string, string>) => {
     const { json } = await home.request('POST', '/api/playground/session')

@@ -154,18 +154,17 @@ function alternativesOf(path: string): string[] {
 describe('the interface, path by path', () => {
   test.each(steps.map((step) => ({ step })))('$step.0', async ({ step: [request, open, signed, body] }) => {
     const [method = '', path = ''] = request.split(' ')
-    const options = { ...(body !== undefined && { body }) }
-    const bad = await home.request(method, path, { ...options, token: 'bad' })
+    const bad = await home.request(method, path, { body, token: 'bad' })
     expect(bad.status).toBe(401)
     expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"')
-    const without = await home.request(method, path, options)
+    const without = await home.request(method, path, { body })
     expect(without.status).toBe(open)
     if (open === 401) {
       expect(without.headers.get('www-authenticate')).toMatch(
         /^Bearer realm="dragoman".*, resource_metadata="/,
       )
     }
-    const withToken = await home.request(method, path, { ...options, token: good })
+    const withToken = await home.request(method, path, { body, token: good })
     expect(withToken.status).toBe(signed)
   })
 
