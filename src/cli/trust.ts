@@ -198,7 +198,9 @@ export async function audit(
     throw new Failure('invalid_request', 'Give an agent or --action: the log of one agent is short.')
   }
   const { items: events, last } = await readPages<EventPage, EventPage['events'][number]>(
-    { action: agent === undefined ? 'list_events' : 'audit', params: { agent, action }, limit },
+    agent === undefined
+      ? { action: 'list_events', params: { action }, limit }
+      : { action: 'audit', params: { agent }, limit },
     (page) => page.events,
   )
   if (json) return print({ events, next_cursor: last.next_cursor })
