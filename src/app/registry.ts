@@ -40,7 +40,7 @@ export interface RegistryServices {
   readonly changes: ChangeServices
 }
 
-interface RegistryNeeds {
+interface RegistryServicePorts {
   readonly store: Store
   readonly outbound: Outbound
   readonly identity: Identity
@@ -61,7 +61,7 @@ const federationLimits = { gap_ms: 25, burst: 80, max_in_flight: 32, max_rest_ms
 /** A start over a snapshot takes less; one that derives the index anew takes minutes. */
 const startWait = 5000
 
-export function openRegistryServices(runtime: Runtime, ports: RegistryNeeds): RegistryServices {
+export function openRegistryServices(runtime: Runtime, ports: RegistryServicePorts): RegistryServices {
   const { stack, config, clock, createId, site } = runtime
   const { store, outbound, identity, seals, onDeparture, search, remotes, hosted, unmet } = ports
   const { index, listed, vectors, tailing, saveSnapshot } = search

@@ -22,7 +22,7 @@ export interface SignIn {
   readonly consumeLoginLink: (code: string) => Promise<boolean>
 }
 
-interface Ports {
+interface SignInPorts {
   readonly store: Pick<Store, 'signIn'>
   readonly vault: Vault
   readonly outbound: Outbound
@@ -36,7 +36,7 @@ const maxDocumentBytes = 8 * 1024
 
 export function openSignIn(
   { config, clock, site, log, onErrorOf }: Runtime,
-  { store, vault, outbound, identity, logins }: Ports,
+  { store, vault, outbound, identity, logins }: SignInPorts,
 ): SignIn {
   const records = createRecords(store.signIn, vault, clock)
   const buckets = new Buckets(clock)

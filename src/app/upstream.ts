@@ -26,7 +26,7 @@ export interface Upstream {
   readonly tokens: UpstreamTokens
 }
 
-interface Ports {
+interface UpstreamPorts {
   readonly store: Store
   readonly outbound: Outbound
   readonly vault: Vault
@@ -34,7 +34,7 @@ interface Ports {
 
 export async function openUpstream(
   { config, options, clock, wait, site, onErrorOf }: Runtime,
-  { store, outbound, vault }: Ports,
+  { store, outbound, vault }: UpstreamPorts,
 ): Promise<Upstream> {
   const fetch = webFetch(outbound, options.upstream_timeout_ms ?? defaultTimeout_ms)
   const clients = createClients({
@@ -82,7 +82,11 @@ function webFetch({ public: { fetch } }: Outbound, timeout_ms: number): typeof g
 export function openUpstreamSignIns(
   { clock, site }: Runtime,
   { fetch, clients, tokens }: Upstream,
-  { store, vault, credentials }: Pick<Ports, 'store' | 'vault'> & { readonly credentials: Credentials },
+  {
+    store,
+    vault,
+    credentials,
+  }: Pick<UpstreamPorts, 'store' | 'vault'> & { readonly credentials: Credentials },
 ): SignIns {
   const records = createRecords(store.signIn, vault, clock)
   const base_url = () => site().base_url

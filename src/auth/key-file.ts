@@ -1,13 +1,10 @@
 import { hash, randomUUID } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { link, unlink, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
-import { isRecord } from '../../schemas/json.ts'
 import { parseJson } from '../common/json.ts'
-import { ensurePrivateFile, makePrivateFolder, privateFile } from '../common/private-file.ts'
+import { ensurePrivateFile, privateFile, writePrivateFileOnce } from '../common/private-file.ts'
 import { generateJwk } from './key.ts'
 
 const Jwk = z.looseObject({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
@@ -28,19 +25,7 @@ export type KeyFile = z.infer<typeof KeyFile>
 
 /** Creates the file with its first key (mode 600, folder 700) if it does not exist. There is never a default key. */
 export async function createKeyFile(path: string): Promise<void> {
-  makePrivateFolder(dirname(path))
-  if (existsSync(path)) return
-  // Several processes may start at once: linking gives the complete file its name in one step, and the first
-  // process wins.
-  const draft = `${path}.${randomUUID()}`
-  await writeFile(draft, JSON.stringify(await generateJwk()), { flag: 'wx', mode: privateFile, flush: true })
-  try {
-    await link(draft, path)
-  } catch (fault) {
-    if (!isRecord(fault) || fault.code !== 'EEXIST') throw fault
-  } finally {
-    await unlink(draft)
-  }
+  if (!existsSync(path)) await writePrivateFileOnce(path, JSON.stringify(await generateJwk()))
 }
 
 /** Reads the file: a ring, or a single JWK before the first rotation. Throws if it is neither. */

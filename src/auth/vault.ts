@@ -1,9 +1,8 @@
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
-import { link, readFile, unlink, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { makePrivateFolder, privateFile } from '../common/private-file.ts'
+import { writePrivateFileOnce } from '../common/private-file.ts'
 
 /** Encrypts secrets, so that the database alone does not reveal them (AES-256-GCM, NIST SP 800-38D). */
 export interface Vault {
@@ -49,17 +48,7 @@ export function createVault(key: Uint8Array): Vault {
 export async function readSecretKey(path: string): Promise<Uint8Array> {
   const found = await readKey(path)
   if (found) return found
-  makePrivateFolder(dirname(path))
-  const draft = `${path}.${randomUUID()}`
-  const text = randomBytes(keyBytes).toString('base64url')
-  await writeFile(draft, text, { flag: 'wx', mode: privateFile, flush: true })
-  try {
-    await link(draft, path)
-  } catch (fault) {
-    if (!isRecord(fault) || fault.code !== 'EEXIST') throw fault
-  } finally {
-    await unlink(draft)
-  }
+  await writePrivateFileOnce(path, randomBytes(keyBytes).toString('base64url'))
   const made = await readKey(path)
   if (!made) throw new Error(`${path} cannot be read.`)
   return made

@@ -6,6 +6,7 @@ import { assignments, asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
 import { bold, marked, print, printTable, say } from './output.ts'
+import { readPages } from './pages.ts'
 import { showWaiting } from './progress.ts'
 import { askRegistry } from './send.ts'
 
@@ -99,12 +100,10 @@ function shownValue({ name, secret, value }: ApprovedPackage['values'][number]):
 }
 
 export async function listAllowed(json: boolean): Promise<void> {
-  const approvals: Approval[] = []
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const found = await askRegistry<ApprovalPage>('list_approvals', cursor === undefined ? {} : { cursor })
-    approvals.push(...found.approvals)
-    cursor = found.next_cursor
-  }
+  const { items: approvals } = await readPages<ApprovalPage, Approval>(
+    { action: 'list_approvals' },
+    (page) => page.approvals,
+  )
   if (json) return print({ approvals })
   await printTable(
     [

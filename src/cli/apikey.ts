@@ -28,9 +28,9 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
   }
   const params = {
     ttl_s: readSeconds('--ttl', ttl),
-    ...(label !== undefined && { label }),
-    ...(scope && { scopes: readScopes(scope) }),
-    ...(namespace && { namespaces: readNamespaces(namespace) }),
+    label,
+    scopes: scope && readScopes(scope),
+    namespaces: namespace && readNamespaces(namespace),
   }
   await using client = await openClient(config, sub === undefined ? undefined : operatorAs(sub))
   const key = await client.send<NewApiKey>({ to: 'svc.registry', action: 'create_key', params })

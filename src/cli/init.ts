@@ -80,12 +80,7 @@ function publicationOf(options: InitOptions): Publication {
     description: description ?? placeholders.description,
     endpoints: [{ protocol: protocol ?? protocolOf(url), url }],
   }
-  const linked = {
-    ...(packageName !== undefined && { package_name: packageName }),
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    manifest_url: manifest,
-  }
+  const linked = { package_name: packageName, name, description, manifest_url: manifest }
   const { success, data, error } = Publication.safeParse({
     ...(manifest === undefined ? own : linked),
     ...(tag && { tags: tag }),

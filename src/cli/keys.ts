@@ -36,7 +36,7 @@ export async function rotateKeys(json: boolean): Promise<void> {
 
 /** Revokes a leaked key: tokens that it signed are refused from now on. */
 export async function revokeKey(kid: string, reason: string | undefined, json: boolean): Promise<void> {
-  await askRegistry('revoke', { kid, ...(reason !== undefined && { reason }) })
+  await askRegistry('revoke', { kid, reason })
   print(json ? { revoked: kid } : `revoked ${kid}`)
 }
 

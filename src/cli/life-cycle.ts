@@ -102,8 +102,8 @@ export async function deprecate(agent: string, options: Deprecating, json: boole
   const entry = await askRegistry<EntryDetail>('deprecate', {
     agent,
     deprecated: !undo,
-    ...(message !== undefined && { message }),
-    ...(successor !== undefined && { successor }),
+    message,
+    successor,
     ...expected(options),
   })
   if (json) return print(entry)

@@ -3,7 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import { readNumber } from './input.ts'
 import { bold, coloured, print, printTable, say } from './output.ts'
-import { askRegistry } from './send.ts'
+import { readPages } from './pages.ts'
 import type { Column } from './table.ts'
 
 interface ListOptions {
@@ -12,8 +12,6 @@ interface ListOptions {
   readonly limit: string
   readonly sort: string
 }
-
-const pageSize = 100
 
 /** Columns of a table of agents. */
 export const agentColumns: readonly Column[] = [
@@ -42,22 +40,12 @@ export async function list(options: ListOptions, json: boolean): Promise<void> {
   }
   const limit = readNumber('--limit', options.limit, 1, 10_000)
   const filters = { ...(mine && { mine }), ...(state !== undefined && { state: state.toUpperCase() }) }
-  const agents: Found[] = []
-  let page: SearchOutput
-  let cursor: string | null = null
-  do {
-    const params = {
-      limit: Math.min(pageSize, limit - agents.length),
-      sort,
-      filters,
-      ...(cursor && { cursor }),
-    }
-    page = await askRegistry<SearchOutput>('search_agents', params)
-    agents.push(...page.agents)
-    cursor = page.next_cursor
-  } while (cursor !== null && agents.length < limit)
-  const { total } = page
-  if (json) return print({ agents, total, next_cursor: cursor })
+  const { items: agents, last } = await readPages<SearchOutput, Found>(
+    { action: 'search_agents', params: { sort, filters }, limit },
+    (page) => page.agents,
+  )
+  const { total, next_cursor } = last
+  if (json) return print({ agents, total, next_cursor })
   await printTable(agentColumns, agents.map(agentRow))
   say(`${agents.length} of ${total}`)
   if (total === 0 && mine) say('To publish an agent: dragoman init, then dragoman publish agent.json')

@@ -1,5 +1,4 @@
 import { Failure } from '../../schemas/failure.ts'
-import type { JsonObject } from '../../schemas/json.ts'
 import type { Account, QuotaPage, RankedAccount, Usage } from '../../schemas/quota.ts'
 import { readNumber } from './input.ts'
 import { bold, print, printTable, say } from './output.ts'
@@ -34,14 +33,14 @@ export async function setQuota(
 
 /** Prints the owners and namespaces that use most of a quota, page by page up to the limit. */
 export async function listQuotas(text: { limit: string }, json: boolean): Promise<void> {
-  const { items: accounts, cursor } = await readPages<QuotaPage, RankedAccount>(
+  const { items: accounts, last } = await readPages<QuotaPage, RankedAccount>(
     { action: 'list_quotas', limit: readNumber('--limit', text.limit, 1, 10_000) },
     (page) => page.accounts,
   )
-  if (json) return print({ accounts, next_cursor: cursor })
+  if (json) return print({ accounts, next_cursor: last.next_cursor })
   await printTable(rankedColumns, accounts.map(rankedRow))
   if (accounts.length === 0) say('Nobody uses anything yet.')
-  if (cursor !== null) say('There are more: --limit shows up to 10000.')
+  if (last.next_cursor !== null) say('There are more: --limit shows up to 10000.')
 }
 
 const rankedColumns: readonly Column[] = [
@@ -58,18 +57,14 @@ function rankedRow({ quota, share, quotas, ...account }: RankedAccount): string[
   return [accountOf(account), shown, quota ?? '', String(state?.used ?? ''), String(state?.limit ?? '')]
 }
 
-async function ask(action: string, params: JsonObject, json: boolean): Promise<void> {
+async function ask(action: string, params: object, json: boolean): Promise<void> {
   const usage = await askRegistry<Usage>(action, params)
   if (json) return print(usage)
   await printTable(columns, rowsOf(usage))
 }
 
-function paramsOf({ sub, issuer, namespace }: Selection): JsonObject {
-  return {
-    ...(sub !== undefined && { subject: sub }),
-    ...(issuer !== undefined && { issuer }),
-    ...(namespace !== undefined && { namespace }),
-  }
+function paramsOf({ sub, issuer, namespace }: Selection) {
+  return { subject: sub, issuer, namespace }
 }
 
 const columns: readonly Column[] = [

@@ -74,8 +74,8 @@ async function tokenFrom(url: string, options: Options, config: Config): Promise
   const key = wholeKey.test(config.DRAGOMAN_TOKEN ?? '') ? config.DRAGOMAN_TOKEN : undefined
   if (key !== undefined) return await exchange(url, key, scope)
   const params = {
-    ...(scope && { scopes: readScopes(scope) }),
-    ...(namespace && { namespaces: readNamespaces(namespace) }),
+    scopes: scope && readScopes(scope),
+    namespaces: namespace && readNamespaces(namespace),
     ttl_s: readSeconds('--ttl', ttl),
   }
   await using client = await openClient(config)
@@ -125,8 +125,8 @@ export async function revokeToken(
   }
   const params = {
     ...(token === undefined ? { subject: sub } : { [isWhole(token) ? 'token' : 'jti']: token }),
-    ...(issuer !== undefined && { issuer }),
-    ...(reason !== undefined && { reason }),
+    issuer,
+    reason,
   }
   await using client = await openClient()
   const { revoked } = await client.send<{ revoked: string }>({ to: 'svc.registry', action: 'revoke', params })

@@ -123,7 +123,7 @@ export async function suspend(
   if (reason === undefined && !lift) {
     throw new Failure('invalid_request', 'Give --reason: the owner of the agent sees it.')
   }
-  const params = { agent, suspended: !lift, ...(reason !== undefined && { reason }) }
+  const params = { agent, suspended: !lift, reason }
   const entry = await askRegistry<EntryDetail>('suspend', params)
   print(json ? entry : `${entry.package_name} ${lift ? 'is listed again' : 'is suspended'}`)
 }
@@ -135,11 +135,11 @@ export async function listSuspensions(
 ): Promise<void> {
   const limit = readNumber('--limit', text, 1, 10_000)
   const params = { by: removed ? 'source' : 'admin' }
-  const { items: agents, cursor } = await readPages<SuspensionPage, SuspensionPage['agents'][number]>(
+  const { items: agents, last } = await readPages<SuspensionPage, SuspensionPage['agents'][number]>(
     { action: 'list_suspensions', params, limit },
     (page) => page.agents,
   )
-  if (json) return print({ agents, next_cursor: cursor })
+  if (json) return print({ agents, next_cursor: last.next_cursor })
   const rows = agents.map(({ package_name, owner, state, deleted, suspended, suspended_by }) => [
     package_name,
     nameOf(owner, 'nobody'),
@@ -150,7 +150,7 @@ export async function listSuspensions(
   ])
   await printTable(suspensionColumns, rows)
   if (rows.length === 0) say(removed ? 'No source has removed an agent.' : 'No agent is suspended.')
-  if (cursor !== null) say('There are more: --limit shows up to 10000.')
+  if (last.next_cursor !== null) say('There are more: --limit shows up to 10000.')
 }
 
 const suspensionColumns: readonly Column[] = [
@@ -198,12 +198,13 @@ export async function audit(
   if (agent !== undefined && action !== undefined) {
     throw new Failure('invalid_request', 'Give an agent or --action: the log of one agent is short.')
   }
-  const params = { ...(agent !== undefined && { agent }), ...(action !== undefined && { action }) }
-  const { items: events, cursor } = await readPages<EventPage, EventPage['events'][number]>(
-    { action: agent === undefined ? 'list_events' : 'audit', params, limit },
+  const { items: events, last } = await readPages<EventPage, EventPage['events'][number]>(
+    agent === undefined
+      ? { action: 'list_events', params: { action }, limit }
+      : { action: 'audit', params: { agent }, limit },
     (page) => page.events,
   )
-  if (json) return print({ events, next_cursor: cursor })
+  if (json) return print({ events, next_cursor: last.next_cursor })
   await printTable(
     [
       { title: 'TIME' },
@@ -223,7 +224,7 @@ export async function audit(
     ]),
   )
   if (events.length === 0) say('There are no such events.')
-  if (cursor !== null) say('There are older events: --limit shows up to 10000.')
+  if (last.next_cursor !== null) say('There are older events: --limit shows up to 10000.')
 }
 
 /** The subject, with its issuer where that is not the gateway: commands need both to name the person. */

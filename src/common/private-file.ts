@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { link, unlink, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Mode of files with data: only their owner reads and writes them. */
@@ -24,4 +26,21 @@ export function makePrivateFolder(path: string): void {
 /** Creates an empty file with mode 600 if there is none: SQLite would create it with the mode of the umask. */
 export function ensurePrivateFile(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, 'a', privateFile))
+}
+
+/**
+ * Writes a file of mode 600, with its folder, unless it exists. Several processes may do so at once: linking gives the
+ * complete file its name in one step, and the first process wins.
+ */
+export async function writePrivateFileOnce(path: string, text: string): Promise<void> {
+  makePrivateFolder(dirname(path))
+  const draft = `${path}.${randomUUID()}`
+  await writeFile(draft, text, { flag: 'wx', mode: privateFile, flush: true })
+  try {
+    await link(draft, path)
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault
+  } finally {
+    await unlink(draft)
+  }
 }

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { changeSignedIn, signedInPath } from '../../src/app/signed-in.ts'
 import { requestDevice } from '../../src/cli/sign-in/device.ts'
+import { serve } from '../net/support.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { instantLogin, refresh, register, tokensFor } from '../support/sign-in.ts'
@@ -28,7 +27,7 @@ describe('an application that a person allowed', () => {
     ['DELETE', '/api/keys/drg_00000000', undefined],
   ] as const)('deletes nothing by %s %s without the scope for changes', async (method, path, body) => {
     const { access_token: token } = await tokensWith('agents:read')
-    const { status, json } = await home.request(method, path, { token, ...(body && { body }) })
+    const { status, json } = await home.request(method, path, { token, body })
     expect([status, json]).toMatchObject([403, { code: 'forbidden', scope: 'agents:write' }])
   })
 
@@ -88,19 +87,16 @@ describe('the command line', () => {
     'ISSUER/device?x=y&calc.exe',
     '--help',
   ])('opens no page for a sign-in but one of the gateway: %s', async (address) => {
-    const server = createServer((_, response) => {
+    await using server = await serve((_, response) => {
       const verification_uri = address.replace('ISSUER', issuer)
       const device = { device_code: 'x', user_code: 'Y', verification_uri, expires_in: 60 }
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(device))
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const issuer = server.origin
     const metadata = { issuer, device_authorization_endpoint: `${issuer}/code` }
     const requested = requestDevice({ server: metadata, resource: `${issuer}/a2a` })
     if (address.startsWith('ISSUER')) expect((await requested).verification_uri).toContain(issuer)
     else await expect(requested).rejects.toMatchObject({ code: 'upstream_invalid' })
-    server.closeAllConnections()
-    server.close()
   })
 
   test('sends a token of the environment to no gateway that the environment does not name', async () => {

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { publication } from '../transports/cases.ts'
 
-let home: TestGateway
-let lines: string[]
-let now: number
-beforeAll(async () => {
-  lines = []
-  now = Date.now()
-  const log = createLogger('trace', { write: (line) => void lines.push(line) })
-  home = await startGateway({}, { log, clock: () => now })
-})
+const lines: string[] = []
+let now = Date.now()
+const log = createLogger('trace', { write: (line) => void lines.push(line) })
+const home = await startGateway({}, { log, clock: () => now })
 afterAll(() => home[Symbol.asyncDispose]())
 
 async function keyOf(subject: string, input: object = {}, grant: Parameters<TestGateway['token']>[1] = {}) {

@@ -1,6 +1,3 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Failure } from '../../schemas/failure.ts'
@@ -10,6 +7,7 @@ import { readIssuers } from '../../src/auth/issuers.ts'
 import type { SigningKey } from '../../src/auth/key.ts'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { serve } from '../net/support.ts'
 import { forgeries, spellings } from '../support/forgery.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startIssuer } from '../support/oidc.ts'
@@ -161,18 +159,11 @@ describe('an issuer that the operator trusts', () => {
   })
 
   test('is reached through the guard: keys elsewhere on this machine are not fetched', async () => {
-    const inner = createServer((_, response) => response.end('{"keys":[]}'))
-    await once(inner.listen(0, '127.0.0.1'), 'listening')
-    let reached = false
-    inner.on('request', () => {
-      reached = true
-    })
-    const { port } = inner.address() as AddressInfo
-    const setting = entry(issuer.issuer, { jwks_uri: `http://127.0.0.1:${port}/jwks` })
+    await using inner = await serve((_, response) => response.end('{"keys":[]}'))
+    const setting = entry(issuer.issuer, { jwks_uri: `${inner.origin}/jwks` })
     await using home = await trust(setting, { allowed: [issuer.issuer] })
     expect(await codeOf(home.authenticate(await issuer.token(audience, 'registry:read')))).toBe('unavailable')
-    expect(reached).toBe(false)
-    inner.close()
+    expect(inner.hits()).toBe(0)
   })
 
   test.each<[string, object, string]>([
@@ -288,12 +279,11 @@ describe('the attack table through an external issuer', () => {
     const key: SigningKey = { kid: 'theirs', jwk: {}, private_key, public_key }
     const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'theirs' }] })
     const requests: string[] = []
-    const server = createServer((request, response) => {
+    await using server = await serve((request, response) => {
       requests.push(request.url ?? '')
       response.end(jwks)
     })
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const at = server.origin
     const setting = {
       issuer: at,
       audience: at,
@@ -331,8 +321,6 @@ describe('the attack table through an external issuer', () => {
     const principal = (await home.authenticate(valid)) as { scopes: Set<string> }
     expect([...principal.scopes]).toEqual([])
     expect(new Set(requests)).toEqual(new Set(['/jwks']))
-    server.close()
-    server.closeAllConnections()
   })
 })
 

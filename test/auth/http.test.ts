@@ -78,7 +78,7 @@ describe('a challenge', () => {
     ['POST', '/api/playground/session', {}, 'playground'],
   ])('%s %s asks for its scope', async (method, path, body, scope) => {
     const token = await home.token('nobody', { scopes: [] })
-    const { status, json } = await home.request(method, path, { token, ...(body !== undefined && { body }) })
+    const { status, json } = await home.request(method, path, { token, body })
     expect([status, json.code, json.scope]).toEqual([403, 'forbidden', scope])
   })
 })

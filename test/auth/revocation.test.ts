@@ -228,16 +228,17 @@ test('revocations are loaded before the first request after a start', async () =
   expect(await holds(token, later)).toBe(false)
 })
 
+const row = { kind: 'jti', issuer: localIssuer, name: '1', before: 0, expires_at: 1, reason: null } as const
+const principal = {
+  issuer: localIssuer,
+  subject: 'x',
+  scopes: new Set([]),
+  namespaces: [],
+  credential: { issued_at: 1, jti: '1', kid: 'k' },
+}
+
 test('a failed read is repeated, although there is no further commit', async () => {
   const faults: string[] = []
-  const row = { kind: 'jti', issuer: localIssuer, name: '1', before: 0, expires_at: 1, reason: null } as const
-  const principal = {
-    issuer: localIssuer,
-    subject: 'x',
-    scopes: new Set([]),
-    namespaces: [],
-    credential: { issued_at: 1, jti: '1', kid: 'k' },
-  }
   const { promise: changed, resolve } = Promise.withResolvers<void>()
   let [reads, woken] = [0, 0]
   await using revocations = await Revocations.open({
@@ -268,14 +269,6 @@ test('a failed read is repeated, although there is no further commit', async () 
 })
 
 test('an overtaken read does not revive a revoked token', async () => {
-  const row = { kind: 'jti', issuer: localIssuer, name: '1', before: 0, expires_at: 1, reason: null } as const
-  const principal = {
-    issuer: localIssuer,
-    subject: 'x',
-    scopes: new Set([]),
-    namespaces: [],
-    credential: { issued_at: 1, jti: '1', kid: 'k' },
-  }
   /** A read that began before the revocation, and ends after it. */
   const early = Promise.withResolvers<readonly []>()
   const begun = Promise.withResolvers<void>()

@@ -3,14 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { run } from '../support/command.ts'
 
 const execute = promisify(execFile)
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
-})
+const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
 afterAll(() => rm(folder, { recursive: true }))
 
 function isInstalled(shell: string): boolean {

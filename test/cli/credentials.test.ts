@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
 
@@ -9,15 +9,13 @@ const environment = { DRAGOMAN_DATA: folder.path }
 const agent = 'com.example.keyed'
 afterAll(() => folder[Symbol.asyncDispose]())
 
-beforeAll(async () => {
-  const file = join(folder.path, 'agent.json')
-  const headers = [{ name: 'X-API-Key', is_required: true }]
-  const endpoints = [{ protocol: 'mcp', url: 'https://keyed.example.com/mcp', headers }]
-  const publication = { package_name: agent, name: 'Keyed', description: 'Wants a key.', endpoints }
-  await writeFile(file, JSON.stringify(publication))
-  const { code, stderr } = await run(['publish', file, '--live'], environment)
-  expect(code, stderr).toBe(0)
-})
+const file = join(folder.path, 'agent.json')
+const headers = [{ name: 'X-API-Key', is_required: true }]
+const endpoints = [{ protocol: 'mcp', url: 'https://keyed.example.com/mcp', headers }]
+const publication = { package_name: agent, name: 'Keyed', description: 'Wants a key.', endpoints }
+await writeFile(file, JSON.stringify(publication))
+const { code, stderr } = await run(['publish', file, '--live'], environment)
+expect(code, stderr).toBe(0)
 
 test('a secret from a file goes into the header that its agent requires', async () => {
   const file = join(folder.path, 'key.txt')

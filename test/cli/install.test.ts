@@ -5,58 +5,55 @@ import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { parse as parseToml } from 'smol-toml'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { pathOf, readHostFile, writeHostFile } from '../../src/cli/install/host-file.ts'
 import { hosts } from '../../src/registry/install/hosts.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
 const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script')
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-  await list(home, {
-    package_name: 'com.example.weather',
-    endpoints: [{ protocol: 'mcp', url: 'https://weather.example.com/mcp' }],
-    packages: [
-      {
-        registry_type: 'npm',
-        identifier: '@example/weather',
-        version: '1.2.3',
-        environment_variables: [
-          { name: 'WEATHER_KEY', is_required: true, is_secret: true },
-          { name: 'WEATHER_CACHE' },
-        ],
-      },
-    ],
-  })
-  await list(home, {
-    package_name: 'net.evil.weather',
-    packages: [
-      {
-        registry_type: 'npm',
-        identifier: '@evil/weather',
-        version: '1.2.3',
-        environment_variables: [{ name: 'WEATHER_KEY', is_required: true, is_secret: true }],
-      },
-    ],
-    capabilities: [{ name: 'act', description: 'Acts.' }],
-  })
-  await list(home, {
-    package_name: 'com.example.hostile',
-    capabilities: [{ name: 'act', description: 'Acts.' }],
-    packages: [
-      {
-        registry_type: 'npm',
-        identifier: 'x',
-        environment_variables: [{ name: 'NODE_OPTIONS', value: '-r x' }],
-      },
-    ],
-  })
+const home = await startGateway()
+await list(home, {
+  package_name: 'com.example.weather',
+  endpoints: [{ protocol: 'mcp', url: 'https://weather.example.com/mcp' }],
+  packages: [
+    {
+      registry_type: 'npm',
+      identifier: '@example/weather',
+      version: '1.2.3',
+      environment_variables: [
+        { name: 'WEATHER_KEY', is_required: true, is_secret: true },
+        { name: 'WEATHER_CACHE' },
+      ],
+    },
+  ],
 })
-afterAll(() => home?.[Symbol.asyncDispose]())
+await list(home, {
+  package_name: 'net.evil.weather',
+  packages: [
+    {
+      registry_type: 'npm',
+      identifier: '@evil/weather',
+      version: '1.2.3',
+      environment_variables: [{ name: 'WEATHER_KEY', is_required: true, is_secret: true }],
+    },
+  ],
+  capabilities: [{ name: 'act', description: 'Acts.' }],
+})
+await list(home, {
+  package_name: 'com.example.hostile',
+  capabilities: [{ name: 'act', description: 'Acts.' }],
+  packages: [
+    {
+      registry_type: 'npm',
+      identifier: 'x',
+      environment_variables: [{ name: 'NODE_OPTIONS', value: '-r x' }],
+    },
+  ],
+})
+afterAll(() => home[Symbol.asyncDispose]())
 
 /** A user's home with files in it, and the command line of that user. */
 async function user(files: Record<string, string> = {}, settings: Record<string, string> = {}) {

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { listen } from '../../src/transports/shared/listen.ts'
+import { serve } from '../net/support.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 import { freePort } from '../support/free-port.ts'
 
@@ -91,28 +90,21 @@ test.each<[string, string[], number, RegExp[]]>([
 })
 
 test('a gateway that does not answer, or is none, is named with the ways to another', async () => {
-  const other = createServer((_, response) => response.writeHead(501).end('no'))
-  const port = await listen(other, { host: '127.0.0.1', port: 0, hint: '' })
-  try {
-    const none = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${port}` })
-    const silent = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${await freePort()}` })
-    expect(none.stderr).toContain(`${port} answers 501, and is not a Dragoman gateway.`)
-    expect(silent.stderr).toContain('does not answer.')
-    for (const { code, stderr } of [none, silent])
-      expect([code, stderr]).toEqual([1, expect.stringContaining('the gateway of DRAGOMAN_URL')])
-    const wrong = await run(['list'], { DRAGOMAN_URL: '127.0.0.1:8080' })
-    expect([wrong.code, wrong.stderr]).toEqual([
-      2,
-      expect.stringContaining('DRAGOMAN_URL: Give a URL such as'),
-    ])
-    const busy = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'busy'), PORT: String(port) })
-    expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process listens there')])
-    expect(busy.stderr).toContain('Set PORT or HOST.')
-    const far = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'far'), HOST: '192.0.2.1' })
-    expect([far.code, far.stderr]).toEqual([1, expect.stringContaining('does not have the address')])
-    const text = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'text'), PORT: 'x' })
-    expect([text.code, text.stderr]).toEqual([2, expect.stringContaining('PORT: Give a number.')])
-  } finally {
-    other.close()
-  }
+  await using other = await serve((_, response) => response.writeHead(501).end('no'))
+  const { port } = other
+  const none = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${port}` })
+  const silent = await run(['list'], { DRAGOMAN_URL: `http://127.0.0.1:${await freePort()}` })
+  expect(none.stderr).toContain(`${port} answers 501, and is not a Dragoman gateway.`)
+  expect(silent.stderr).toContain('does not answer.')
+  for (const { code, stderr } of [none, silent])
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the gateway of DRAGOMAN_URL')])
+  const wrong = await run(['list'], { DRAGOMAN_URL: '127.0.0.1:8080' })
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('DRAGOMAN_URL: Give a URL such as')])
+  const busy = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'busy'), PORT: String(port) })
+  expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('another process listens there')])
+  expect(busy.stderr).toContain('Set PORT or HOST.')
+  const far = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'far'), HOST: '192.0.2.1' })
+  expect([far.code, far.stderr]).toEqual([1, expect.stringContaining('does not have the address')])
+  const text = await run(['serve'], { DRAGOMAN_DATA: join(folder.path, 'text'), PORT: 'x' })
+  expect([text.code, text.stderr]).toEqual([2, expect.stringContaining('PORT: Give a number.')])
 })

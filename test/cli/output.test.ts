@@ -1,7 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { afterAll, expect, test, vi } from 'vitest'
@@ -9,6 +6,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { commandsOf } from '../../src/cli/commands/walk.ts'
 import { escapeControls, fail } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
+import { serve } from '../net/support.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
 
@@ -155,18 +153,15 @@ const problem = {
 }
 
 let refuses = false
-const server = createServer((_, response) => {
+const server = await serve((_, response) => {
   response.writeHead(refuses ? 404 : 200, { 'Content-Type': 'application/json' })
   response.end(JSON.stringify(refuses ? problem : answer))
 })
 
-const folder = await mkdtemp(join(tmpdir(), 'dragoman-'))
-await writeFile(join(folder, 'agent.json'), '{"name": "x"}')
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-afterAll(async () => {
-  server.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => server[Symbol.asyncDispose]())
+const folder = await temporaryFolder()
+afterAll(() => folder[Symbol.asyncDispose]())
+await writeFile(join(folder.path, 'agent.json'), '{"name": "x"}')
 
 const lines = [
   ['search'],
@@ -260,9 +255,8 @@ test.each(
     [`${line.join(' ')} --json`, [...line, '--json']],
   ]) as [string, string[]][],
 )('dragoman %s prints no terminal control characters', async (_, line) => {
-  const { port } = server.address() as AddressInfo
-  const words = line.map((word) => word.replace('{file}', join(folder, 'agent.json')))
-  const environment = { DRAGOMAN_URL: `http://127.0.0.1:${port}`, DRAGOMAN_TOKEN: 'any' }
+  const words = line.map((word) => word.replace('{file}', join(folder.path, 'agent.json')))
+  const environment = { DRAGOMAN_URL: server.origin, DRAGOMAN_TOKEN: 'any' }
   for (const refused of [false, true]) {
     refuses = refused
     const { stdout, stderr } = await run(words, environment)

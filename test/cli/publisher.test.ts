@@ -49,11 +49,12 @@ const schema = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server
 const name = 'com.example.weather'
 /** Options that leave no placeholder. */
 const described = ['--name', 'Weather', '--description', 'Forecasts for any town.']
-const own = [...described, '--endpoint', 'https://weather.example.com/a2a']
+const named = (packageName: string, endpoint = 'https://weather.example.com/a2a') =>
+  ['--package-name', packageName, ...described, '--endpoint', endpoint] as const
 
 test('a publisher with only a token takes an agent through its whole life by the command line', async () => {
   const file = join(folder.path, 'agent.json')
-  const written = await ada('init', file, '--package-name', name, ...own, '--tag', 'weather')
+  const written = await ada('init', file, ...named(name), '--tag', 'weather')
   expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining(`dragoman publish ${file}`) })
   expect((await ada('init', file)).stderr).toContain('--force')
   expect((await ada('validate', file)).code).toBe(0)
@@ -157,7 +158,7 @@ test('a server.json is validated and published as it is, and import leads there'
 test("a name of somebody else's is refused without an offer to update it", async () => {
   const file = join(folder.path, 'other.json')
   const bob = await publisher('bob')
-  await ada('init', file, '--package-name', 'com.example.taken', ...own)
+  await ada('init', file, ...named('com.example.taken'))
   expect((await ada('publish', file, '--live')).code).toBe(0)
   const refused = await bob('publish', file)
   expect([refused.code, refused.stderr.includes('dragoman update')]).toEqual([1, false])
@@ -165,7 +166,7 @@ test("a name of somebody else's is refused without an offer to update it", async
 
 test('an agent in the wrong state, of an unknown version or of another owner is refused with the command to use', async () => {
   const file = join(folder.path, 'states.json')
-  await ada('init', file, '--package-name', 'com.example.states', ...own)
+  await ada('init', file, ...named('com.example.states'))
   await ada('publish', file)
   const hidden = await (await publisher('bob'))('go-live', 'com.example.states')
   expect([hidden.code, hidden.stderr]).toEqual([4, expect.stringContaining('signed in as its owner?')])
@@ -270,7 +271,7 @@ test('a new file names the fields to fill in, and is refused by these names unti
   ])
   const refused = await ada('publish', file)
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(fields.join(', ')) })
-  await ada('init', file, '--force', '--package-name', 'com.example.filled', ...own)
+  await ada('init', file, '--force', ...named('com.example.filled'))
   expect((await ada('publish', file)).code).toBe(0)
   await writeFile(file, JSON.stringify({ name: JSON.parse((await ada('init', '-')).stdout).name }))
   const updated = await ada('update', 'com.example.filled', file)
@@ -279,43 +280,18 @@ test('a new file names the fields to fill in, and is refused by these names unti
 
 test('publishing an agent on this machine says at once how a gateway may call it', async () => {
   const file = join(folder.path, 'local.json')
-  await ada(
-    'init',
-    file,
-    '--package-name',
-    'com.example.local',
-    ...described,
-    '--endpoint',
-    'http://127.0.0.1:3000/a2a',
-  )
+  await ada('init', file, ...named('com.example.local', 'http://127.0.0.1:3000/a2a'))
   const warned = expect.stringContaining('DRAGOMAN_ALLOW_ORIGINS=http://127.0.0.1:3000')
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, warned])
   await ada('delete', 'com.example.local', '--yes')
-  await ada(
-    'init',
-    file,
-    '--package-name',
-    'com.example.live',
-    ...described,
-    '--endpoint',
-    'http://127.0.0.1:3000/a2a',
-    '--force',
-  )
+  await ada('init', file, '--force', ...named('com.example.live', 'http://127.0.0.1:3000/a2a'))
   expect((await ada('publish', file, '--live')).stderr).toEqual(warned)
 })
 
 test('publishing an agent that the gateway is allowed to call warns of nothing', async () => {
   const file = join(folder.path, 'allowed.json')
-  await ada(
-    'init',
-    file,
-    '--package-name',
-    'com.example.allowed',
-    ...described,
-    '--endpoint',
-    `${allowed}/a2a`,
-  )
+  await ada('init', file, ...named('com.example.allowed', `${allowed}/a2a`))
   const { code, stderr } = await ada('publish', file)
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('warning')])
 })
@@ -367,15 +343,7 @@ test('changes are watched, and webhooks are made, listed, changed and deleted', 
 
 test('a check says which signal fails', async () => {
   const file = join(folder.path, 'silent.json')
-  await ada(
-    'init',
-    file,
-    '--package-name',
-    'com.example.silent',
-    ...described,
-    '--endpoint',
-    'http://127.0.0.1:9/a2a',
-  )
+  await ada('init', file, ...named('com.example.silent', 'http://127.0.0.1:9/a2a'))
   await ada('publish', file, '--live')
   const { code, stdout, stderr } = await ada('check', 'com.example.silent')
   expect([code, stdout]).toEqual([1, expect.stringMatching(/FAIL answer blocked_address/)])
@@ -385,7 +353,7 @@ test('a check says which signal fails', async () => {
 
 test('the liveness of an agent is shown by days', async () => {
   const file = join(folder.path, 'quiet.json')
-  await ada('init', file, '--package-name', 'com.example.quiet', ...described, '--endpoint', `${closed}/a2a`)
+  await ada('init', file, ...named('com.example.quiet', `${closed}/a2a`))
   await ada('publish', file, '--live')
   expect(await ada('check', 'com.example.quiet', '--days', '7')).toMatchObject({
     code: 0,

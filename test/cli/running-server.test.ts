@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -11,6 +10,7 @@ import {
   proofOf,
   receivedChallenge,
 } from '../../src/app/running-server.ts'
+import { serve as serveHttp } from '../net/support.ts'
 import { run, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { serve } from '../support/serve.ts'
@@ -61,12 +61,11 @@ test('doctor shows each reason for which the gateway needs its operator, with wh
   const config = { data: folder.path, DATABASE_URL: undefined }
   const secret = 'secret'
   const reasons = ['store_behind_index', 'keys_differ', 'tired']
-  const server = createServer((request, response) => {
+  await using server = await serveHttp((request, response) => {
     const proof = proofOf(secret, String(request.headers[receivedChallenge]))
     response.writeHead(200, { [proofHeader]: proof }).end(JSON.stringify({ status: 'degraded', reasons }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = server.origin
   {
     await using _ = await announceServer(config, url, secret, () => {})
     const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path })
@@ -80,15 +79,13 @@ test('doctor shows each reason for which the gateway needs its operator, with wh
     const elsewhere = await run(['doctor'], { DRAGOMAN_URL: url })
     expect(elsewhere.stdout).toMatch(/^FAIL gateway: keys_differ: .+\. Copy keys\/ /m)
   }
-  server.close()
 })
 
 test('a check is made by the server over the data folder, whose settings say what it reaches', async () => {
   await using folder = await temporaryFolder()
   const data = join(folder.path, 'data')
-  const agent = createServer((_, response) => void response.end('{}'))
-  await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`
+  await using server = await serveHttp((_, response) => response.end('{}'))
+  const { origin } = server
   const file = join(folder.path, 'agent.json')
   const endpoints = [{ protocol: 'envelope', url: `${origin}/a2a` }]
   const publication = {
@@ -111,7 +108,6 @@ test('a check is made by the server over the data folder, whose settings say wha
     home.process.kill('SIGTERM')
     await home.ended
   }
-  agent.close()
   const alone = await check()
   expect([alone.code, alone.stdout]).toEqual([1, expect.stringContaining('blocked_address')])
 }, 30_000)
@@ -156,19 +152,17 @@ test('a file of a server that has ended is harmless: whoever listens there canno
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }
   const requests: IncomingMessage[] = []
-  const server = createServer((request, response) => {
+  await using server = await serveHttp((request, response) => {
     requests.push(request)
     response.setHeader('Dragoman-Proof', 'a'.repeat(64))
     response.end('{"status": "ready", "applied_revision": 9, "revision": 9}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = server.origin
   {
     await using _announced = await announceServer(config, url, 'secret', () => {})
     const { stdout } = await run(['search', 'wiki'], { DRAGOMAN_DATA: folder.path, DRAGOMAN_TOKEN: 'mine' })
     expect(stdout).toMatch(/^svc\.utility\.wiki\t/)
   }
-  server.close()
   expect(requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([['/readyz', undefined]])
   await writeFile(join(folder.path, 'server.json'), JSON.stringify({ url, secret: 'x', store: 'elsewhere' }))
   expect(await findServer(config)).toBeUndefined()

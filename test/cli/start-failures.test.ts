@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { startFailure } from '../../src/app/start-failure.ts'
+import { serve } from '../net/support.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
 import { run as runProcess } from '../support/processes.ts'
 
@@ -109,17 +108,14 @@ test('an import that ends in the middle says how many agents are written, and th
     })
   await writeFile(file, Array.from({ length: 450 }, (_, index) => line(index)).join('\n'))
   let batches = 0
-  const server = createServer((_, response) => {
+  await using server = await serve((_, response) => {
     batches++
     response.statusCode = batches > 2 ? 507 : 200
     const full = { code: 'storage_full', detail: 'The disk is full; the change was not written.' }
     const report = { created: 200, updated: 0, unchanged: 0, rejected: [] }
     response.end(JSON.stringify(batches > 2 ? full : report))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  const { code, stdout, stderr } = await run(['import', file], { DRAGOMAN_URL: `http://127.0.0.1:${port}` })
-  server.close()
+  const { code, stdout, stderr } = await run(['import', file], { DRAGOMAN_URL: server.origin })
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toContain('The import ended at line 401: The disk is full; the change was not written.')
   expect(stderr).toContain('400 created, 0 updated, 0 unchanged, 0 left out before line 401.')
@@ -148,14 +144,12 @@ test('a start without its PostgreSQL says that it waits, retries once, not in a 
 
 test('a start that waits for an embeddings endpoint says so, and ends at SIGTERM', async () => {
   await using folder = await temporaryFolder()
-  const silent = createServer(() => {})
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/v1`
+  await using silent = await serve(() => {})
   await using starting = runProcess(process.execPath, [command, 'serve'], {
     DRAGOMAN_DATA: folder.path,
     DRAGOMAN_EMBEDDER: 'http',
     DRAGOMAN_MODEL: 'm',
-    DRAGOMAN_EMBEDDINGS_URL: url,
+    DRAGOMAN_EMBEDDINGS_URL: `${silent.origin}/v1`,
     PORT: '0',
   })
   await starting.printed(/asking the embeddings endpoint/)
@@ -164,8 +158,6 @@ test('a start that waits for an embeddings endpoint says so, and ends at SIGTERM
     code: 1,
     stderr: expect.stringContaining('A signal ended the gateway.'),
   })
-  silent.closeAllConnections()
-  silent.close()
 }, 30_000)
 
 test('an import from standard input is the same as from a file', async () => {

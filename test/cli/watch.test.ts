@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
 import { expect, test, vi } from 'vitest'
-import { listen } from '../../src/transports/shared/listen.ts'
+import { serve as serveHttp } from '../net/support.ts'
 import { command, temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -16,7 +15,7 @@ const weather = {
 /** A way to a gateway that counts the requests, hides its streams if told to, and breaks off the first one. */
 async function between(target: string, { streams }: { streams: boolean }) {
   const requests: string[] = []
-  const server = createServer(async (request, response) => {
+  const server = await serveHttp(async (request, response) => {
     const { method = '', url = '', headers } = request
     const isStream = headers.accept === 'text/event-stream'
     requests.push(`${method} ${url.split('?')[0]}${isStream ? ' stream' : ''}`)
@@ -37,15 +36,7 @@ async function between(target: string, { streams }: { streams: boolean }) {
     for await (const chunk of answer.body ?? []) response.write(chunk)
     return response.end()
   })
-  const port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  return { url: server.origin, requests, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 test.each([

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
@@ -9,6 +9,7 @@ import { bridge } from '../../src/client/bridge/bridge.ts'
 import type { Remote, RemoteEvents } from '../../src/client/bridge/frame.ts'
 import { createHttpRemote } from '../../src/client/bridge/http.ts'
 import { answeredBy, createSocketRemote } from '../../src/client/bridge/socket.ts'
+import { serve } from '../net/support.ts'
 import { modernRequest } from '../support/mcp.ts'
 
 /** A bridge over pipes of the test, and its output. */
@@ -69,17 +70,12 @@ async function startSocket(answer: Answer) {
 
 type Serve = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-async function startHttp(serve: Serve) {
-  const server = createServer(async (request, response) => serve(request, response, await textOf(request)))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`)
+async function startHttp(answer: Serve) {
+  const server = await serve(async (request, response) => answer(request, response, await textOf(request)))
+  const url = new URL('/mcp', server.origin)
   return {
     open: (events: RemoteEvents) => createHttpRemote(url, { token: 't', headers: { 'X-Own': '1' } }, events),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { digestLine, restDocument } from '../../scripts/rest-client/document.ts'
 import { createClient, dataOf, ProblemError } from '../../src/client/rest/index.ts'
+import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { publication } from '../transports/cases.ts'
 
@@ -11,19 +10,6 @@ const home = await startGateway()
 const token = await home.token('rest', { namespaces: ['com.rest'] })
 const client = createClient({ url: home.url, token })
 afterAll(() => home[Symbol.asyncDispose]())
-
-/** A server whose answers a test chooses. */
-async function serveOnce(listener: RequestListener) {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = []
@@ -71,10 +57,8 @@ describe('the REST client', () => {
   })
 
   test('rejects with the status alone if the answer is no problem of the gateway', async () => {
-    await using proxy = await serveOnce((_, response) =>
-      response.writeHead(502).end('<html>Bad gateway</html>'),
-    )
-    const refusal = await createClient({ url: proxy.url })
+    await using proxy = await serve((_, response) => response.writeHead(502).end('<html>Bad gateway</html>'))
+    const refusal = await createClient({ url: proxy.origin })
       .GET('/healthz')
       .catch((error: unknown) => error)
     expect(refusal).toMatchObject({ name: 'ProblemError', status: 502, code: undefined, problem: undefined })
@@ -152,34 +136,34 @@ describe('a refused call', () => {
     ['429 without retries', 429, '0', (url: string) => get(url, { retries: 0 }), 1],
   ] as const)('%s is sent the right number of times', async (_, status, after, call, times) => {
     let count = 0
-    await using server = await serveOnce((_request, response) => {
+    await using server = await serve((_request, response) => {
       count++
       response.writeHead(status, after === undefined ? {} : { 'Retry-After': after }).end()
     })
-    await expect(call(server.url)).rejects.toMatchObject({ status })
+    await expect(call(server.origin)).rejects.toMatchObject({ status })
     expect(count).toBe(times)
   })
 
   test('is answered when a later attempt succeeds, with the same body', async () => {
     const bodies: string[] = []
-    await using server = await serveOnce(async (request, response) => {
+    await using server = await serve(async (request, response) => {
       bodies.push(await new Response(request as never).text())
       if (bodies.length === 1) response.writeHead(429, { 'Retry-After': '0' }).end()
       else response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"agents":[]}')
     })
     const body = { query: 'weather' }
-    const { data } = await createClient({ url: server.url }).POST('/api/agents/search', { body })
+    const { data } = await createClient({ url: server.origin }).POST('/api/agents/search', { body })
     expect(data).toEqual({ agents: [] })
     expect(bodies).toEqual([JSON.stringify(body), JSON.stringify(body)])
   })
 
   test('stops waiting when its signal aborts', async () => {
     const controller = new AbortController()
-    await using server = await serveOnce((_, response) => {
+    await using server = await serve((_, response) => {
       response.writeHead(429, { 'Retry-After': '20' }).end()
       setImmediate(() => controller.abort(new Error('enough')))
     })
     const { signal } = controller
-    await expect(createClient({ url: server.url }).GET('/healthz', { signal })).rejects.toThrow('enough')
+    await expect(createClient({ url: server.origin }).GET('/healthz', { signal })).rejects.toThrow('enough')
   })
 })

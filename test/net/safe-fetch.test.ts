@@ -1,90 +1,84 @@
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { FetchRequest } from '../../src/net/fetch/fetch.ts'
-import { createSafeFetch, type SafeFetch } from '../../src/net/fetch/safe-fetch.ts'
-import { rejection, resolver, serve, serveRaw, type TestServer } from './support.ts'
+import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
+import { rejection, resolver, serve, serveRaw } from './support.ts'
 
 const signal = new AbortController().signal
-
-let server: TestServer
-let other: TestServer
-let guard: SafeFetch
 
 const echo = (headers: object, method: string | undefined, body: string) =>
   JSON.stringify({ method, headers, body })
 
-beforeAll(async () => {
-  other = await serve(async (request, response) => {
-    const chunks = await request.toArray()
-    response.end(echo(request.headers, request.method, Buffer.concat(chunks).toString()))
-  })
-  server = await serve(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x')
-    const chunks = await request.toArray()
-    const repeated = Buffer.alloc(1024 * 1024, 'a')
-    switch (pathname) {
-      case '/echo':
-        return response.end(echo(request.headers, request.method, Buffer.concat(chunks).toString()))
-      case '/to':
-        response.writeHead(Number(searchParams.get('status')), { location: searchParams.get('url') ?? '' })
-        return response.end('moved')
-      case '/count': {
-        const left = Number(searchParams.get('left'))
-        if (left === 0) return response.end('arrived')
-        return response.writeHead(302, { location: `?left=${left - 1}` }).end()
-      }
-      case '/loop':
-        return response.writeHead(302, { location: '/loop' }).end()
-      case '/status':
-        return response.writeHead(418, { 'set-cookie': 'a=1', 'x-twice': ['1', '2'] }).end('teapot')
-      case '/nowhere':
-        return response.writeHead(302).end('no location')
-      case '/gzip':
-        return response.setHeader('content-encoding', 'gzip').end(gzipSync('zipped'))
-      case '/br':
-        return response.setHeader('content-encoding', 'BR').end(brotliCompressSync('zipped'))
-      case '/deflate':
-        return response.setHeader('content-encoding', 'deflate').end(deflateSync('zipped'))
-      case '/empty-gzip':
-        return response.setHeader('content-encoding', 'gzip').end()
-      case '/broken-gzip':
-        return response.setHeader('content-encoding', 'gzip').end('this is not gzip')
-      case '/short-gzip':
-        return response.setHeader('content-encoding', 'gzip').end(gzipSync(repeated).subarray(0, 100))
-      case '/gzip-bomb':
-        return response
-          .setHeader('content-encoding', 'gzip')
-          .end(gzipSync(Buffer.concat(Array(16).fill(repeated))))
-      case '/br-bomb':
-        return response.setHeader('content-encoding', 'br').end(
-          brotliCompressSync(Buffer.concat(Array(16).fill(repeated)), {
-            params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
-          }),
-        )
-      case '/double':
-        return response.setHeader('content-encoding', 'gzip, gzip').end(gzipSync(gzipSync('twice')))
-      case '/exotic':
-        return response.setHeader('content-encoding', 'zstd').end('whatever')
-      case '/large':
-        return response.end(repeated)
-      case '/promises-much':
-        response.writeHead(200, { 'content-length': '999999999' }).flushHeaders()
-        return
-      case '/drip': {
-        response.write('.')
-        const timer = setInterval(() => response.write('.'), 20)
-        return response.on('close', () => clearInterval(timer))
-      }
-      case '/header-flood':
-        return response.setHeader('x-flood', 'a'.repeat(17_000)).end()
-      default:
-        return // hangs before its headers
+const other = await serve(async (request, response) => {
+  const chunks = await request.toArray()
+  response.end(echo(request.headers, request.method, Buffer.concat(chunks).toString()))
+})
+const server = await serve(async (request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x')
+  const chunks = await request.toArray()
+  const repeated = Buffer.alloc(1024 * 1024, 'a')
+  switch (pathname) {
+    case '/echo':
+      return response.end(echo(request.headers, request.method, Buffer.concat(chunks).toString()))
+    case '/to':
+      response.writeHead(Number(searchParams.get('status')), { location: searchParams.get('url') ?? '' })
+      return response.end('moved')
+    case '/count': {
+      const left = Number(searchParams.get('left'))
+      if (left === 0) return response.end('arrived')
+      return response.writeHead(302, { location: `?left=${left - 1}` }).end()
     }
-  })
-  guard = createSafeFetch({
-    user_agent: 'dragoman/test (mailto:x@example.com)',
-    allow_origins: [server.origin, other.origin],
-  })
+    case '/loop':
+      return response.writeHead(302, { location: '/loop' }).end()
+    case '/status':
+      return response.writeHead(418, { 'set-cookie': 'a=1', 'x-twice': ['1', '2'] }).end('teapot')
+    case '/nowhere':
+      return response.writeHead(302).end('no location')
+    case '/gzip':
+      return response.setHeader('content-encoding', 'gzip').end(gzipSync('zipped'))
+    case '/br':
+      return response.setHeader('content-encoding', 'BR').end(brotliCompressSync('zipped'))
+    case '/deflate':
+      return response.setHeader('content-encoding', 'deflate').end(deflateSync('zipped'))
+    case '/empty-gzip':
+      return response.setHeader('content-encoding', 'gzip').end()
+    case '/broken-gzip':
+      return response.setHeader('content-encoding', 'gzip').end('this is not gzip')
+    case '/short-gzip':
+      return response.setHeader('content-encoding', 'gzip').end(gzipSync(repeated).subarray(0, 100))
+    case '/gzip-bomb':
+      return response
+        .setHeader('content-encoding', 'gzip')
+        .end(gzipSync(Buffer.concat(Array(16).fill(repeated))))
+    case '/br-bomb':
+      return response.setHeader('content-encoding', 'br').end(
+        brotliCompressSync(Buffer.concat(Array(16).fill(repeated)), {
+          params: { [constants.BROTLI_PARAM_QUALITY]: 4 },
+        }),
+      )
+    case '/double':
+      return response.setHeader('content-encoding', 'gzip, gzip').end(gzipSync(gzipSync('twice')))
+    case '/exotic':
+      return response.setHeader('content-encoding', 'zstd').end('whatever')
+    case '/large':
+      return response.end(repeated)
+    case '/promises-much':
+      response.writeHead(200, { 'content-length': '999999999' }).flushHeaders()
+      return
+    case '/drip': {
+      response.write('.')
+      const timer = setInterval(() => response.write('.'), 20)
+      return response.on('close', () => clearInterval(timer))
+    }
+    case '/header-flood':
+      return response.setHeader('x-flood', 'a'.repeat(17_000)).end()
+    default:
+      return // hangs before its headers
+  }
+})
+const guard = createSafeFetch({
+  user_agent: 'dragoman/test (mailto:x@example.com)',
+  allow_origins: [server.origin, other.origin],
 })
 
 afterAll(async () => {

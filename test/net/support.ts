@@ -12,7 +12,8 @@ export interface TestServer extends AsyncDisposable {
 /** A real HTTP server on a loopback address that counts what reaches it. */
 export async function serve(listener: RequestListener, host = '127.0.0.1', port = 0): Promise<TestServer> {
   let hits = 0
-  const server = createServer((request, response) => {
+  // A test that keeps this process busy for longer than Node's five seconds would find its connection reset.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     hits++
     listener(request, response)
   })

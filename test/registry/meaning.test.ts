@@ -1,8 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -130,7 +129,7 @@ test.concurrent.each([
 /** Vectors of 4 numbers by whether a text speaks of rain. */
 async function embeddingServer() {
   const embedded: string[] = []
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += chunk
     const { input } = JSON.parse(text) as { input: string[] }
@@ -141,15 +140,10 @@ async function embeddingServer() {
     }))
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ data }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `${server.origin}/v1`,
     embedded,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

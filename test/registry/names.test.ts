@@ -221,7 +221,7 @@ test('validation tells a caller that a name is taken, reserved, or an agent of t
   await home.request('POST', '/api/agents/acme.weather/go-live', { token: ada })
   const validated = async (name: string, token?: string) => {
     const body = { publication: publication(name) }
-    const { json } = await home.request('POST', '/api/agents/validate', { ...(token && { token }), body })
+    const { json } = await home.request('POST', '/api/agents/validate', { token, body })
     return [json.valid, ...json.findings.map(({ code, field }: Record<string, string>) => `${code} ${field}`)]
   }
   const taken = [false, 'name_taken /package_name']

@@ -1,41 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Principal } from '../../schemas/scope.ts'
 import type { SearchInput } from '../../schemas/search.ts'
-import {
-  admin,
-  codeOf,
-  openRegistry,
-  person,
-  publication,
-  signal,
-  type TestRegistry,
-} from '../support/registry.ts'
+import { admin, codeOf, openRegistry, person, publication, signal } from '../support/registry.ts'
 
-let registry: TestRegistry
 const owner = person('owner')
 const outsider = person('stranger')
 const hidden = 'com.hidden.quokka'
 
-beforeAll(async () => {
-  registry = await openRegistry()
-  for (const number of [1, 2, 3, 4, 5]) {
-    await registry.list(
-      publication(`com.open.agent-${number}`, { tags: ['common'], category: 'tools' }),
-      owner,
-    )
-  }
-  await registry.publish(
-    publication(hidden, {
-      name: 'Quokka',
-      description: 'Counts quokkas.',
-      tags: ['common', 'marsupial'],
-      category: 'secret-category',
-      target: 'secret-target',
-    }),
-    owner,
-    signal,
-  )
-})
+const registry = await openRegistry()
+for (const number of [1, 2, 3, 4, 5]) {
+  await registry.list(publication(`com.open.agent-${number}`, { tags: ['common'], category: 'tools' }), owner)
+}
+await registry.publish(
+  publication(hidden, {
+    name: 'Quokka',
+    description: 'Counts quokkas.',
+    tags: ['common', 'marsupial'],
+    category: 'secret-category',
+    target: 'secret-target',
+  }),
+  owner,
+  signal,
+)
 afterAll(() => registry[Symbol.asyncDispose]())
 
 const search = (input: Partial<SearchInput>, caller: Principal | null) =>

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
-import { serve, type TestServer } from '../net/support.ts'
+import { serve } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { type AnswerStream, serveRpcAgent } from '../support/a2a-rpc-agent.ts'
 import { collect, eventsOf, textsOf } from '../support/a2a-server.ts'
@@ -23,10 +23,6 @@ interface AgentTask {
   artifacts: object[]
 }
 
-let agent: TestServer
-/** Takes notifications; also an agent of envelopes that never answers. */
-let receiver: TestServer
-const notified: string[] = []
 const tasks = new Map<string, AgentTask>()
 const cancelled: string[] = []
 /** The names of tasks to whose events the agent lets others subscribe: it begins with the task, or it does not. */
@@ -40,40 +36,38 @@ const subscriptions = new Map<string, AnswerStream>()
 const questions: string[] = []
 
 /** An agent whose tasks work until the test ends them. */
-beforeAll(async () => {
-  agent = await serveRpcAgent({ name: 'Researcher' }, ({ method, params, ...call }) => {
-    if (method === 'SendStreamingMessage') {
-      const name = params.message.parts[0].text
-      const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
-      const task = { id: name, contextId: 'c', status: working, artifacts }
-      tasks.set(name, task)
-      return call.stream().write({ task })
-    }
-    const { id } = params
-    if (method === 'CancelTask') cancelled.push(id)
-    if (method === 'CancelTask' && id === 'irrevocable') {
-      return call.error({ code: -32002, message: 'The ticket is printed.' })
-    }
-    const beginsWhole = subscribable.get(id)
-    if (method === 'SubscribeToTask' && beginsWhole !== undefined) {
-      const stream = call.stream()
-      subscriptions.set(id, stream)
-      if (beginsWhole) stream.write({ task: tasks.get(id) as AgentTask })
-      return
-    }
-    if (method === 'GetTask') questions.push(id)
-    const task = tasks.get(id)
-    if (task) call.result(task)
-    else call.error({ code: -32001, message: 'This task is forgotten.' })
-  })
+const agent = await serveRpcAgent({ name: 'Researcher' }, ({ method, params, ...call }) => {
+  if (method === 'SendStreamingMessage') {
+    const name = params.message.parts[0].text
+    const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
+    const task = { id: name, contextId: 'c', status: working, artifacts }
+    tasks.set(name, task)
+    return call.stream().write({ task })
+  }
+  const { id } = params
+  if (method === 'CancelTask') cancelled.push(id)
+  if (method === 'CancelTask' && id === 'irrevocable') {
+    return call.error({ code: -32002, message: 'The ticket is printed.' })
+  }
+  const beginsWhole = subscribable.get(id)
+  if (method === 'SubscribeToTask' && beginsWhole !== undefined) {
+    const stream = call.stream()
+    subscriptions.set(id, stream)
+    if (beginsWhole) stream.write({ task: tasks.get(id) as AgentTask })
+    return
+  }
+  if (method === 'GetTask') questions.push(id)
+  const task = tasks.get(id)
+  if (task) call.result(task)
+  else call.error({ code: -32001, message: 'This task is forgotten.' })
 })
-beforeAll(async () => {
-  receiver = await serve(async (request, response) => {
-    if (request.url === '/hanging') return
-    const { task, statusUpdate } = JSON.parse(await text(request))
-    notified.push(`${request.url} ${(task ?? statusUpdate).status.state}`)
-    response.writeHead(204).end()
-  })
+const notified: string[] = []
+/** Takes notifications; also an agent of envelopes that never answers. */
+const receiver = await serve(async (request, response) => {
+  if (request.url === '/hanging') return
+  const { task, statusUpdate } = JSON.parse(await text(request))
+  notified.push(`${request.url} ${(task ?? statusUpdate).status.state}`)
+  response.writeHead(204).end()
 })
 afterAll(() => receiver[Symbol.asyncDispose]())
 afterAll(() => agent[Symbol.asyncDispose]())

@@ -92,7 +92,7 @@ test('a listed MCP server that cannot be asked shows the tools of its entry, to 
   const ask = (token?: string) =>
     gateway.request('POST', `/mcp/agents/${package_name}`, {
       body: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
-      ...(token !== undefined && { token }),
+      token,
     })
   for (const token of [undefined, await gateway.token('ada')]) {
     const { json } = await ask(token)

@@ -1,39 +1,34 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { createVault } from '../../src/auth/vault.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { serveEnvelopes } from '../support/envelope-agent.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 
 const secret = 'Bearer s3cret-of-ada-9d1f'
 const to = 'com.example.locked'
 
-let agent: EnvelopeAgent
-let other: EnvelopeAgent
-let gateway: TestGateway
 let clock = 1_800_000_000_000
 const logged: string[] = []
 
-beforeAll(async () => {
-  agent = await serveEnvelopes()
-  other = await serveEnvelopes()
-  const log = createLogger('trace', { write: (line: string) => void logged.push(line) })
-  const origins = `${agent.origin},${other.origin}`
-  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }, { log, clock: () => clock })
-  await list(gateway, { package_name: to, endpoints: [{ protocol: 'envelope', url: agent.url }] })
-  await list(gateway, {
-    package_name: 'com.example.other',
-    endpoints: [{ protocol: 'envelope', url: other.url }],
-  })
+const agent = await serveEnvelopes()
+const other = await serveEnvelopes()
+const log = createLogger('trace', { write: (line: string) => void logged.push(line) })
+const origins = `${agent.origin},${other.origin}`
+const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }, { log, clock: () => clock })
+await list(gateway, { package_name: to, endpoints: [{ protocol: 'envelope', url: agent.url }] })
+await list(gateway, {
+  package_name: 'com.example.other',
+  endpoints: [{ protocol: 'envelope', url: other.url }],
 })
 
 afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await agent?.[Symbol.asyncDispose]()
-  await other?.[Symbol.asyncDispose]()
+  await gateway[Symbol.asyncDispose]()
+  await agent[Symbol.asyncDispose]()
+  await other[Symbol.asyncDispose]()
 })
 
 async function send(who: string, name = to): Promise<string | undefined> {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { afterAll, expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { answerJson } from '../support/mcp-answers.ts'
-import { type McpServer, startHostileServer } from '../support/mcp-servers.ts'
+import { startHostileServer } from '../support/mcp-servers.ts'
 
 const package_name = 'com.example.large'
 const discover = {
@@ -34,28 +34,23 @@ const listings: Readonly<Record<string, () => object[]>> = {
 }
 let listing = 'changing'
 
-let server: McpServer
-let gateway: TestGateway
-let token: string
-beforeAll(async () => {
-  server = await startHostileServer((_, response, body) => {
-    const { method, params } = body ?? {}
-    const text = () => 'x'.repeat(Number(params.arguments.length))
-    const result =
-      method === 'server/discover'
-        ? discover
-        : method === 'tools/list'
-          ? { tools: listings[listing]?.(), ttlMs: 0, cacheScope: 'private' }
-          : { content: [{ type: 'text', text: text() }] }
-    return answerJson(response, body, { result: { resultType: 'complete', ...result } })
-  })
-  gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
-  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: server.url }] })
-  token = await gateway.token('ada')
+const server = await startHostileServer((_, response, body) => {
+  const { method, params } = body ?? {}
+  const text = () => 'x'.repeat(Number(params.arguments.length))
+  const result =
+    method === 'server/discover'
+      ? discover
+      : method === 'tools/list'
+        ? { tools: listings[listing]?.(), ttlMs: 0, cacheScope: 'private' }
+        : { content: [{ type: 'text', text: text() }] }
+  return answerJson(response, body, { result: { resultType: 'complete', ...result } })
 })
+const gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: server.url }] })
+const token = await gateway.token('ada')
 afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]()
-  await server?.[Symbol.asyncDispose]()
+  await gateway[Symbol.asyncDispose]()
+  await server[Symbol.asyncDispose]()
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers freely

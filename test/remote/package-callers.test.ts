@@ -1,11 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test, vi } from 'vitest'
 import type { ApprovalPage } from '../../schemas/approval.ts'
 import type { JsonObject } from '../../schemas/json.ts'
-import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { permitted } from '../../src/remote/mcp/permitted.ts'
 import type { Launch, Permit } from '../../src/remote/remote-agent.ts'
@@ -15,6 +13,7 @@ import { a2aVersion } from '../support/a2a.ts'
 import { Browser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { createTestRunner } from '../support/package-runner.ts'
+import { signInOperator } from '../support/sign-in.ts'
 import { openTransports } from '../support/transports.ts'
 
 const ada = {
@@ -183,9 +182,8 @@ test('whoever approves a package sees the arguments and the variables that its p
   expect(connected.questions[0]).toMatch(
     /\nIts publisher sets: API_URL=https:\/\/evil\.example\/ MODE=all SIGNED='as \$\{who\}'\n/,
   )
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const browser = new Browser(home.url)
-  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  await signInOperator(home, browser)
   const page = await browser.open(`${home.url}/me/packages?agent=com.example%2Fstarted`)
   const form = page.forms.find(({ fields }) => fields.do === 'look')
   const report = await browser.post(page.url, { ...form?.fields, agent: 'com.example/started' })
@@ -256,8 +254,7 @@ test('the page asks for the values that a package requires, and starts it with t
     packageArguments: [{ type: 'positional', valueHint: 'folder', isRequired: true }],
   })
   const browser = new Browser(home.url)
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
-  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  await signInOperator(home, browser)
   const page = await browser.open(`${home.url}/me/packages?agent=com.example/needy`)
   const look = page.forms.find(({ fields }) => fields.do === 'look')
   const shown = await browser.submit(page, {}, look)

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Endpoint } from '../../schemas/entry-parts.ts'
 import { serveA2a, serveLegacyA2a } from '../support/a2a-agents.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import {
   startModernServer,
@@ -11,7 +11,7 @@ import {
   startSocketServer,
   startSseServer,
 } from '../support/mcp-servers.ts'
-import { openTransports, type TestTransport } from '../support/transports.ts'
+import { openTransports } from '../support/transports.ts'
 
 const capabilities = [
   {
@@ -94,23 +94,18 @@ const all = kinds.map((kind, at) => ({
 }))
 
 const stack = new AsyncDisposableStack()
-let gateway: TestGateway
-let transports: readonly TestTransport[]
-let token: string
 
-beforeAll(async () => {
-  const agents = await Promise.all(all.map(async ({ start }) => stack.use(await start())))
-  const origins = agents.map(({ origin }) => origin).join()
-  gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }))
-  token = await gateway.token('ada')
-  for (const [at, { to, language, endpoint }] of all.entries()) {
-    const { origin = '', url = '' } = agents[at] ?? {}
-    const description = `Says hello to people in ${language}, by their name.`
-    await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
-  }
-  transports = openTransports(gateway)
-  for (const transport of transports) stack.use(transport)
-}, 30_000)
+const agents = await Promise.all(all.map(async ({ start }) => stack.use(await start())))
+const origins = agents.map(({ origin }) => origin).join()
+const gateway = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }))
+const token = await gateway.token('ada')
+for (const [at, { to, language, endpoint }] of all.entries()) {
+  const { origin = '', url = '' } = agents[at] ?? {}
+  const description = `Says hello to people in ${language}, by their name.`
+  await list(gateway, { package_name: to, description, endpoints: [endpoint(origin, url)], capabilities })
+}
+const transports = openTransports(gateway)
+for (const transport of transports) stack.use(transport)
 
 afterAll(() => stack.disposeAsync())
 

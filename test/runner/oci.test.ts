@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { standardLimits } from '../../src/runner/create-runner.ts'
 import type { PackageSource, RunRequest } from '../../src/runner/runner.ts'
 import { findProgram } from '../../src/runner/sandbox/find-program.ts'
+import { serve } from '../net/support.ts'
 import { type BashImage, commandShell, makeBashImage } from '../support/bash-image.ts'
 import { hostPath, openTestRunner, type TestRunner } from '../support/runner.ts'
 
@@ -136,27 +135,21 @@ describe.skipIf(lacking)('an image', () => {
   })
 
   test('with hosts reaches these by the proxy on its loopback, and no other', async () => {
-    const server = createServer((request, response) => response.end(`reached ${request.url}`))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    try {
-      await using child = await start({ hosts: [`127.0.0.1:${port}`] })
-      const run = commandShell(child)
-      const get = (url: string) =>
-        run(
-          `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET ${url} HTTP/1.0\\r\\n\\r\\n' >&3; while read -r -t 5 line || [[ $line ]]; do echo "$line"; done <&3`,
-        )
-      expect(await run('echo $HTTP_PROXY $https_proxy')).toBe('http://127.0.0.1:3128 http://127.0.0.1:3128')
-      expect(await get(`http://127.0.0.1:${port}/x`)).toMatch(/200 OK[\s\S]*reached \/x/)
-      expect(await get('http://169.254.169.254/latest/')).toContain('403 Forbidden')
-      expect(await run(`echo > /dev/tcp/127.0.0.1/${port} && echo connected`)).toMatch(/refused/i)
-      expect(world.events).toContainEqual(
-        expect.objectContaining({ type: 'refused_host', host: '169.254.169.254:80' }),
+    await using server = await serve((request, response) => response.end(`reached ${request.url}`))
+    const { port } = server
+    await using child = await start({ hosts: [`127.0.0.1:${port}`] })
+    const run = commandShell(child)
+    const get = (url: string) =>
+      run(
+        `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'GET ${url} HTTP/1.0\\r\\n\\r\\n' >&3; while read -r -t 5 line || [[ $line ]]; do echo "$line"; done <&3`,
       )
-    } finally {
-      server.closeAllConnections()
-      server.close()
-    }
+    expect(await run('echo $HTTP_PROXY $https_proxy')).toBe('http://127.0.0.1:3128 http://127.0.0.1:3128')
+    expect(await get(`http://127.0.0.1:${port}/x`)).toMatch(/200 OK[\s\S]*reached \/x/)
+    expect(await get('http://169.254.169.254/latest/')).toContain('403 Forbidden')
+    expect(await run(`echo > /dev/tcp/127.0.0.1/${port} && echo connected`)).toMatch(/refused/i)
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ type: 'refused_host', host: '169.254.169.254:80' }),
+    )
   })
 
   test('keeps the folders that it wants to write to with its HOME, and is ended if they grow', async () => {

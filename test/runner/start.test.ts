@@ -1,12 +1,11 @@
 import { mkdir, readdir } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { standardLimits } from '../../src/runner/create-runner.ts'
 import { openBubblewrap } from '../../src/runner/sandbox/bubblewrap.ts'
 import { findControlGroups } from '../../src/runner/sandbox/control-groups.ts'
+import { serve } from '../net/support.ts'
 import { type PackageRegistry, startPackageRegistry } from '../support/package-registry.ts'
 import { commandPuppet, puppet } from '../support/puppet.ts'
 import { hostPath, lacking, openTestRunner, type TestRunner } from '../support/runner.ts'
@@ -138,47 +137,38 @@ describe.skipIf(lacking)('a start', () => {
   })
 
   test('with hosts reaches these by the proxy, and no other', async () => {
-    const server = createServer((request, response) =>
-      response.end(`reached ${request.headers.host}`),
-    ).listen(0, '127.0.0.1')
-    await new Promise((resolve) => server.on('listening', resolve))
-    const { port } = server.address() as AddressInfo
-    try {
-      await using child = await world.run({ name: 'puppet' }, { hosts: [`127.0.0.1:${port}`] })
-      const attempt = commandPuppet(child)
-      const get = async (_: NodeJS.Require, __: NodeJS.Process, url: string) =>
-        await (await fetch(url)).text()
-      expect(await attempt(get, `http://127.0.0.1:${port}/`)).toEqual({ value: `reached 127.0.0.1:${port}` })
-      expect(await attempt(get, 'http://169.254.169.254/latest/')).toHaveProperty('error')
-      expect(await attempt(get, `http://localhost:${port}/`)).toHaveProperty('error')
-      expect(world.events).toContainEqual({
-        type: 'refused_host',
-        package: 'npm puppet@1.0.0',
-        host: '169.254.169.254:80',
-      })
-      const plain = await attempt(
-        (require, process, { port, path }) =>
-          new Promise((resolve) => {
-            const { port: proxy } = new URL(process.env.HTTP_PROXY!)
-            const options = { port: proxy, path: `http://127.0.0.1:${port}${path}`, agent: false }
-            require('node:http').get(options, (answer: { statusCode?: number }) => resolve(answer.statusCode))
-          }),
-        { port, path: '/' },
-      )
-      expect(plain).toEqual({ value: 200 })
-      const direct = await attempt(
-        (require, _, port) =>
-          new Promise((resolve) => {
-            require('node:net')
-              .connect(port, '127.0.0.1')
-              .on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
-          }),
-        port,
-      )
-      expect(direct).toEqual({ value: 'ECONNREFUSED' })
-    } finally {
-      server.closeAllConnections()
-      server.close()
-    }
+    await using server = await serve((request, response) => response.end(`reached ${request.headers.host}`))
+    const { port } = server
+    await using child = await world.run({ name: 'puppet' }, { hosts: [`127.0.0.1:${port}`] })
+    const attempt = commandPuppet(child)
+    const get = async (_: NodeJS.Require, __: NodeJS.Process, url: string) => await (await fetch(url)).text()
+    expect(await attempt(get, `http://127.0.0.1:${port}/`)).toEqual({ value: `reached 127.0.0.1:${port}` })
+    expect(await attempt(get, 'http://169.254.169.254/latest/')).toHaveProperty('error')
+    expect(await attempt(get, `http://localhost:${port}/`)).toHaveProperty('error')
+    expect(world.events).toContainEqual({
+      type: 'refused_host',
+      package: 'npm puppet@1.0.0',
+      host: '169.254.169.254:80',
+    })
+    const plain = await attempt(
+      (require, process, { port, path }) =>
+        new Promise((resolve) => {
+          const { port: proxy } = new URL(process.env.HTTP_PROXY!)
+          const options = { port: proxy, path: `http://127.0.0.1:${port}${path}`, agent: false }
+          require('node:http').get(options, (answer: { statusCode?: number }) => resolve(answer.statusCode))
+        }),
+      { port, path: '/' },
+    )
+    expect(plain).toEqual({ value: 200 })
+    const direct = await attempt(
+      (require, _, port) =>
+        new Promise((resolve) => {
+          require('node:net')
+            .connect(port, '127.0.0.1')
+            .on('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+        }),
+      port,
+    )
+    expect(direct).toEqual({ value: 'ECONNREFUSED' })
   })
 })

@@ -1,15 +1,14 @@
-import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createSafeFetch } from '../../src/net/fetch/safe-fetch.ts'
 import { createElasticIndex } from '../../src/search/elasticsearch/elastic-index.ts'
-import { listen } from '../../src/transports/shared/listen.ts'
+import { serve } from '../net/support.ts'
 import { documentOf, fill } from './support/documents.ts'
 
 /** An engine that takes everything. It has the sizes of the bulk requests, and how many of them it had at once. */
 async function startEngine() {
   const seen = { sizes: [] as number[], running: 0, most: 0 }
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const { url = '', method } = request
     const isBulk = url.includes('/_bulk')
     if (isBulk) seen.most = Math.max(seen.most, ++seen.running)
@@ -24,16 +23,11 @@ async function startEngine() {
     else if (method === 'POST') response.end('{"items":[],"_shards":{"failed":0}}')
     else response.end('{}')
   })
-  const port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
-  const close = () => {
-    server.closeAllConnections()
-    server.close()
-  }
-  return { origin: `http://127.0.0.1:${port}`, seen, [Symbol.dispose]: close }
+  return { ...server, seen }
 }
 
 it('a page of large entries is sent to an engine in requests of a megabyte, one at a time', async () => {
-  using engine = await startEngine()
+  await using engine = await startEngine()
   const { fetch } = createSafeFetch({ user_agent: 'test', allow_origins: [engine.origin] })
   await using index = createElasticIndex({
     location: { url: engine.origin, index: 'test' },

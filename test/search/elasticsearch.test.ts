@@ -268,7 +268,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
     const publish = (gateway: TestGateway, package_name: string, description: string, ...tags: string[]) =>
       list(gateway, { package_name, description, tags, capabilities: [{ name: 'act', description }] })
     const find = async (gateway: TestGateway, query: string, token?: string) =>
-      await gateway.request('GET', `/public/agents?${query}`, { ...(token && { token }) })
+      await gateway.request('GET', `/public/agents?${query}`, { token })
     const namesOf = ({ json }: Awaited<ReturnType<typeof find>>) =>
       json.agents.map((agent: { package_name: string }) => agent.package_name)
     const settingOf = (port: number, index = nextIndex()) => ({

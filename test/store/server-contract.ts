@@ -6,6 +6,29 @@ import type { StoreHome } from './contract.ts'
 
 const remote = { protocol: 'mcp', url: 'https://mcp.example.com/mcp' } as const
 
+/** A server as a mirror writes it. */
+function mirroredServer(entry: StoredEntry, changes: Partial<ServerVersion> = {}): ServerVersion {
+  const at = '2026-01-01T00:00:00.000000000Z'
+  return {
+    server_name: `Com.${entry.package_name}`,
+    version: '1.0.0',
+    entry_id: entry.id,
+    revision: null,
+    mirror: 'other',
+    is_listed: true,
+    is_bridged: false,
+    is_latest: true,
+    status: 'active',
+    status_message: null,
+    status_changed_at: at,
+    published_at: at,
+    updated_at: at,
+    document: { name: entry.package_name },
+    meta: { status: 'active' },
+    ...changes,
+  }
+}
+
 /** What every store does with versions under their names in the MCP registry. */
 export function serverContract(name: string, open: () => Promise<StoreHome>): void {
   describe(`${name}: a server`, () => {
@@ -122,23 +145,11 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
         removed: false,
       }
       const entry = sample('com.example/weather', { origin })
-      const server: ServerVersion = {
+      const server = mirroredServer(entry, {
         server_name: origin.name,
-        version: '1.0.0',
-        entry_id: entry.id,
-        revision: null,
-        mirror: 'other',
-        is_listed: true,
-        is_bridged: false,
-        is_latest: true,
-        status: 'active',
-        status_message: null,
-        status_changed_at: '2026-01-01T00:00:00.000000000Z',
-        published_at: '2026-01-01T00:00:00.000000000Z',
         updated_at: '2026-01-01T00:00:00.123456000Z',
         document: { name: origin.name, nested: { packageArguments: [null] } },
-        meta: { status: 'active' },
-      }
+      })
       await home.store.write(async (writer) => {
         await writer.put(entry)
         await writer.putServers([server])
@@ -163,28 +174,10 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
         sample('com.example/b'),
         sample('com.example/c'),
       ]
-      const at = '2026-01-01T00:00:00.000000000Z'
-      const server = (entry: StoredEntry): ServerVersion => ({
-        server_name: `Com.${entry.package_name}`,
-        version: '1.0.0',
-        entry_id: entry.id,
-        revision: null,
-        mirror: 'other',
-        is_listed: true,
-        is_bridged: false,
-        is_latest: true,
-        status: 'active',
-        status_message: null,
-        status_changed_at: at,
-        published_at: at,
-        updated_at: at,
-        document: { name: entry.package_name },
-        meta: { status: 'active' },
-      })
       const items = [first, second, hidden].map(({ id }) => ({ key: id, entry_id: id }))
       await put(home, first, second, { ...hidden, state: 'STAGE' })
       await home.store.write(async (writer) => {
-        await writer.putServers([server(first), server(second)])
+        await writer.putServers([mirroredServer(first), mirroredServer(second)])
         await writer.putMirrored('other', 1, items)
         await writer.putMirrored('other', 2, items.slice(0, 1))
       })
@@ -200,7 +193,7 @@ export function serverContract(name: string, open: () => Promise<StoreHome>): vo
       })
       expect(await home.store.servers.versions(`Com.${first.package_name}`, true)).toEqual([
         {
-          ...server(first),
+          ...mirroredServer(first),
           mirror: null,
           meta: null,
           revision: 7,

@@ -1,11 +1,11 @@
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { a2aJsonRpcMount } from '../../src/transports/a2a/json-rpc.ts'
 import { a2aRestMounts } from '../../src/transports/a2a/rest.ts'
 import { createService } from '../../src/transports/a2a/service.ts'
 import type { Work } from '../../src/transports/a2a/work.ts'
 import { createHttpApp } from '../../src/transports/http/app.ts'
 import { createEtags } from '../../src/transports/http/etag.ts'
+import { serve } from '../net/support.ts'
 import type { TestGateway } from './gateway.ts'
 
 /** Serves the bindings, tasks and cards of a gateway over the given work; returns their URLs. */
@@ -18,18 +18,12 @@ export async function serveWork(
   const perform = createService(gateway, work, gateway.taskManager)
   const mounts = [a2aJsonRpcMount(gateway, perform), ...a2aRestMounts(gateway, perform)]
   const app = createHttpApp(gateway, createEtags('test'), mounts)
-  const server = createServer((request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     before(request)
     app(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
   }
+  const server = await serve(answer, '127.0.0.1', port)
+  return { url: server.origin, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 /** One event of a stream. */

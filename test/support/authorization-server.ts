@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
+import { serve } from '../net/support.ts'
 
 /** Somebody else's authorization server: oidc-provider on loopback, where everybody is logged in and allows everything. */
 export interface UpstreamServer extends AsyncDisposable {
@@ -29,9 +28,8 @@ export async function startUpstreamServer(
   const { privateKey } = await generateKeyPair('ES256', { extractable: true })
   const key = { ...(await exportJWK(privateKey)), alg: 'ES256', use: 'sig', kid: 'one' }
   let handle: RequestListener | undefined
-  const http = createServer((request, response) => void take(request, response))
-  await once(http.listen(0, '127.0.0.1'), 'listening')
-  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const http = await serve((request, response) => void take(request, response))
+  const issuer = http.origin
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', issuer)
@@ -56,10 +54,7 @@ export async function startUpstreamServer(
     user: 'ada-upstream',
     answer: () => false,
     change: (_, body) => body,
-    async [Symbol.asyncDispose]() {
-      http.closeAllConnections()
-      await new Promise((resolve) => http.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => http[Symbol.asyncDispose](),
   }
   const provider = new Provider(issuer, {
     jwks: { keys: [key] },

@@ -37,7 +37,7 @@ async function restOutcome(
   { method, path, body }: NonNullable<Case['rest']>,
   token: string | undefined,
 ): Promise<readonly [string, Outcome]> {
-  const answer = await home.request(method, path, { body, ...(token !== undefined && { token }) })
+  const answer = await home.request(method, path, { body, token })
   if (answer.status < 400) return ['REST', { output: answer.json as Json }]
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
   expect(answer.json.status).toBe(answer.status)

@@ -29,9 +29,9 @@ export interface TestGateway extends AsyncDisposable {
 
 interface RequestOptions {
   readonly body?: unknown
-  readonly token?: string
+  readonly token?: string | undefined
   readonly headers?: Record<string, string>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface Answer {

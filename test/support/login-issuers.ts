@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { serve } from '../net/support.ts'
 
 /** An issuer on loopback that logs everybody in at once, as the person of `user`. */
 export interface LoginIssuer extends AsyncDisposable {
@@ -38,21 +37,17 @@ async function startIssuer(
   handle: (issuer: LoginIssuer, request: IncomingMessage, response: ServerResponse, path: string) => unknown,
   user: Record<string, unknown>,
 ): Promise<LoginIssuer> {
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://x')
     issuer.requests += 1
     void handle(issuer, request, response, pathname)
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
   const issuer: LoginIssuer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.origin,
     user,
     lies: {},
     requests: 0,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
   return issuer
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { serve } from '../net/support.ts'
 
 interface Request {
   readonly tools?: readonly { readonly name: string }[]
@@ -17,7 +16,7 @@ interface ToolUse {
 /** A stand-in for the API of Anthropic: a model that uses each tool once, in this order, and then ends. */
 export async function startModel(uses: readonly ToolUse[]) {
   const results: string[] = []
-  const server = createServer((request, response) => void answer(request, response))
+  const server = await serve((request, response) => void answer(request, response))
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request)
@@ -60,16 +59,10 @@ export async function startModel(uses: readonly ToolUse[]) {
     response.end()
   }
 
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.origin,
     /** The messages that the model got after each use of a tool. */
     results,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

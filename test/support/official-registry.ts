@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { compare, parse } from 'semver'
 import type { Json } from '../../schemas/json.ts'
-import { listen } from '../../src/transports/shared/listen.ts'
+import { serve } from '../net/support.ts'
 
 /** The documents and their facts, as the official MCP registry lists them. */
 export interface OfficialRow {
@@ -65,7 +65,7 @@ export async function startRegistryReplay(
   }
   for (const document of documents) await publish(document)
 
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     requests.push(request.url ?? '')
     if (interfere(request, response)) return
     const { status, body } = answer(rows, new URL(request.url ?? '', 'http://registry.test'))
@@ -74,10 +74,9 @@ export async function startRegistryReplay(
     })
     response.end(JSON.stringify(body))
   })
-  const port = await listen(server, { host: '127.0.0.1', port: 0, hint: '' })
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.origin,
     requests,
     publish,
     async edit(document) {
@@ -98,10 +97,7 @@ export async function startRegistryReplay(
       }
       markLatest(rows.get(name) ?? [])
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await server[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

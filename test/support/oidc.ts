@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import Provider from 'oidc-provider'
+import { serve } from '../net/support.ts'
 
 interface Issuer extends AsyncDisposable {
   /** The name and the address of the issuer. */
@@ -22,13 +21,12 @@ export async function startIssuer(): Promise<Issuer> {
   const requests: string[] = []
   let failing = 0
   let handle: RequestListener | undefined
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     requests.push(request.url ?? '')
     if (failing === 0) return handle?.(request, response)
     response.writeHead(failing).end()
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issuer = server.origin
 
   async function rotate(): Promise<void> {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true })
@@ -51,10 +49,7 @@ export async function startIssuer(): Promise<Issuer> {
       const { access_token } = (await answer.json()) as { access_token: string }
       return access_token
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { crc32, gzipSync } from 'node:zlib'
+import { serve } from '../net/support.ts'
 
 /** Files of a package by their paths. */
 type Files = Readonly<Record<string, string>>
@@ -54,7 +53,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
   const projects = new Map<string, unknown[]>()
   const downloads = new Map<string, Buffer>()
 
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const path = decodeURIComponent(new URL(request.url ?? '/', 'http://registry').pathname)
     const download = downloads.get(path)
     if (download) return response.end(download)
@@ -66,8 +65,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
     response.setHeader('content-type', files ? 'application/vnd.pypi.simple.v1+json' : 'application/json')
     response.end(JSON.stringify(found ?? { error: 'Not found' }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = server.origin
 
   return {
     npm: base,
@@ -111,10 +109,7 @@ export async function startPackageRegistry(): Promise<PackageRegistry> {
       )
       projects.set(project, [...others, file])
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

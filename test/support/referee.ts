@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { createMcpHandler, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Agent } from '../../schemas/action.ts'
@@ -8,6 +6,7 @@ import { mcpMounts } from '../../src/transports/mcp/http.ts'
 import { offerOf, serveOffer } from '../../src/transports/mcp/service.ts'
 import { createCallTool } from '../../src/transports/mcp/views/calls.ts'
 import { localLimits } from '../../src/transports/shared/message.ts'
+import { serve } from '../net/support.ts'
 import { createSdkServers } from './sdk-server.ts'
 import { transportOver } from './transport-context.ts'
 
@@ -47,12 +46,11 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
     serviceOf: () => service,
     allowsOrigin: () => true,
   })
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
     void mount?.handler(request as never, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
+  const url = `${server.origin}/mcp`
 
   return {
     url,
@@ -85,8 +83,7 @@ export async function startPair(agents: readonly Agent[]): Promise<Pair> {
     },
     async [Symbol.asyncDispose]() {
       await sdk.close()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { serve } from '../net/support.ts'
 
 /** An answer to give, or a fault to play. */
 export interface Answer {
@@ -49,7 +50,7 @@ export async function replay(initial: Routes = {}): Promise<Replay> {
   const requests: Seen[] = []
   const waiting = new Set<() => void>()
 
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     response.on('error', () => {})
     void answer(request, response).catch((error: Error) => response.destroy(error))
   })
@@ -62,12 +63,8 @@ export async function replay(initial: Routes = {}): Promise<Replay> {
     play((typeof next === 'function' ? await next(seen) : next) ?? noRoute(seen), response)
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
-
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: server.origin,
     requests,
     set(more) {
       routes = [...parse(more), ...routes.filter(({ key }) => !(key in more))]
@@ -83,10 +80,7 @@ export async function replay(initial: Routes = {}): Promise<Replay> {
         check()
       })
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -23,9 +23,9 @@ export function restTransport(home: TestGateway): TestTransport {
         ? requestFor(route, params)
         : (['POST', '/a2a/message', envelope] as const)
       const answer = await home.request(method, path, {
-        ...(body !== undefined && { body }),
-        ...(token !== undefined && { token }),
-        ...(signal && { signal }),
+        body,
+        token,
+        signal,
         ...(key !== undefined && { headers: { 'Idempotency-Key': JSON.stringify(key) } }),
       })
       return answer.status < 400 ? { output: answer.json as Json } : { code: answer.json.code }

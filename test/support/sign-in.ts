@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { Failure } from '../../schemas/failure.ts'
+import { createLoginLink } from '../../src/auth/authorization-server/login-link.ts'
 import type { Login, Person } from '../../src/auth/logins/login.ts'
 import { Browser, type Visited } from './browser.ts'
 import type { Answer, TestGateway } from './gateway.ts'
@@ -21,6 +22,15 @@ export function instantLogin(person: Partial<Person> = {}): Login & { person: Pe
       throw new Failure('unauthenticated', 'The answer is not of this login.')
     },
   }
+}
+
+/** Signs the operator of a gateway in by a link of its machine; returns the page that follows. */
+export async function signInOperator(
+  { url, gateway }: Pick<TestGateway, 'url' | 'gateway'>,
+  browser: Browser,
+): Promise<Visited> {
+  const code = await createLoginLink(gateway.store.signIn, Date.now, randomBytes)
+  return await browser.submit(await browser.open(`${url}/sign-in/link?code=${code}`))
 }
 
 export const redirectUri = 'http://127.0.0.1:3999/callback'

@@ -69,12 +69,8 @@ function envelopeTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'envelope',
     kind: 'request',
-    async call(envelope, token, signal) {
-      const { status, json } = await request('POST', '/a2a/message', {
-        body: envelope,
-        ...(token && { token }),
-        ...(signal && { signal }),
-      })
+    async call(body, token, signal) {
+      const { status, json } = await request('POST', '/a2a/message', { body, token, signal })
       return status === 200 ? { output: json } : { code: json.code }
     },
     async [Symbol.asyncDispose]() {},
@@ -106,8 +102,7 @@ function jsonRpcTransport({ request }: TestGateway): TestTransport {
     kind: 'request',
     async call(envelope, token, signal) {
       const body = { jsonrpc: '2.0', id: 1, method: 'message.send', params: envelope }
-      const options = { body, ...(token && { token }), ...(signal && { signal }) }
-      const { json } = await request('POST', '/rpc', options)
+      const { json } = await request('POST', '/rpc', { body, token, signal })
       return fromJsonRpc(json)
     },
     async [Symbol.asyncDispose]() {},
@@ -120,12 +115,7 @@ function a2aJsonRpcTransport({ request }: TestGateway): TestTransport {
     kind: 'request',
     async call(envelope, token, signal) {
       const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: dataMessage(envelope) }
-      const { json } = await request('POST', '/a2a/v1', {
-        body,
-        headers: a2aVersion,
-        ...(token && { token }),
-        ...(signal && { signal }),
-      })
+      const { json } = await request('POST', '/a2a/v1', { body, headers: a2aVersion, token, signal })
       return fromA2a(json.result, json.error?.data)
     },
     async [Symbol.asyncDispose]() {},
@@ -137,12 +127,7 @@ function a2aRestTransport({ request }: TestGateway): TestTransport {
     name: 'A2A over HTTP+JSON',
     kind: 'request',
     async call(envelope, token, signal) {
-      const options = {
-        body: dataMessage(envelope),
-        headers: a2aVersion,
-        ...(token && { token }),
-        ...(signal && { signal }),
-      }
+      const options = { body: dataMessage(envelope), headers: a2aVersion, token, signal }
       const { json } = await request('POST', '/a2a/v1/message:send', options)
       return fromA2a(json, json.error?.details)
     },
@@ -180,23 +165,15 @@ function mcpSocketTransport({ url }: TestGateway): TestTransport {
   }
 }
 
-function mcpHttpTransport({ url }: TestGateway): TestTransport {
+function mcpHttpTransport({ request }: TestGateway): TestTransport {
   return {
     name: 'MCP over HTTP',
     model: 'reads',
     kind: 'request',
     async call(envelope, token, signal) {
-      const headers = {
-        ...modernHeaders('tools/call', 'call_agent'),
-        ...(token && { Authorization: `Bearer ${token}` }),
-      }
-      const answer = await fetch(`${url}/mcp`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(toolCall(envelope)),
-        ...(signal && { signal }),
-      })
-      return fromTool(messageIn(await answer.text()) as Message)
+      const headers = modernHeaders('tools/call', 'call_agent')
+      const { text } = await request('POST', '/mcp', { body: toolCall(envelope), headers, token, signal })
+      return fromTool(messageIn(text) as Message)
     },
     async [Symbol.asyncDispose]() {},
   }

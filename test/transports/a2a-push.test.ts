@@ -42,11 +42,7 @@ afterAll(() => receiver[Symbol.asyncDispose]())
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 const rest = (method: string, path: string, body?: object, token: string | null = ada) =>
-  gateway.request(method, `/a2a/v1/${path}`, {
-    headers: a2aVersion,
-    ...(body && { body }),
-    ...(token && { token }),
-  })
+  gateway.request(method, `/a2a/v1/${path}`, { headers: a2aVersion, body, token: token ?? undefined })
 
 const search = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'read a web page' }] }
 

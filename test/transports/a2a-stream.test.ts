@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { StoredTask } from '../../schemas/task.ts'
@@ -7,6 +5,7 @@ import { type StreamStyle, sendEvents } from '../../src/transports/a2a/stream.ts
 import { TaskChannel } from '../../src/transports/a2a/tasks/channel.ts'
 import { EventQueue } from '../../src/transports/a2a/tasks/event-queue.ts'
 import { type StreamEvent, statusEvent } from '../../src/transports/a2a/tasks/view.ts'
+import { serve } from '../net/support.ts'
 
 const style: StreamStyle = {
   write: JSON.stringify,
@@ -20,16 +19,13 @@ async function served(
   events: AsyncIterable<StreamEvent>,
   overrides: Partial<StreamStyle> = {},
 ): Promise<string> {
-  const server = createServer((_, response) => {
+  await using server = await serve((_, response) => {
     void sendEvents(response, events, { ...style, ...overrides }, { 'X-Request-Id': 'mine' })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const answer = await fetch(server.origin)
   expect(answer.headers.get('content-type')).toBe('text/event-stream')
   expect(answer.headers.get('x-request-id')).toBe('mine')
-  const text = await answer.text()
-  server.close()
-  return text
+  return await answer.text()
 }
 
 test('an idle stream gets keep-alive comments until its caller may no longer listen', async () => {

@@ -25,13 +25,13 @@ const bindings = {
     home.request('POST', '/a2a/v1', {
       body: body ?? { jsonrpc: '2.0', id: 'mine', method, params },
       headers: headers as Record<string, string>,
-      ...(token !== undefined && { token }),
+      token,
     }),
   'HTTP+JSON': ({ rest = send, params = search, headers = a2aVersion, token, body }: A2aRequest) =>
     home.request(rest[0], `/a2a/v1/${rest[1]}`, {
       ...(rest[0] === 'POST' && { body: body ?? params }),
       headers: headers as Record<string, string>,
-      ...(token !== undefined && { token }),
+      token,
     }),
 }
 type Binding = keyof typeof bindings

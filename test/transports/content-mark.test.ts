@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { serve } from '../net/support.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openSocket } from '../support/socket.ts'
@@ -13,18 +13,14 @@ const texts: Record<string, string> = { plain: 'It rains.', hide: hiding }
 const capabilities = Object.keys(texts).map((name) => ({ name, description: `Tells, ${name}.` }))
 
 const stack = new AsyncDisposableStack()
-let home: TestGateway
-let token: string
 
-beforeAll(async () => {
-  const agent = stack.use(
-    await serveEnvelopes(({ action }, response) => answerJson(response, { text: texts[action] })),
-  )
-  home = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }))
-  token = await home.token('ada')
-  const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
-  await list(home, { package_name: to, endpoints, capabilities })
-}, 30_000)
+const agent = stack.use(
+  await serveEnvelopes(({ action }, response) => answerJson(response, { text: texts[action] })),
+)
+const home = stack.use(await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }))
+const token = await home.token('ada')
+const endpoints = [{ protocol: 'envelope' as const, url: agent.url }]
+await list(home, { package_name: to, endpoints, capabilities })
 
 afterAll(() => stack.disposeAsync())
 

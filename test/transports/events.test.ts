@@ -1,19 +1,17 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type EventStreamOptions, openEvents } from '../../src/transports/http/events.ts'
+import { serve } from '../net/support.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { html, replay } from '../support/replay.ts'
 
 /** A server whose one answer is a stream of events. */
-async function served(work: (response: ServerResponse) => Promise<void>) {
-  const server = createServer((_, response) => void work(response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return { port, [Symbol.asyncDispose]: async () => void server.close().closeAllConnections() }
+function served(work: (response: ServerResponse) => Promise<void>) {
+  return serve((_, response) => void work(response))
 }
 
 describe('a stream of server-sent events', () => {
@@ -89,7 +87,7 @@ describe('a row that streams', () => {
     home.request('POST', '/a2a/utility/finance', {
       headers,
       body: { input: { symbol: '..' } },
-      ...(token !== undefined && { token }),
+      token,
     })
   const execute = async (headers: Record<string, string>) => {
     const { json } = await home.request('POST', '/api/playground/session')

@@ -270,7 +270,7 @@ describe('caching', () => {
   test('a condition is weighed last: after the token, the body and the ownership', async () => {
     const headers = { 'If-Match': '"junk"' }
     const put = (token: string | undefined, body: unknown) =>
-      home.request('PUT', '/api/agents/com.cache.agent', { ...(token && { token }), headers, body })
+      home.request('PUT', '/api/agents/com.cache.agent', { token, headers, body })
     expect((await put(undefined, {})).status).toBe(401)
     expect((await put(await home.token('somebody else'), {})).status).toBe(404)
     expect((await put(await home.token('owner'), { nmae: 'X' })).status).toBe(400)

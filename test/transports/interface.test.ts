@@ -14,167 +14,94 @@ const session = made.json.id
 const key = (await home.request('POST', '/api/keys', { token: good })).json.id
 afterAll(() => home[Symbol.asyncDispose]())
 
-interface Step {
-  readonly method: string
-  readonly path: () => string
-  readonly body?: unknown
-  /** Status without a token, and with a good one. A bad one is 401 everywhere. */
-  readonly open: number
-  readonly signed: number
-}
+/** The status without a token, and with a good one. A bad one is 401 everywhere. */
+type Step = readonly [request: string, open: number, signed: number, body?: unknown]
 
-const at = (path: string) => () => path
 const live = '/api/agents/com.walk.agent'
 
 /** Every path of the interface, section 4, and those of API keys, in an order in which each can succeed. */
 const steps: readonly Step[] = [
-  { method: 'GET', path: at('/public/agents?q=wiki&target=developer'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/public/suggest?q=wiki'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/public/status'), open: 200, signed: 200 },
-  {
-    method: 'POST',
-    path: at('/a2a/discover'),
-    body: { query: 'wiki', limit: 3, filters: { tags: ['test'] } },
-    open: 401,
-    signed: 200,
-  },
-  {
-    method: 'POST',
-    path: at('/a2a/utility/wiki'),
-    body: { input: { query: 'Dragoman' } },
-    open: 401,
-    signed: 503,
-  },
-  {
-    method: 'POST',
-    path: at('/a2a/utility/finance'),
-    body: { input: { symbol: '..' } },
-    open: 401,
-    signed: 400,
-  },
-  {
-    method: 'POST',
-    path: at('/a2a/utility/reader'),
-    body: { input: { url: 'http://127.0.0.1/' } },
-    open: 401,
-    signed: 403,
-  },
-  {
-    method: 'POST',
-    path: at('/a2a/message'),
-    body: { to: 'custom.svc.registry', action: 'search', params: { query: 'wiki', limit: 1 } },
-    open: 200,
-    signed: 200,
-  },
-  { method: 'GET', path: at('/.well-known/agent-card.json'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/agents/svc.utility.wiki/.well-known/agent-card.json'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/a2a/v1/.well-known/agent-card.json'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/a2a/v1/svc.utility.wiki/.well-known/agent-card.json'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/api/agents'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/api/agents/svc.utility.finance'), open: 200, signed: 200 },
-  {
-    method: 'POST',
-    path: at('/api/agents/search'),
-    body: { query: 'price of bitcoin' },
-    open: 200,
-    signed: 200,
-  },
-  {
-    method: 'POST',
-    path: at('/api/agents/publish'),
-    body: publication('com.walk.agent'),
-    open: 401,
-    signed: 201,
-  },
-  { method: 'PUT', path: at(live), body: { description: 'Does another thing.' }, open: 401, signed: 200 },
-  { method: 'POST', path: at(`${live}/go-live`), open: 401, signed: 200 },
-  { method: 'POST', path: at(`${live}/unpublish`), open: 401, signed: 200 },
-  {
-    method: 'POST',
-    path: at('/api/agents/validate'),
-    body: { card: { name: 'A', description: 'B' } },
-    open: 200,
-    signed: 200,
-  },
-  { method: 'POST', path: at(`${live}/verify`), body: { domain: 'not.its.own' }, open: 401, signed: 200 },
-  { method: 'POST', path: at(`${live}/check`), open: 401, signed: 200 },
-  { method: 'POST', path: at(`${live}/claim`), open: 401, signed: 409 },
-  { method: 'POST', path: at(`${live}/report`), body: { reason: 'broken' }, open: 401, signed: 204 },
-  { method: 'POST', path: at(`${live}/suspend`), body: { reason: 'Bad.' }, open: 401, signed: 403 },
-  { method: 'POST', path: at(`${live}/deprecate`), open: 401, signed: 200 },
-  { method: 'GET', path: at(`${live}/versions`), open: 404, signed: 200 },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki/versions'), open: 200, signed: 200 },
-  {
-    method: 'GET',
-    path: at('/public/agents/svc.utility.wiki/diff?from=latest&to=latest'),
-    open: 200,
-    signed: 200,
-  },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki/liveness?days=7'), open: 200, signed: 200 },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki/readme'), open: 404, signed: 404 },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki/icon'), open: 404, signed: 404 },
-  { method: 'GET', path: at(`${live}/install`), open: 404, signed: 409 },
-  { method: 'GET', path: at('/public/agents/svc.utility.wiki/install?host=codex'), open: 200, signed: 200 },
-  { method: 'GET', path: at(`${live}/calls?days=7`), open: 401, signed: 200 },
-  { method: 'GET', path: at(`${live}/audit`), open: 401, signed: 200 },
-  { method: 'GET', path: at('/api/suspensions'), open: 401, signed: 403 },
-  { method: 'GET', path: at('/api/audit?action=report'), open: 401, signed: 403 },
-  { method: 'PUT', path: at(`${live}/credential`), body: { value: 'Bearer x' }, open: 401, signed: 409 },
-  { method: 'DELETE', path: at(`${live}/credential`), open: 401, signed: 404 },
-  { method: 'GET', path: at('/api/credentials'), open: 401, signed: 200 },
-  { method: 'PUT', path: at(`${live}/approval`), body: {}, open: 401, signed: 403 },
-  { method: 'DELETE', path: at(`${live}/approval`), open: 401, signed: 403 },
-  { method: 'GET', path: at('/api/approvals'), open: 401, signed: 403 },
-  { method: 'POST', path: at(`${live}/connect`), open: 401, signed: 409 },
-  { method: 'POST', path: at(`${live}/transfer`), body: { subject: 'heir' }, open: 401, signed: 200 },
-  { method: 'POST', path: at(`${live}/accept-transfer`), open: 401, signed: 409 },
-  { method: 'GET', path: at('/api/transfers'), open: 401, signed: 200 },
-  { method: 'DELETE', path: at(live), open: 401, signed: 204 },
-  { method: 'POST', path: at(`${live}/purge`), body: { reason: 'Bad.' }, open: 401, signed: 403 },
-  { method: 'GET', path: at('/api/personal-data'), open: 401, signed: 200 },
-  { method: 'POST', path: at('/api/personal-data/delete'), body: {}, open: 401, signed: 400 },
-  { method: 'POST', path: at('/api/keys'), body: { label: 'walk' }, open: 401, signed: 201 },
-  { method: 'GET', path: at('/api/keys'), open: 401, signed: 200 },
-  { method: 'DELETE', path: () => `/api/keys/${key}`, open: 401, signed: 204 },
-  { method: 'GET', path: at('/api/usage'), open: 401, signed: 200 },
-  { method: 'GET', path: at('/api/quotas'), open: 401, signed: 403 },
-  { method: 'PUT', path: at('/api/quotas'), body: {}, open: 401, signed: 403 },
-  { method: 'GET', path: at('/public/changes'), open: 200, signed: 200 },
-  {
-    method: 'POST',
-    path: at('/api/webhooks'),
-    body: { url: 'https://example.com/hook' },
-    open: 401,
-    signed: 201,
-  },
-  { method: 'GET', path: at('/api/webhooks'), open: 401, signed: 200 },
-  { method: 'GET', path: at('/api/webhooks/none'), open: 401, signed: 404 },
-  { method: 'PUT', path: at('/api/webhooks/none'), body: {}, open: 401, signed: 404 },
-  { method: 'DELETE', path: at('/api/webhooks/none'), open: 401, signed: 404 },
-  { method: 'POST', path: at('/api/playground/session'), open: 201, signed: 201 },
-  {
-    method: 'POST',
-    path: () => `/api/playground/session/${session}/discover`,
-    body: { query: 'wiki' },
-    open: 200,
-    signed: 200,
-  },
-  {
-    method: 'POST',
-    path: () => `/api/playground/session/${session}/execute`,
-    body: { agent: 'svc.registry', capability: 'search', input: { query: 'wiki' } },
-    open: 200,
-    signed: 200,
-  },
-  { method: 'GET', path: () => `/api/playground/session/${session}`, open: 200, signed: 200 },
-  {
-    method: 'GET',
-    path: () => `/api/playground/session/${session}/export?format=curl`,
-    open: 200,
-    signed: 200,
-  },
-  { method: 'DELETE', path: () => `/api/playground/session/${session}`, open: 204, signed: 404 },
+  ['GET /public/agents?q=wiki&target=developer', 200, 200],
+  ['GET /public/agents/svc.utility.wiki', 200, 200],
+  ['GET /public/suggest?q=wiki', 200, 200],
+  ['GET /public/status', 200, 200],
+  ['POST /a2a/discover', 401, 200, { query: 'wiki', limit: 3, filters: { tags: ['test'] } }],
+  ['POST /a2a/utility/wiki', 401, 503, { input: { query: 'Dragoman' } }],
+  ['POST /a2a/utility/finance', 401, 400, { input: { symbol: '..' } }],
+  ['POST /a2a/utility/reader', 401, 403, { input: { url: 'http://127.0.0.1/' } }],
+  [
+    'POST /a2a/message',
+    200,
+    200,
+    { to: 'custom.svc.registry', action: 'search', params: { query: 'wiki', limit: 1 } },
+  ],
+  ['GET /.well-known/agent-card.json', 200, 200],
+  ['GET /agents/svc.utility.wiki/.well-known/agent-card.json', 200, 200],
+  ['GET /a2a/v1/.well-known/agent-card.json', 200, 200],
+  ['GET /a2a/v1/svc.utility.wiki/.well-known/agent-card.json', 200, 200],
+  ['GET /api/agents', 200, 200],
+  ['GET /api/agents/svc.utility.finance', 200, 200],
+  ['POST /api/agents/search', 200, 200, { query: 'price of bitcoin' }],
+  ['POST /api/agents/publish', 401, 201, publication('com.walk.agent')],
+  [`PUT ${live}`, 401, 200, { description: 'Does another thing.' }],
+  [`POST ${live}/go-live`, 401, 200],
+  [`POST ${live}/unpublish`, 401, 200],
+  ['POST /api/agents/validate', 200, 200, { card: { name: 'A', description: 'B' } }],
+  [`POST ${live}/verify`, 401, 200, { domain: 'not.its.own' }],
+  [`POST ${live}/check`, 401, 200],
+  [`POST ${live}/claim`, 401, 409],
+  [`POST ${live}/report`, 401, 204, { reason: 'broken' }],
+  [`POST ${live}/suspend`, 401, 403, { reason: 'Bad.' }],
+  [`POST ${live}/deprecate`, 401, 200],
+  [`GET ${live}/versions`, 404, 200],
+  ['GET /public/agents/svc.utility.wiki/versions', 200, 200],
+  ['GET /public/agents/svc.utility.wiki/diff?from=latest&to=latest', 200, 200],
+  ['GET /public/agents/svc.utility.wiki/liveness?days=7', 200, 200],
+  ['GET /public/agents/svc.utility.wiki/readme', 404, 404],
+  ['GET /public/agents/svc.utility.wiki/icon', 404, 404],
+  [`GET ${live}/install`, 404, 409],
+  ['GET /public/agents/svc.utility.wiki/install?host=codex', 200, 200],
+  [`GET ${live}/calls?days=7`, 401, 200],
+  [`GET ${live}/audit`, 401, 200],
+  ['GET /api/suspensions', 401, 403],
+  ['GET /api/audit?action=report', 401, 403],
+  [`PUT ${live}/credential`, 401, 409, { value: 'Bearer x' }],
+  [`DELETE ${live}/credential`, 401, 404],
+  ['GET /api/credentials', 401, 200],
+  [`PUT ${live}/approval`, 401, 403, {}],
+  [`DELETE ${live}/approval`, 401, 403],
+  ['GET /api/approvals', 401, 403],
+  [`POST ${live}/connect`, 401, 409],
+  [`POST ${live}/transfer`, 401, 200, { subject: 'heir' }],
+  [`POST ${live}/accept-transfer`, 401, 409],
+  ['GET /api/transfers', 401, 200],
+  [`DELETE ${live}`, 401, 204],
+  [`POST ${live}/purge`, 401, 403, { reason: 'Bad.' }],
+  ['GET /api/personal-data', 401, 200],
+  ['POST /api/personal-data/delete', 401, 400, {}],
+  ['POST /api/keys', 401, 201, { label: 'walk' }],
+  ['GET /api/keys', 401, 200],
+  [`DELETE /api/keys/${key}`, 401, 204],
+  ['GET /api/usage', 401, 200],
+  ['GET /api/quotas', 401, 403],
+  ['PUT /api/quotas', 401, 403, {}],
+  ['GET /public/changes', 200, 200],
+  ['POST /api/webhooks', 401, 201, { url: 'https://example.com/hook' }],
+  ['GET /api/webhooks', 401, 200],
+  ['GET /api/webhooks/none', 401, 404],
+  ['PUT /api/webhooks/none', 401, 404, {}],
+  ['DELETE /api/webhooks/none', 401, 404],
+  ['POST /api/playground/session', 201, 201],
+  [`POST /api/playground/session/${session}/discover`, 200, 200, { query: 'wiki' }],
+  [
+    `POST /api/playground/session/${session}/execute`,
+    200,
+    200,
+    { agent: 'svc.registry', capability: 'search', input: { query: 'wiki' } },
+  ],
+  [`GET /api/playground/session/${session}`, 200, 200],
+  [`GET /api/playground/session/${session}/export?format=curl`, 200, 200],
+  [`DELETE /api/playground/session/${session}`, 204, 404],
 ]
 
 const readme = guideOf('reference/http.md')
@@ -225,33 +152,28 @@ function alternativesOf(path: string): string[] {
 }
 
 describe('the interface, path by path', () => {
-  test.each(
-    steps.map((step) => [`${step.method} ${step.path().replace('undefined', ':id')}`, step] as const),
-  )('%s', async (_, { method, path, body, open, signed }) => {
-    const options = { ...(body !== undefined && { body }) }
-    const bad = await home.request(method, path(), { ...options, token: 'bad' })
+  test.each(steps.map((step) => ({ step })))('$step.0', async ({ step: [request, open, signed, body] }) => {
+    const [method = '', path = ''] = request.split(' ')
+    const bad = await home.request(method, path, { body, token: 'bad' })
     expect(bad.status).toBe(401)
     expect(bad.headers.get('www-authenticate')).toContain('error="invalid_token"')
-    const without = await home.request(method, path(), options)
+    const without = await home.request(method, path, { body })
     expect(without.status).toBe(open)
     if (open === 401) {
       expect(without.headers.get('www-authenticate')).toMatch(
         /^Bearer realm="dragoman".*, resource_metadata="/,
       )
     }
-    const withToken = await home.request(method, path(), { ...options, token: good })
+    const withToken = await home.request(method, path, { body, token: good })
     expect(withToken.status).toBe(signed)
   })
 
   test('every row of the table is walked', () => {
     const patterns = routes.map(
-      (route) =>
-        [route.method.toUpperCase(), new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}$`)] as const,
+      ({ method, path }) => new RegExp(`^${method.toUpperCase()} ${path.replace(/:\w+/g, '[^/]+')}$`),
     )
-    const unwalked = patterns.filter(
-      ([method, pattern]) =>
-        !steps.some((step) => step.method === method && pattern.test(step.path().split('?')[0] ?? '')),
-    )
+    const requests = steps.map(([request]) => request.split('?')[0] ?? '')
+    const unwalked = patterns.filter((pattern) => !requests.some((request) => pattern.test(request)))
     expect(unwalked).toEqual([])
   })
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { Call } from '../../src/router/call.ts'
@@ -41,22 +41,16 @@ async function makeTokens(home: TestGateway): Promise<Record<Credentials, string
   }
 }
 
-let home: TestGateway
-let transports: TestTransport[]
-let tokens: Record<Credentials, string | undefined>
-
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_CONTACT: '' })
-  tokens = await makeTokens(home)
-  transports = openTransports(home)
-  const token = await home.token('owner')
-  for (const name of ['com.example.staged', 'com.example.listed']) {
-    const { status } = await home.request('POST', '/api/agents/publish', { token, body: publication(name) })
-    expect(status).toBe(201)
-  }
-  const live = await home.request('POST', '/api/agents/com.example.listed/go-live', { token })
-  expect(live.json.state).toBe('ACTIVE')
-}, 30_000)
+const home = await startGateway({ DRAGOMAN_CONTACT: '' })
+const tokens = await makeTokens(home)
+const transports = openTransports(home)
+const token = await home.token('owner')
+for (const name of ['com.example.staged', 'com.example.listed']) {
+  const { status } = await home.request('POST', '/api/agents/publish', { token, body: publication(name) })
+  expect(status).toBe(201)
+}
+const live = await home.request('POST', '/api/agents/com.example.listed/go-live', { token })
+expect(live.json.state).toBe('ACTIVE')
 
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import { askEverywhere, expectAlike } from '../support/everywhere.ts'
-import { pricesFrom, startGateway, type TestGateway } from '../support/gateway.ts'
+import { pricesFrom, startGateway } from '../support/gateway.ts'
 import {
   garbage,
   gzipBomb,
   hang,
   html,
   json,
-  type Replay,
   replay,
   reset,
   serverError,
   tooMany,
   truncated,
 } from '../support/replay.ts'
-import { openTransports, type TestTransport } from '../support/transports.ts'
+import { openTransports } from '../support/transports.ts'
 
 const quote = json({
   price: '64000.10',
@@ -27,46 +26,39 @@ const quote = json({
   trade_id: 1,
 })
 
-let outside: Replay
-let home: TestGateway
-let transports: TestTransport[]
-let token: string
-
-beforeAll(async () => {
-  outside = await replay({
-    'GET /products/BTC-USD/ticker': quote,
-    'GET /products/ETH-USD/ticker': hang,
-    'GET /products/SOL-USD/ticker': html(),
-    'GET /products/ADA-USD/ticker': truncated(quote),
-    // The others know bitcoin alone, so that no circuit opens between one transport and the next.
-    'GET /0/public/Ticker': json({ error: ['EQuery:Unknown asset pair'] }),
-    'GET /0/public/Ticker?pair=XBTUSD': json({ error: [], result: { XXBTZUSD: { c: ['64000.10', '1'] } } }),
-    'GET /api/v3/ticker/24hr': json({ code: -1121 }, 400),
-    'GET /api/v3/simple/price': json({}),
-    'GET /0/public/Ticker?pair=ETHUSD': hang,
-    'GET /api/v3/ticker/24hr?symbol=ETHUSDT': hang,
-    'GET /api/v3/simple/price?ids=ethereum': hang,
-    'GET /page': html('<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'),
-    'GET /500': serverError,
-    // Without time to rest, which the reader would give the whole host.
-    'GET /429': tooMany(0),
-    'GET /reset': reset,
-    'GET /bomb': { ...gzipBomb(64), headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' } },
-    'GET /picture': {
-      headers: { 'content-type': 'image/png' },
-      body: new Uint8Array([0x89, 0x50, 0x4e, 0x47]),
-    },
-    'GET /w/api.php': garbage,
-  })
-  home = await startGateway({
-    ...pricesFrom(outside.url),
-    DRAGOMAN_WIKI_URL: `${outside.url}/w/api.php`,
-    DRAGOMAN_CONTACT: 'tests@example.org',
-    DRAGOMAN_ALLOW_ORIGINS: outside.url,
-  })
-  transports = openTransports(home)
-  token = await home.token('caller')
-}, 30_000)
+const outside = await replay({
+  'GET /products/BTC-USD/ticker': quote,
+  'GET /products/ETH-USD/ticker': hang,
+  'GET /products/SOL-USD/ticker': html(),
+  'GET /products/ADA-USD/ticker': truncated(quote),
+  // The others know bitcoin alone, so that no circuit opens between one transport and the next.
+  'GET /0/public/Ticker': json({ error: ['EQuery:Unknown asset pair'] }),
+  'GET /0/public/Ticker?pair=XBTUSD': json({ error: [], result: { XXBTZUSD: { c: ['64000.10', '1'] } } }),
+  'GET /api/v3/ticker/24hr': json({ code: -1121 }, 400),
+  'GET /api/v3/simple/price': json({}),
+  'GET /0/public/Ticker?pair=ETHUSD': hang,
+  'GET /api/v3/ticker/24hr?symbol=ETHUSDT': hang,
+  'GET /api/v3/simple/price?ids=ethereum': hang,
+  'GET /page': html('<html><body><h1>Title</h1><p>Some words of a page.</p></body></html>'),
+  'GET /500': serverError,
+  // Without time to rest, which the reader would give the whole host.
+  'GET /429': tooMany(0),
+  'GET /reset': reset,
+  'GET /bomb': { ...gzipBomb(64), headers: { 'content-type': 'text/html', 'content-encoding': 'gzip' } },
+  'GET /picture': {
+    headers: { 'content-type': 'image/png' },
+    body: new Uint8Array([0x89, 0x50, 0x4e, 0x47]),
+  },
+  'GET /w/api.php': garbage,
+})
+const home = await startGateway({
+  ...pricesFrom(outside.url),
+  DRAGOMAN_WIKI_URL: `${outside.url}/w/api.php`,
+  DRAGOMAN_CONTACT: 'tests@example.org',
+  DRAGOMAN_ALLOW_ORIGINS: outside.url,
+})
+const transports = openTransports(home)
+const token = await home.token('caller')
 
 afterAll(async () => {
   for (const transport of transports) await transport[Symbol.asyncDispose]()

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { Limiter } from '../../src/router/limiter.ts'
@@ -10,7 +10,7 @@ import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { mcpSocket } from '../../src/transports/mcp/socket.ts'
 import { maxInFlight, maxQueued } from '../../src/transports/shared/flow-control.ts'
 import { clientFrame } from '../support/frames.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { hangingAction, principal, sampleAgent } from '../support/router.ts'
 import { openSocket, type Refused } from '../support/socket.ts'
@@ -59,10 +59,7 @@ async function startProxy(target: number): Promise<Proxy> {
 const nothing = () => ({ run: async () => {} })
 const onError = () => {}
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway()
-})
+const home = await startGateway()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const paths = [

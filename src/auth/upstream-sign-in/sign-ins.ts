@@ -40,7 +40,7 @@ type Begun = Pending &
   Pick<Authorization, 'state' | 'verifier' | 'redirect_uri'> & { readonly browser: string }
 
 /** What the page of a sign-in shows. */
-interface SignInView {
+export interface ConnectView {
   readonly package_name: string
   readonly host: string
   readonly issuer: string
@@ -95,7 +95,7 @@ export class SignIns {
   }
 
   /** Throws Failure `not_found`, and `forbidden` for another person than the caller. */
-  async show(code: string, person: Person | null): Promise<SignInView> {
+  async show(code: string, person: Person | null): Promise<ConnectView> {
     const { package_name, url, server, scopes, caller } = await this.#pending(code, person)
     return { package_name, host: new URL(url).host, issuer: server.issuer, scopes, caller: caller.subject }
   }

@@ -83,32 +83,15 @@ function mixed({ name }: Record<string, unknown>): Finding[] {
   return [error('mixed_scripts', '/name', message, 'Write it in one script.')]
 }
 
-export function error(
-  code: string,
-  field: string,
-  message: string,
-  suggestion: string | null = null,
-): Finding {
-  return { severity: 'error', code, field, message, suggestion }
+function findingOf(severity: Finding['severity']) {
+  return (code: string, field: string, message: string, suggestion: string | null = null): Finding => {
+    return { severity, code, field, message, suggestion }
+  }
 }
 
-export function warning(
-  code: string,
-  field: string,
-  message: string,
-  suggestion: string | null = null,
-): Finding {
-  return { severity: 'warning', code, field, message, suggestion }
-}
-
-export function info(
-  code: string,
-  field: string,
-  message: string,
-  suggestion: string | null = null,
-): Finding {
-  return { severity: 'info', code, field, message, suggestion }
-}
+export const error = findingOf('error')
+export const warning = findingOf('warning')
+export const info = findingOf('info')
 
 function read(document: Record<string, unknown>): { manifest: Manifest | null; findings: Finding[] } {
   try {

@@ -11,10 +11,11 @@ export function createVersionStore(db: Database): VersionStore {
       const all = versionsOf(entryId, after).select(summary)
       const further = position
         ? all.where((row) =>
-            row.or([
-              row('precedence', '<', position.precedence),
-              row.and([row('precedence', '=', position.precedence), row('revision', '<', position.revision)]),
-            ]),
+            row(
+              row.refTuple('precedence', 'revision'),
+              '<',
+              row.tuple(position.precedence, position.revision),
+            ),
           )
         : all
       return further.orderBy('precedence', 'desc').orderBy('revision', 'desc').limit(limit).execute()

@@ -50,8 +50,7 @@ export function createWriter(
       await transaction.deleteFrom('server').where('entry_id', '=', entryId).execute()
       await transaction
         .deleteFrom('mirrored')
-        .where('mirror', '=', mirror)
-        .where('entry_id', '=', entryId)
+        .where((row) => row.and({ mirror, entry_id: entryId }))
         .execute()
     },
     mirror: (name) => findMirror(transaction, name),
@@ -62,9 +61,7 @@ export function createWriter(
       const row = await transaction
         .selectFrom('audit')
         .select('at')
-        .where('entry_id', '=', entryId)
-        .where('action', '=', action)
-        .where('actor', '=', actorKey(actor))
+        .where((row) => row.and({ entry_id: entryId, action, actor: actorKey(actor) }))
         .orderBy('id', 'desc')
         .executeTakeFirst()
       return row?.at

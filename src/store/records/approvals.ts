@@ -1,4 +1,5 @@
 import type { ApprovalStore } from '../../../schemas/approval.ts'
+import { changeRows } from '../sql/row-counts.ts'
 import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -8,8 +9,7 @@ export function createApprovalStore(reader: Database, transact: Transact): Appro
       reader
         .selectFrom('approval')
         .selectAll()
-        .where('scope', '=', scope)
-        .where('entry_id', '=', entryId)
+        .where((row) => row.and({ scope, entry_id: entryId }))
         .executeTakeFirst(),
     list(scope, range) {
       const all = reader.selectFrom('approval').selectAll().where('scope', '=', scope).orderBy('entry_id')
@@ -30,12 +30,8 @@ export function createApprovalStore(reader: Database, transact: Transact): Appro
       }),
     remove: (scope, entryId) =>
       transact(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('approval')
-          .where('scope', '=', scope)
-          .where('entry_id', '=', entryId)
-          .executeTakeFirst()
-        return numDeletedRows > 0n
+        const those = db.deleteFrom('approval').where((row) => row.and({ scope, entry_id: entryId }))
+        return (await changeRows(those)) > 0
       }),
   }
 }

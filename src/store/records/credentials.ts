@@ -1,4 +1,5 @@
 import type { CredentialStore, StoredCredential } from '../../../schemas/credential.ts'
+import { changeRows, countRows } from '../sql/row-counts.ts'
 import type { Database, Tables } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -8,8 +9,7 @@ export function createCredentialStore(reader: Database, transact: Transact): Cre
       const rows = await reader
         .selectFrom('credential')
         .selectAll()
-        .where('owner', '=', owner)
-        .where('entry_id', '=', entryId)
+        .where((row) => row.and({ owner, entry_id: entryId }))
         .orderBy('variable')
         .execute()
       return rows.map(read)
@@ -28,13 +28,11 @@ export function createCredentialStore(reader: Database, transact: Transact): Cre
       transact(async (db) => {
         const row = written(credential)
         const { owner, entry_id, variable, ...values } = row
-        const { count } = await db
+        const others = db
           .selectFrom('credential')
-          .select(({ fn }) => fn.countAll().as('count'))
           .where('owner', '=', owner)
           .where((where) => where.or([where('entry_id', '!=', entry_id), where('variable', '!=', variable)]))
-          .executeTakeFirstOrThrow()
-        if (Number(count) >= max) return false
+        if ((await countRows(others)) >= max) return false
         await db
           .insertInto('credential')
           .values(row)
@@ -44,34 +42,20 @@ export function createCredentialStore(reader: Database, transact: Transact): Cre
       }),
     remove: (owner, entryId, variable) =>
       transact(async (db) => {
-        const all = db.deleteFrom('credential').where('owner', '=', owner).where('entry_id', '=', entryId)
-        const chosen = variable === undefined ? all : all.where('variable', '=', variable)
-        const { numDeletedRows } = await chosen.executeTakeFirst()
-        return numDeletedRows > 0n
+        const chosen = { owner, entry_id: entryId, ...(variable !== undefined && { variable }) }
+        return (await changeRows(db.deleteFrom('credential').where((row) => row.and(chosen)))) > 0
       }),
     replace: (credential, sealed) =>
       transact(async (db) => {
         const { owner, entry_id, variable, ...values } = written(credential)
-        const { numUpdatedRows } = await db
-          .updateTable('credential')
-          .set(values)
-          .where('owner', '=', owner)
-          .where('entry_id', '=', entry_id)
-          .where('variable', '=', variable)
-          .where('sealed', '=', sealed)
-          .executeTakeFirst()
-        return numUpdatedRows > 0n
+        const same = { owner, entry_id, variable, sealed }
+        const update = db.updateTable('credential').set(values)
+        return (await changeRows(update.where((row) => row.and(same)))) > 0
       }),
     removeSame: ({ owner, entry_id, variable, sealed }) =>
       transact(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('credential')
-          .where('owner', '=', owner)
-          .where('entry_id', '=', entry_id)
-          .where('variable', '=', variable)
-          .where('sealed', '=', sealed)
-          .executeTakeFirst()
-        return numDeletedRows > 0n
+        const same = { owner, entry_id, variable, sealed }
+        return (await changeRows(db.deleteFrom('credential').where((row) => row.and(same)))) > 0
       }),
   }
 }

@@ -1,4 +1,5 @@
-import type { IdempotencyStore, IdempotentCall } from '../../../schemas/idempotency.ts'
+import type { IdempotencyStore } from '../../../schemas/idempotency.ts'
+import { countRows } from '../sql/row-counts.ts'
 import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -7,9 +8,14 @@ export function createIdempotencyStore(transact: Transact, clock: () => number):
     begin: (call, holder, until, max) =>
       transact(async (db) => {
         await db.deleteFrom('repeat').where('expires_at', '<=', clock()).execute()
-        const existing = await matching(db, call).select(['digest', 'output']).executeTakeFirst()
+        const { owner, action, key } = call
+        const existing = await db
+          .selectFrom('repeat')
+          .select(['digest', 'output'])
+          .where((row) => row.and({ owner, action, key }))
+          .executeTakeFirst()
         if (existing) return existing
-        await makeRoom(db, call.owner, max)
+        await makeRoom(db, owner, max)
         await db
           .insertInto('repeat')
           .values({ ...call, holder, output: null, expires_at: until })
@@ -21,42 +27,23 @@ export function createIdempotencyStore(transact: Transact, clock: () => number):
         await db
           .updateTable('repeat')
           .set({ output, expires_at: until })
-          .where('owner', '=', owner)
-          .where('action', '=', action)
-          .where('key', '=', key)
-          .where('holder', '=', holder)
+          .where((row) => row.and({ owner, action, key, holder }))
           .execute()
       }),
     forget: ({ owner, action, key }, holder) =>
       transact(async (db) => {
         await db
           .deleteFrom('repeat')
-          .where('owner', '=', owner)
-          .where('action', '=', action)
-          .where('key', '=', key)
-          .where('holder', '=', holder)
+          .where((row) => row.and({ owner, action, key, holder }))
           .where('output', 'is', null)
           .execute()
       }),
   }
 }
 
-function matching(db: Database, { owner, action, key }: IdempotentCall) {
-  return db
-    .selectFrom('repeat')
-    .where('owner', '=', owner)
-    .where('action', '=', action)
-    .where('key', '=', key)
-}
-
 /** Deletes the oldest finished calls of the owner until one more call fits. */
 async function makeRoom(db: Database, owner: string, max: number): Promise<void> {
-  const { count } = await db
-    .selectFrom('repeat')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where('owner', '=', owner)
-    .executeTakeFirstOrThrow()
-  const excess = Number(count) + 1 - max
+  const excess = (await countRows(db.selectFrom('repeat').where('owner', '=', owner))) + 1 - max
   if (excess <= 0) return
   const oldest = await db
     .selectFrom('repeat')

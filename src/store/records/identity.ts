@@ -1,6 +1,7 @@
 import { type Expression, sql } from 'kysely'
 import type { Revocation } from '../../../schemas/identity.ts'
 import { type IdentityStore, StoredKey } from '../record-stores.ts'
+import { countRows } from '../sql/row-counts.ts'
 import type { ApiKeyTable, Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -20,20 +21,14 @@ export function createIdentityStore(reader: Database, commit: Transact): Identit
       const { scopes, namespaces, ...plain } = key
       const row = { ...plain, scopes: JSON.stringify(scopes), namespaces: JSON.stringify(namespaces) }
       return await commit(async (transaction) => {
-        const own = (column: 'issuer' | 'subject') => [column, '=', key[column]] as const
+        const owner = { issuer: key.issuer, subject: key.subject }
         await transaction
           .deleteFrom('api_key')
-          .where(...own('issuer'))
-          .where(...own('subject'))
+          .where((own) => own.and(owner))
           .where('expires_at', '<=', key.created_at)
           .execute()
-        const { count } = await transaction
-          .selectFrom('api_key')
-          .select(({ fn }) => fn.countAll().as('count'))
-          .where(...own('issuer'))
-          .where(...own('subject'))
-          .executeTakeFirstOrThrow()
-        if (Number(count) >= max) return false
+        const all = transaction.selectFrom('api_key').where((own) => own.and(owner))
+        if ((await countRows(all)) >= max) return false
         await transaction.insertInto('api_key').values(row).execute()
         return true
       })

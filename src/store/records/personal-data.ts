@@ -53,10 +53,10 @@ export function createPersonalDataStore(
           await db.deleteFrom(table).where('owner', '=', key).execute()
         }
         await db.deleteFrom('approval').where('scope', '=', key).execute()
+        const { issuer, subject } = owner
         await db
           .deleteFrom('api_key')
-          .where('issuer', '=', owner.issuer)
-          .where('subject', '=', owner.subject)
+          .where((row) => row.and({ issuer, subject }))
           .execute()
         await renameInEntries(db, owner, pseudonym, new Date(clock()).toISOString())
         await forgetUsage(db, key)
@@ -96,8 +96,7 @@ const queries: Readonly<Record<PersonalTable, Query>> = {
     db
       .selectFrom('api_key')
       .select(['id', 'label', 'scopes', 'namespaces', 'created_at', 'expires_at'])
-      .where('issuer', '=', issuer)
-      .where('subject', '=', subject)
+      .where((row) => row.and({ issuer, subject }))
       .orderBy('id'),
   tasks: (db, key) =>
     db

@@ -1,4 +1,5 @@
 import type { RetentionBounds } from '../record-stores.ts'
+import { changeRows } from '../sql/row-counts.ts'
 import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -31,12 +32,8 @@ async function pruneAuditOf(transact: Transact, entryId: string, max: number): P
       .offset(max)
       .executeTakeFirst()
     if (!last) return 0
-    const { numDeletedRows } = await db
-      .deleteFrom('audit')
-      .where('entry_id', '=', entryId)
-      .where('id', '<=', last.id)
-      .executeTakeFirst()
-    return Number(numDeletedRows)
+    const older = db.deleteFrom('audit').where('entry_id', '=', entryId).where('id', '<=', last.id)
+    return await changeRows(older)
   })
 }
 

@@ -83,8 +83,7 @@ async function emptyVersion(db: Database, entryId: string, revision: number): Pr
   const { sha256, digest_format, document } = await db
     .selectFrom('version')
     .select(['sha256', 'digest_format', 'document'])
-    .where('entry_id', '=', entryId)
-    .where('revision', '=', revision)
+    .where((row) => row.and({ entry_id: entryId, revision }))
     .executeTakeFirstOrThrow()
   await db
     .updateTable('version')
@@ -93,7 +92,6 @@ async function emptyVersion(db: Database, entryId: string, revision: number): Pr
       digest_format: digestFormat,
       document: '',
     })
-    .where('entry_id', '=', entryId)
-    .where('revision', '=', revision)
+    .where((row) => row.and({ entry_id: entryId, revision }))
     .execute()
 }

@@ -23,6 +23,18 @@ export async function eraseVectors(db: Database, hashes: readonly string[]): Pro
   }
 }
 
+/** Their rows name the entry in `entry_id`. */
+const tablesOfEntries = [
+  'version',
+  'server',
+  'mirrored',
+  'liveness',
+  'liveness_day',
+  'call_day',
+  'credential',
+  'approval',
+] as const
+
 /** The rows of entries in every table but the logs, and what is counted for them. */
 export async function removeEntries(db: Database, ids: readonly string[], at: string): Promise<void> {
   const rows = await db
@@ -35,14 +47,7 @@ export async function removeEntries(db: Database, ids: readonly string[], at: st
     rows.flatMap((row) => deltasOf(row, uncounted, false)),
     at,
   )
-  await db.deleteFrom('version').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('server').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('mirrored').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('liveness').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('liveness_day').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('call_day').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('credential').where('entry_id', 'in', ids).execute()
-  await db.deleteFrom('approval').where('entry_id', 'in', ids).execute()
+  for (const table of tablesOfEntries) await db.deleteFrom(table).where('entry_id', 'in', ids).execute()
   await db.deleteFrom('entry').where('id', 'in', ids).execute()
 }
 
@@ -50,11 +55,8 @@ export async function removeEntries(db: Database, ids: readonly string[], at: st
 export async function removeMentions(db: Database, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
     const sessions = db.selectFrom('playground_step').select('session').where(contains('document', text))
-    const rows = await sessions.distinct().execute()
-    await removeSessions(
-      db,
-      rows.map(({ session }) => session),
-    )
+    const ids = (await sessions.distinct().execute()).map(({ session }) => session)
+    await removeSessions(db, ids)
     await db.deleteFrom('task').where(contains('document', text)).execute()
     await db.deleteFrom('repeat').where(contains('output', text)).execute()
   }

@@ -2,6 +2,7 @@ import type { KyselyPlugin } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { commitPuts } from '../entries/group-commit/commit.ts'
 import type { RetentionBounds, RetentionStore } from '../record-stores.ts'
+import { changeRows } from '../sql/row-counts.ts'
 import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import { pruneAudit } from './prune-audit.ts'
@@ -70,14 +71,11 @@ export function createRetentionStore(
         if (unused.length > 0) {
           const models = [...new Set(unused.map((row) => row.model))]
           const hashes = unused.map((row) => row.content_hash)
-          const { numDeletedRows } = await transact((db) =>
-            db
-              .deleteFrom('embedding')
-              .where('model', 'in', models)
-              .where('content_hash', 'in', hashes)
-              .executeTakeFirstOrThrow(),
+          count += await transact((db) =>
+            changeRows(
+              db.deleteFrom('embedding').where('model', 'in', models).where('content_hash', 'in', hashes),
+            ),
           )
-          count += Number(numDeletedRows)
         }
         const end = rows.at(-1)
         if (!end) return count
@@ -131,9 +129,8 @@ async function pruneExpired(transact: Transact, now: number): Promise<void> {
 
 async function pruneDays(transact: Transact, before: number): Promise<number> {
   return await transact(async (db) => {
-    const liveness = await db.deleteFrom('liveness_day').where('day', '<', before).executeTakeFirst()
-    const calls = await db.deleteFrom('call_day').where('day', '<', before).executeTakeFirst()
-    return Number(liveness.numDeletedRows + calls.numDeletedRows)
+    const probes = await changeRows(db.deleteFrom('liveness_day').where('day', '<', before))
+    return probes + (await changeRows(db.deleteFrom('call_day').where('day', '<', before)))
   })
 }
 

@@ -7,6 +7,7 @@ import type {
 } from '../../../schemas/playground.ts'
 import { chunksOf } from '../../common/chunks.ts'
 import { fitting } from '../../common/fitting.ts'
+import { changeRows, countRows } from '../sql/row-counts.ts'
 import { type Database, maxRowsPerStatement, type PlaygroundSessionTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -34,27 +35,21 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
       return row && toSession(row)
     },
 
-    async count(owner) {
-      const { count } = await reader
-        .selectFrom('playground_session')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('owner', '=', owner)
-        .where('expires_at', '>', now())
-        .executeTakeFirstOrThrow()
-      return Number(count)
-    },
+    count: (owner) =>
+      countRows(
+        reader.selectFrom('playground_session').where('owner', '=', owner).where('expires_at', '>', now()),
+      ),
 
     reserve: (id, bounds) =>
       transact(async (db) => {
-        const { numUpdatedRows } = await db
+        const reservation = db
           .updateTable('playground_session')
           .set((row) => ({ begun: row('begun', '+', 1) }))
           .where('id', '=', id)
           .where('expires_at', '>', now())
           .where('begun', '<', bounds.steps)
           .where('characters', '<', bounds.characters)
-          .executeTakeFirst()
-        if (numUpdatedRows > 0n) return 'reserved'
+        if ((await changeRows(reservation)) > 0) return 'reserved'
         const there = await living(db, id, now()).select('id').executeTakeFirst()
         return there ? 'full' : 'gone'
       }),

@@ -1,4 +1,5 @@
 import type { SignInRow, SignInStore } from '../../../schemas/sign-in.ts'
+import { changeRows, countRows } from '../sql/row-counts.ts'
 import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -26,14 +27,12 @@ export function createSignInStore(reader: Database, transact: Transact): SignInS
     },
     consume: (id, now) =>
       transact(async (db) => {
-        const { numUpdatedRows } = await db
+        const update = db
           .updateTable('sign_in')
           .set({ consumed_at: now })
-          .where('id', '=', id)
-          .where('consumed_at', 'is', null)
+          .where((row) => row.and({ id, consumed_at: null }))
           .where('expires_at', '>', now)
-          .executeTakeFirst()
-        return numUpdatedRows > 0n
+        return (await changeRows(update)) > 0
       }),
     async extend(id, expires_at) {
       await transact((db) => db.updateTable('sign_in').set({ expires_at }).where('id', '=', id).execute())
@@ -52,15 +51,8 @@ export function createSignInStore(reader: Database, transact: Transact): SignInS
         db.deleteFrom('sign_in').where('kind', '=', kind).where('expires_at', '<', before).execute(),
       )
     },
-    async count(kind, now) {
-      const { count } = await reader
-        .selectFrom('sign_in')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .where('kind', '=', kind)
-        .where('expires_at', '>', now)
-        .executeTakeFirstOrThrow()
-      return Number(count)
-    },
+    count: (kind, now) =>
+      countRows(reader.selectFrom('sign_in').where('kind', '=', kind).where('expires_at', '>', now)),
   }
 }
 

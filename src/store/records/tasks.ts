@@ -8,6 +8,7 @@ import {
   type TaskStore,
 } from '../../../schemas/task.ts'
 import { fitting } from '../../common/fitting.ts'
+import { changeRows, countRows } from '../sql/row-counts.ts'
 import type { Database, TaskTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -54,14 +55,13 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
 
     save: (task, from) =>
       transact(async (db) => {
-        const { numUpdatedRows } = await db
+        const update = db
           .updateTable('task')
           .set(toRow(task))
           .where('id', '=', task.id)
           .where('state', 'in', from)
           .where('expires_at', '>', now())
-          .executeTakeFirst()
-        return numUpdatedRows > 0n
+        return (await changeRows(update)) > 0
       }),
 
     async abandoned(limit) {
@@ -93,14 +93,11 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
     async list(filter) {
       if (await hasLapsed(reader, now())) await transact((db) => settle(db, now()))
       const matching = matches(reader, filter, now())
-      const counted = await matching.select(({ fn }) => fn.countAll().as('total')).executeTakeFirstOrThrow()
+      const total = await countRows(matching)
       const { after } = filter
       const rest = after
         ? matching.where((row) =>
-            row.or([
-              row('updated_at', '<', after.updated_at),
-              row.and([row('updated_at', '=', after.updated_at), row('id', '<', after.id)]),
-            ]),
+            row(row.refTuple('updated_at', 'id'), '<', row.tuple(after.updated_at, after.id)),
           )
         : matching
       const sizes = await rest
@@ -110,11 +107,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .limit(filter.limit + 1)
         .execute()
       const ids = fitting(sizes.slice(0, filter.limit), maxPageCharacters).map(({ id }) => id)
-      return {
-        tasks: await load(reader, ids),
-        more: sizes.length > ids.length,
-        total: Number(counted.total),
-      }
+      return { tasks: await load(reader, ids), more: sizes.length > ids.length, total }
     },
   }
 }
@@ -202,8 +195,7 @@ async function evict(
     const excess = left.total - bounds.total + 1
     if (excess <= 0 && left.characters < bounds.characters) break
     const oldest = those(finished(db)).limit(Math.min(batch, Math.max(excess, 1)))
-    const { numDeletedRows } = await db.deleteFrom('task').where('id', 'in', oldest).executeTakeFirstOrThrow()
-    if (numDeletedRows === 0n) break
+    if ((await changeRows(db.deleteFrom('task').where('id', 'in', oldest))) === 0) break
     left = await usage(db, counted_by)
   }
   return left

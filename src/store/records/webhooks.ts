@@ -1,5 +1,6 @@
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
 import { dueRows } from '../sql/due-rows.ts'
+import { changeRows, countRows } from '../sql/row-counts.ts'
 import type { Database, WebhookTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
@@ -7,12 +8,8 @@ export function createWebhookStore(reader: Database, transact: Transact): Webhoo
   return {
     add: (webhook, max) =>
       transact(async (db) => {
-        const { count } = await db
-          .selectFrom('webhook')
-          .select(({ fn }) => fn.countAll().as('count'))
-          .where('owner', '=', webhook.owner)
-          .executeTakeFirstOrThrow()
-        if (Number(count) >= max) return false
+        const own = db.selectFrom('webhook').where('owner', '=', webhook.owner)
+        if ((await countRows(own)) >= max) return false
         await db.insertInto('webhook').values(toRow(webhook)).execute()
         return true
       }),
@@ -32,30 +29,16 @@ export function createWebhookStore(reader: Database, transact: Transact): Webhoo
     },
     set: (id, version, settings) =>
       transact(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('webhook')
-          .set({ ...columnsOf(settings), version: version + 1 })
-          .where('id', '=', id)
-          .where('version', '=', version)
-          .executeTakeFirst()
-        return numUpdatedRows > 0n
+        const update = db.updateTable('webhook').set({ ...columnsOf(settings), version: version + 1 })
+        return (await changeRows(update.where((row) => row.and({ id, version })))) > 0
       }),
     move: ({ id, version, position }, progress) =>
       transact(async (db) => {
-        const { numUpdatedRows } = await db
-          .updateTable('webhook')
-          .set(columnsOf(progress))
-          .where('id', '=', id)
-          .where('version', '=', version)
-          .where('position', '=', position)
-          .executeTakeFirst()
-        return numUpdatedRows > 0n
+        const update = db.updateTable('webhook').set(columnsOf(progress))
+        return (await changeRows(update.where((row) => row.and({ id, version, position })))) > 0
       }),
     remove: (id) =>
-      transact(async (db) => {
-        const { numDeletedRows } = await db.deleteFrom('webhook').where('id', '=', id).executeTakeFirst()
-        return numDeletedRows > 0n
-      }),
+      transact(async (db) => (await changeRows(db.deleteFrom('webhook').where('id', '=', id))) > 0),
     async due({ now, latest, revision, limit, busy }) {
       const rows = await dueRows(now, latest, limit, (operator, time, count) =>
         reader

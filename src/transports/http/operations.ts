@@ -10,7 +10,7 @@ const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 /** Time for the database to answer. */
 const storeMilliseconds = 2500
 
-interface Needs {
+interface OperationsContext {
   readonly ready: Promise<void>
   readonly tailer: { readonly applied_revision: number }
   readonly vectors: { progress(): object }
@@ -25,7 +25,7 @@ interface Needs {
  * by which this server proves to a local process which one it is.
  */
 export function operations(
-  { ready: begun, tailer, vectors, health, metrics, store }: Needs,
+  { ready: begun, tailer, vectors, health, metrics, store }: OperationsContext,
   readers: 'loopback' | 'public' | 'off',
   draining: () => boolean,
   proof: (request: IncomingMessage) => Readonly<Record<string, string>>,

@@ -75,28 +75,19 @@ export const routes: readonly Route[] = [
     'POST /a2a/utility/wiki',
     'lookUpPage',
     'Look up an encyclopedia page',
-    {
-      ...utility,
-      action: 'lookup',
-    },
+    { ...utility, action: 'lookup' },
   ),
   routesOf('svc.utility.finance', 'Utilities')(
     'POST /a2a/utility/finance',
     'getPrice',
     'Get a crypto or stock price',
-    {
-      ...utility,
-      action: 'get_current_price',
-    },
+    { ...utility, action: 'get_current_price' },
   ),
   routesOf('svc.utility.reader', 'Utilities')(
     'POST /a2a/utility/reader',
     'readPage',
     'Read any URL as clean Markdown',
-    {
-      ...utility,
-      action: 'extract_content',
-    },
+    { ...utility, action: 'extract_content' },
   ),
   cards('GET /.well-known/agent-card.json', 'getRegistryCard', "The registry's own agent card", card),
   cards(
@@ -154,10 +145,7 @@ export const routes: readonly Route[] = [
     'GET /public/agents/:agent/versions',
     'listPublicVersions',
     'Every version of an agent, the highest first',
-    {
-      action: 'list_versions',
-      query: { ...page, changes: 'changes' },
-    },
+    { action: 'list_versions', query: { ...page, changes: 'changes' } },
   ),
   history('GET /api/agents/:agent/versions', 'listVersions', 'Every version of an agent, the highest first', {
     action: 'list_versions',
@@ -205,29 +193,19 @@ export const routes: readonly Route[] = [
     'POST /api/agents/:agent/accept-transfer',
     'acceptTransfer',
     'Accept an agent that its owner offers to you',
-    {
-      entry: true,
-      conditional: true,
-    },
+    { entry: true, conditional: true },
   ),
   ownership(
     'GET /api/transfers',
     'listTransfers',
     'List the agents that are offered to you, or that you offer',
-    {
-      action: 'list_transfers',
-      query: { made: 'made', ...page },
-      uncached: true,
-    },
+    { action: 'list_transfers', query: { made: 'made', ...page }, uncached: true },
   ),
   publishing(
     'POST /api/agents/:agent/deprecate',
     'deprecateAgent',
     'Deprecate an agent, or end its deprecation',
-    {
-      entry: true,
-      conditional: true,
-    },
+    { entry: true, conditional: true },
   ),
   moderation('POST /api/agents/:agent/suspend', 'suspendAgent', 'Suspend an agent, or lift a suspension', {
     entry: true,
@@ -257,9 +235,7 @@ export const routes: readonly Route[] = [
     'POST /api/agents/:agent/purge',
     'purgeAgent',
     'Purge an agent from the database, the indexes and snapshots',
-    {
-      uncached: true,
-    },
+    { uncached: true },
   ),
   account('GET /api/personal-data', 'getPersonalData', 'What the registry stores of you', {
     action: 'get_personal_data',
@@ -287,20 +263,13 @@ export const routes: readonly Route[] = [
     'POST /api/agents/:agent/connect',
     'connectAgent',
     'Get the address at which you sign in to an agent',
-    {
-      action: 'connect_agent',
-      uncached: true,
-      fails: ['not_callable', 'wrong_state'],
-    },
+    { action: 'connect_agent', uncached: true, fails: ['not_callable', 'wrong_state'] },
   ),
   account(
     'GET /api/credentials',
     'listCredentials',
     'List the agents for which you have stored a credential',
-    {
-      action: 'list_credentials',
-      uncached: true,
-    },
+    { action: 'list_credentials', uncached: true },
   ),
   account('GET /api/keys', 'listKeys', 'List API keys', { action: 'list_keys', uncached: true }),
   account('DELETE /api/keys/:id', 'deleteKey', 'Delete an API key, with the tokens obtained with it', {
@@ -330,10 +299,7 @@ export const routes: readonly Route[] = [
     'GET /api/webhooks/:webhook',
     'getWebhook',
     'Read a webhook and the results of its last deliveries',
-    {
-      action: 'get_webhook',
-      uncached: true,
-    },
+    { action: 'get_webhook', uncached: true },
   ),
   webhooks('PUT /api/webhooks/:webhook', 'updateWebhook', 'Change a webhook, or enable it again', {
     action: 'update_webhook',
@@ -351,11 +317,7 @@ export const routes: readonly Route[] = [
     'PUT /api/agents/:agent/approval',
     'approvePackage',
     'Let the gateway run the package of an agent',
-    {
-      action: 'approve_package',
-      uncached: true,
-      fails: ['not_callable', 'not_installable'],
-    },
+    { action: 'approve_package', uncached: true, fails: ['not_callable', 'not_installable'] },
   ),
   moderation('DELETE /api/agents/:agent/approval', 'revokeApproval', 'Revoke the approval of a package', {
     action: 'revoke_approval',

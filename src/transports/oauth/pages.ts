@@ -2,6 +2,7 @@ import type { ResourcePath, Scope } from '../../../schemas/scope.ts'
 import type { ConsentRequest, WaitingClient } from '../../auth/authorization-server/authorization-server.ts'
 import type { Page, ProtocolPages } from '../../auth/authorization-server/pages.ts'
 import type { Login, Person } from '../../auth/logins/login.ts'
+import type { ConnectView } from '../../auth/upstream-sign-in/sign-ins.ts'
 import { type Html, html } from '../page/html.ts'
 import { page } from '../page/sign-in-page.ts'
 
@@ -193,14 +194,6 @@ export function signedOutPage(): Page {
   })
 }
 
-interface ConnectView extends FormView {
-  readonly package_name: string
-  readonly host: string
-  readonly issuer: string
-  readonly scopes: readonly string[]
-  readonly caller: string
-}
-
 /** Who asks for what, before the browser goes to the authorization server of an agent. */
 export function connectPage({
   action,
@@ -210,7 +203,7 @@ export function connectPage({
   issuer,
   scopes,
   caller,
-}: ConnectView): Page {
+}: FormView & ConnectView): Page {
   const server = new URL(issuer).host
   return page({
     title: `Connect ${package_name}?`,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { isRecord } from '../../../schemas/json.ts'
+import { serve } from '../../net/support.ts'
 
 /** A connection to a server that speaks MCP in messages: a socket, or a pair of pipes. */
 export interface Line {
@@ -38,7 +38,7 @@ export async function startBridge(open: () => Promise<Line>): Promise<AsyncDispo
     return { line, waiting }
   }
 
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.method !== 'POST') return void response.writeHead(405).end()
     if (!isLocal(request.headers.origin)) return void response.writeHead(403).end()
     const message = (await json(request)) as Record<string, unknown>
@@ -61,14 +61,12 @@ export async function startBridge(open: () => Promise<Line>): Promise<AsyncDispo
     session.line.send(message)
   }
 
-  const server = createServer((request, response) => void serve(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const server = await serve((request, response) => void answer(request, response))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${server.origin}/mcp`,
     async [Symbol.asyncDispose]() {
       for (const line of lines) line.close()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,10 +1,9 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { OnListed } from '../../../src/transports/mcp/changes.ts'
 import { mcpMounts } from '../../../src/transports/mcp/http.ts'
 import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { subscribeToLists } from '../../../src/transports/mcp/views/subscriptions.ts'
 import { originRule } from '../../../src/transports/shared/origins.ts'
+import { serve } from '../../net/support.ts'
 import { transportOver } from '../../support/transport-context.ts'
 import { createCall, createFixtureService } from './service.ts'
 
@@ -47,13 +46,12 @@ export async function startFixture({ modern = true } = {}): Promise<Fixture> {
   )
   const whole = createFixtureService(call, subscribe, onError)
   const service = modern ? whole : { ...whole, modern: none }
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const mount = mounts.find(({ method }) => method === request.method?.toLowerCase())
     if (mount) void mount.handler(request as Parameters<typeof mount.handler>[0], response)
     else response.writeHead(405).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const base = server.origin
   const mounts = mcpMounts({
     context: transportOver([]),
     path: '/mcp',
@@ -65,8 +63,7 @@ export async function startFixture({ modern = true } = {}): Promise<Fixture> {
     service,
     async [Symbol.asyncDispose]() {
       ending.abort()
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await server[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,5 +1,5 @@
-import { createServer, request as sendRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type IncomingMessage, type ServerResponse, request as sendRequest } from 'node:http'
+import { serve } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 
@@ -9,7 +9,7 @@ export async function startListed(url: string): Promise<AsyncDisposable & { read
   let gateway: TestGateway
   let token: string
   await using stack = new AsyncDisposableStack()
-  const proxy = createServer((request, response) => {
+  const forward = (request: IncomingMessage, response: ServerResponse) => {
     const target = new URL(`/mcp/agents/${package_name}`, gateway.url)
     const forwarded = sendRequest(
       target,
@@ -22,18 +22,13 @@ export async function startListed(url: string): Promise<AsyncDisposable & { read
     forwarded.on('error', () => response.destroy())
     response.once('close', () => forwarded.destroy())
     request.pipe(forwarded)
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  const origin = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  }
+  const { origin } = stack.use(await serve(forward))
   gateway = stack.use(
     await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(url).origin, DRAGOMAN_ALLOWED_WEB_ORIGINS: origin }),
   )
   await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url }] })
   token = await gateway.token('conformance')
-  stack.defer(async () => {
-    proxy.closeAllConnections()
-    await new Promise((resolve) => proxy.close(resolve))
-  })
   const opened = stack.move()
   return {
     url: `${origin}/mcp`,

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { serve } from '../../net/support.ts'
 
 const page = '/page'
 /** How Coinbase, Frankfurter and Yahoo say so, together. */
@@ -14,22 +13,18 @@ export interface Services extends AsyncDisposable {
 
 /** The outside world: a loopback server that plays a MediaWiki, sources of prices and a page to read. */
 export async function openWorld(): Promise<Services> {
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://world')
     const body = answers(pathname)
     const type = pathname === page ? 'text/html; charset=utf-8' : 'application/json'
     response.writeHead(pathname === binance ? 400 : body ? 200 : 404, { 'Content-Type': type })
     response.end(body ?? unknown)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = server.origin
   return {
     url,
     page: `${url}${page}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 

@@ -8,221 +8,138 @@ const bundle = {
   identifier: 'https://github.com/a/b.mcpb',
   file_sha256: 'a'.repeat(64),
 }
+const pypi = { registry_type: 'pypi', identifier: 'a' }
 const runtime = (name: string, value?: string) => ({
   runtime_arguments: [{ type: 'named', name, ...(value !== undefined && { value }) }],
 })
+const argument = (value: string) => ({ package_arguments: [{ type: 'positional', value }] })
+const variable = (value: string) => ({ environment_variables: [{ name: 'A', value }] })
 const positional = (...values: string[]) => ({
   runtime_arguments: values.map((value) => ({ type: 'positional', value })),
 })
 
 test.each<[string, object, string]>([
-  ['a command after the name', { identifier: 'weather; rm -rf ~' }, '/packages/0/identifier'],
-  ['backticks in the name', { identifier: 'weather`id`' }, '/packages/0/identifier'],
-  ['a line break in the name', { identifier: 'weather\nrm' }, '/packages/0/identifier'],
-  ['an option as the name', { identifier: '--registry=https://evil.example' }, '/packages/0/identifier'],
-  ['a path as the name', { identifier: '../../evil' }, '/packages/0/identifier'],
-  ['an address as the name', { identifier: 'https://evil.example/a.tgz' }, '/packages/0/identifier'],
-  ['an alias as the name', { identifier: 'weather@npm:evil' }, '/packages/0/identifier'],
+  ['a command after the name', { identifier: 'weather; rm -rf ~' }, 'identifier'],
+  ['backticks in the name', { identifier: 'weather`id`' }, 'identifier'],
+  ['a line break in the name', { identifier: 'weather\nrm' }, 'identifier'],
+  ['an option as the name', { identifier: '--registry=https://evil.example' }, 'identifier'],
+  ['a path as the name', { identifier: '../../evil' }, 'identifier'],
+  ['an address as the name', { identifier: 'https://evil.example/a.tgz' }, 'identifier'],
+  ['an alias as the name', { identifier: 'weather@npm:evil' }, 'identifier'],
   [
     'a name of PyPI with an address',
     { registry_type: 'pypi', identifier: 'a @ https://evil.example' },
-    '/packages/0/identifier',
+    'identifier',
   ],
-  ['an image that begins like an option', { ...image, identifier: '-v/:/host' }, '/packages/0/identifier'],
-  [
-    'an image with a space',
-    { ...image, identifier: 'example/weather --privileged' },
-    '/packages/0/identifier',
-  ],
-  ['an archive as the name', { identifier: 'weather.tgz', version: undefined }, '/packages/0/identifier'],
-  [
-    'an archive as the name of PyPI',
-    { registry_type: 'pypi', identifier: 'weather.whl' },
-    '/packages/0/identifier',
-  ],
-  ['a version with a command', { version: '1.0.0; id' }, '/packages/0/version'],
-  ['a version that is an address', { version: 'https://evil.example' }, '/packages/0/version'],
-  ['a version that begins like an option', { version: '-1' }, '/packages/0/version'],
-  [
-    'a foreign registry of npm',
-    { registry_base_url: 'https://evil.example' },
-    '/packages/0/registry_base_url',
-  ],
+  ['an image that begins like an option', { ...image, identifier: '-v/:/host' }, 'identifier'],
+  ['an image with a space', { ...image, identifier: 'example/weather --privileged' }, 'identifier'],
+  ['an archive as the name', { identifier: 'weather.tgz', version: undefined }, 'identifier'],
+  ['an archive as the name of PyPI', { registry_type: 'pypi', identifier: 'weather.whl' }, 'identifier'],
+  ['a version with a command', { version: '1.0.0; id' }, 'version'],
+  ['a version that is an address', { version: 'https://evil.example' }, 'version'],
+  ['a version that begins like an option', { version: '-1' }, 'version'],
+  ['a foreign registry of npm', { registry_base_url: 'https://evil.example' }, 'registry_base_url'],
   [
     'a registry that looks like npm',
     { registry_base_url: 'https://registry.npmjs.org.evil.example' },
-    '/packages/0/registry_base_url',
+    'registry_base_url',
   ],
   [
     'a registry with a user name',
     { ...image, registry_base_url: 'https://ghcr.io@evil.example' },
-    '/packages/0/registry_base_url',
+    'registry_base_url',
   ],
-  ['a foreign host of an image', { ...image, identifier: 'evil.example/weather' }, '/packages/0/identifier'],
-  [
-    'an image on a local registry',
-    { ...image, identifier: 'localhost:5000/weather' },
-    '/packages/0/identifier',
-  ],
-  ['a bundle elsewhere', { ...bundle, identifier: 'https://evil.example/b.mcpb' }, '/packages/0/identifier'],
-  ['a bundle without its hash', { ...bundle, file_sha256: undefined }, '/packages/0/file_sha256'],
-  ['a bundle over http', { ...bundle, identifier: 'http://github.com/b.mcpb' }, '/packages/0/identifier'],
-  ['a crate', { registry_type: 'cargo', identifier: 'weather' }, '/packages/0/registry_type'],
-  ['a kind that nobody knows', { registry_type: 'brew' }, '/packages/0/registry_type'],
-  ['code for Node', runtime('--eval', 'process.exit()'), '/packages/0/runtime_arguments/0/name'],
-  ['a module for Node', runtime('--require', '/tmp/x.js'), '/packages/0/runtime_arguments/0/name'],
-  ['another package', runtime('--package', 'evil'), '/packages/0/runtime_arguments/0/name'],
-  ['another registry', runtime('--registry', 'https://evil.example'), '/packages/0/runtime_arguments/0/name'],
-  [
-    'another registry, in one word',
-    positional('--registry=https://evil.example'),
-    '/packages/0/runtime_arguments/0',
-  ],
-  ['the end of options', positional('--', 'evil'), '/packages/0/runtime_arguments/0'],
-  ['another package first', positional('evil'), '/packages/0/runtime_arguments/0'],
+  ['a foreign host of an image', { ...image, identifier: 'evil.example/weather' }, 'identifier'],
+  ['an image on a local registry', { ...image, identifier: 'localhost:5000/weather' }, 'identifier'],
+  ['a bundle elsewhere', { ...bundle, identifier: 'https://evil.example/b.mcpb' }, 'identifier'],
+  ['a bundle without its hash', { ...bundle, file_sha256: undefined }, 'file_sha256'],
+  ['a bundle over http', { ...bundle, identifier: 'http://github.com/b.mcpb' }, 'identifier'],
+  ['a crate', { registry_type: 'cargo', identifier: 'weather' }, 'registry_type'],
+  ['a kind that nobody knows', { registry_type: 'brew' }, 'registry_type'],
+  ['code for Node', runtime('--eval', 'process.exit()'), 'runtime_arguments/0/name'],
+  ['a module for Node', runtime('--require', '/tmp/x.js'), 'runtime_arguments/0/name'],
+  ['another package', runtime('--package', 'evil'), 'runtime_arguments/0/name'],
+  ['another registry', runtime('--registry', 'https://evil.example'), 'runtime_arguments/0/name'],
+  ['another registry, in one word', positional('--registry=https://evil.example'), 'runtime_arguments/0'],
+  ['the end of options', positional('--', 'evil'), 'runtime_arguments/0'],
+  ['another package first', positional('evil'), 'runtime_arguments/0'],
   [
     'an index of PyPI',
-    { registry_type: 'pypi', identifier: 'a', ...runtime('--index-url', 'https://evil.example') },
-    '/packages/0/runtime_arguments/0/name',
+    { ...pypi, ...runtime('--index-url', 'https://evil.example') },
+    'runtime_arguments/0/name',
   ],
-  [
-    'a source of PyPI',
-    { registry_type: 'pypi', identifier: 'a', ...runtime('--from', 'evil') },
-    '/packages/0/runtime_arguments/0/name',
-  ],
-  ['all rights', { ...image, ...runtime('--privileged') }, '/packages/0/runtime_arguments/0/name'],
-  [
-    'the folders of the machine',
-    { ...image, ...runtime('-v', '/:/host') },
-    '/packages/0/runtime_arguments/0',
-  ],
+  ['a source of PyPI', { ...pypi, ...runtime('--from', 'evil') }, 'runtime_arguments/0/name'],
+  ['all rights', { ...image, ...runtime('--privileged') }, 'runtime_arguments/0/name'],
+  ['the folders of the machine', { ...image, ...runtime('-v', '/:/host') }, 'runtime_arguments/0'],
   [
     'the folders of the machine, in two words',
     { ...image, ...positional('-v', '/:/host') },
-    '/packages/0/runtime_arguments/1',
+    'runtime_arguments/1',
   ],
   [
     'the folders of the machine, in one word',
     { ...image, ...positional('-v=/:/host') },
-    '/packages/0/runtime_arguments/0',
+    'runtime_arguments/0',
   ],
   [
     'the socket of docker',
     { ...image, ...runtime('--mount', 'type=bind,source=/var/run/docker.sock,target=/x') },
-    '/packages/0/runtime_arguments/0',
+    'runtime_arguments/0',
   ],
   [
     'a mount with more than the target',
     { ...image, ...runtime('--mount', 'type=bind,source={a},target=/x,source=/') },
-    '/packages/0/runtime_arguments/0',
+    'runtime_arguments/0',
   ],
-  [
-    'the network of the machine',
-    { ...image, ...runtime('--network', 'host') },
-    '/packages/0/runtime_arguments/0',
-  ],
-  ['the root user', { ...image, ...runtime('--user', '0:0') }, '/packages/0/runtime_arguments/0'],
-  [
-    'a port for everybody',
-    { ...image, ...runtime('-p', '0.0.0.0:80:80') },
-    '/packages/0/runtime_arguments/0',
-  ],
+  ['the network of the machine', { ...image, ...runtime('--network', 'host') }, 'runtime_arguments/0'],
+  ['the root user', { ...image, ...runtime('--user', '0:0') }, 'runtime_arguments/0'],
+  ['a port for everybody', { ...image, ...runtime('-p', '0.0.0.0:80:80') }, 'runtime_arguments/0'],
   [
     'a program instead of the package',
     { ...image, ...runtime('--entrypoint', 'sh') },
-    '/packages/0/runtime_arguments/0/name',
+    'runtime_arguments/0/name',
   ],
   [
     'an option of a container for the loader',
     { ...image, ...runtime('-e', 'LD_PRELOAD=/x.so') },
-    '/packages/0/runtime_arguments/0',
+    'runtime_arguments/0',
   ],
-  ['an option without its value', { ...image, ...runtime('-v') }, '/packages/0/runtime_arguments/0/name'],
-  [
-    'the end of options among its own arguments',
-    { package_arguments: [{ type: 'positional', value: '--' }] },
-    '/packages/0/package_arguments',
-  ],
-  [
-    'a line break in an argument',
-    { package_arguments: [{ type: 'positional', value: 'a\nb' }] },
-    '/packages/0/package_arguments/0/value',
-  ],
-  [
-    'an argument that shows in another order',
-    { package_arguments: [{ type: 'positional', value: 'a\u202Eb' }] },
-    '/packages/0/package_arguments/0/value',
-  ],
-  [
-    'a variable of the user in an argument',
-    { package_arguments: [{ type: 'positional', value: '$HOME' }] },
-    '/packages/0/package_arguments/0/value',
-  ],
+  ['an option without its value', { ...image, ...runtime('-v') }, 'runtime_arguments/0/name'],
+  ['the end of options among its own arguments', argument('--'), 'package_arguments'],
+  ['a line break in an argument', argument('a\nb'), 'package_arguments/0/value'],
+  ['an argument that shows in another order', argument('a\u202Eb'), 'package_arguments/0/value'],
+  ['a variable of the user in an argument', argument('$HOME'), 'package_arguments/0/value'],
   [
     'a variable of a host in a value',
-    { environment_variables: [{ name: 'A', value: '${env:AWS_SECRET_ACCESS_KEY}' }] },
-    '/packages/0/environment_variables/0/value',
+    variable('${env:AWS_SECRET_ACCESS_KEY}'),
+    'environment_variables/0/value',
   ],
-  [
-    'a variable in two halves',
-    { environment_variables: [{ name: 'A', value: '${a}' }] },
-    '/packages/0/environment_variables/0/value',
-  ],
-  [
-    'a command in a value',
-    { environment_variables: [{ name: 'A', value: '$(id)' }] },
-    '/packages/0/environment_variables/0/value',
-  ],
+  ['a variable in two halves', variable('${a}'), 'environment_variables/0/value'],
+  ['a command in a value', variable('$(id)'), 'environment_variables/0/value'],
   [
     'a variable that is no name',
     { environment_variables: [{ name: 'A=B;', is_required: true }] },
-    '/packages/0/environment_variables/0/name',
+    'environment_variables/0/name',
   ],
   [
     'an address elsewhere of what runs here',
     { transport: { type: 'sse', url: 'https://evil.example/' } },
-    '/packages/0/transport/url',
+    'transport/url',
   ],
-  ['a package that states no address', { transport: { type: 'sse' } }, '/packages/0/transport/url'],
+  ['a package that states no address', { transport: { type: 'sse' } }, 'transport/url'],
 ])('a package is refused for %s', (_, more, pointer) => {
   const refusal = refusalOf(packaged(more))
-  expect(refusal?.pointer).toBe(pointer)
+  expect(refusal?.pointer).toBe(`/packages/0/${pointer}`)
   expect(refusal?.detail).toMatch(/\.$/)
   expect(refusal?.hint).toMatch(/\.$/)
 })
 
-test.each([
-  ...[
-    'NODE_OPTIONS',
-    'node_options',
-    'LD_PRELOAD',
-    'Ld_Library_Path',
-    'CONTAINER_CONNECTION',
-    'CONTAINERS_CONF',
-    'LESSOPEN',
-    'DYLD_INSERT_LIBRARIES',
-    'PATH',
-    'Path',
-  ],
-  ...[
-    'PYTHONPATH',
-    'PYTHONSTARTUP',
-    'BASH_ENV',
-    'npm_config_registry',
-    'PIP_INDEX_URL',
-    'UV_INDEX',
-    'DOCKER_HOST',
-  ],
-  ...[
-    'GIT_SSH_COMMAND',
-    'JAVA_TOOL_OPTIONS',
-    'PERL5OPT',
-    'RUBYOPT',
-    'HOME',
-    'NODE_EXTRA_CA_CERTS',
-    'DOTNET_STARTUP_HOOKS',
-  ],
-])('the variable %s is refused, stated or asked for', (name) => {
+const harmfulVariables = `
+  NODE_OPTIONS node_options LD_PRELOAD Ld_Library_Path CONTAINER_CONNECTION CONTAINERS_CONF LESSOPEN DYLD_INSERT_LIBRARIES PATH Path
+  PYTHONPATH PYTHONSTARTUP BASH_ENV npm_config_registry PIP_INDEX_URL UV_INDEX DOCKER_HOST
+  GIT_SSH_COMMAND JAVA_TOOL_OPTIONS PERL5OPT RUBYOPT HOME NODE_EXTRA_CA_CERTS DOTNET_STARTUP_HOOKS`
+
+test.each(harmfulVariables.trim().split(/\s+/))('the variable %s is refused, stated or asked for', (name) => {
   for (const more of [{ value: 'x' }, { is_required: true }, {}]) {
     const refusal = refusalOf(
       packaged({
@@ -250,47 +167,39 @@ test.each([
 })
 
 test.each<[string, object, string]>([
-  ['this machine', { url: 'http://127.0.0.1:8080/admin' }, '/endpoints/0/url'],
-  ['a name of this machine', { url: 'http://localhost/' }, '/endpoints/0/url'],
-  ['a private network', { url: 'https://10.0.0.1/mcp' }, '/endpoints/0/url'],
-  ['a private network in IPv6', { url: 'https://[fd00::1]/mcp' }, '/endpoints/0/url'],
-  ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, '/endpoints/0/url'],
-  ['a name of a private network', { url: 'https://mcp.internal/' }, '/endpoints/0/url'],
+  ['this machine', { url: 'http://127.0.0.1:8080/admin' }, 'url'],
+  ['a name of this machine', { url: 'http://localhost/' }, 'url'],
+  ['a private network', { url: 'https://10.0.0.1/mcp' }, 'url'],
+  ['a private network in IPv6', { url: 'https://[fd00::1]/mcp' }, 'url'],
+  ['the metadata of a cloud', { url: 'http://169.254.169.254/latest' }, 'url'],
+  ['a name of a private network', { url: 'https://mcp.internal/' }, 'url'],
   [
     'a private network as the default of a variable',
     { url: 'http://{host}/mcp', variables: { host: { default: '169.254.169.254' } } },
-    '/endpoints/0/url',
+    'url',
   ],
-  ['a user name', { url: 'https://me:secret@weather.example.com/' }, '/endpoints/0/url'],
-  ['a socket', { url: 'wss://weather.example.com/' }, '/endpoints/0/url'],
-  ['a variable of the user', { url: 'https://weather.example.com/${HOME}' }, '/endpoints/0/url'],
-  ['a variable of the shell', { url: 'https://weather.example.com/$HOME' }, '/endpoints/0/url'],
+  ['a user name', { url: 'https://me:secret@weather.example.com/' }, 'url'],
+  ['a socket', { url: 'wss://weather.example.com/' }, 'url'],
+  ['a variable of the user', { url: 'https://weather.example.com/${HOME}' }, 'url'],
+  ['a variable of the shell', { url: 'https://weather.example.com/$HOME' }, 'url'],
   [
     'a secret over http',
     { url: 'http://weather.example.com/', headers: [{ name: 'X-Key', is_required: true }] },
-    '/endpoints/0/url',
+    'url',
   ],
-  ['a header of the transport', { headers: [{ name: 'Host', value: 'x' }] }, '/endpoints/0/headers/0/name'],
-  [
-    'a header that breaks the line',
-    { headers: [{ name: 'X\r\nY', value: 'x' }] },
-    '/endpoints/0/headers/0/name',
-  ],
-  [
-    'a value that breaks the line',
-    { headers: [{ name: 'X', value: 'x\r\nY: z' }] },
-    '/endpoints/0/headers/0/value',
-  ],
+  ['a header of the transport', { headers: [{ name: 'Host', value: 'x' }] }, 'headers/0/name'],
+  ['a header that breaks the line', { headers: [{ name: 'X\r\nY', value: 'x' }] }, 'headers/0/name'],
+  ['a value that breaks the line', { headers: [{ name: 'X', value: 'x\r\nY: z' }] }, 'headers/0/value'],
   [
     'a header with a variable of the user',
     { headers: [{ name: 'X', value: '${AWS_SECRET_ACCESS_KEY}' }] },
-    '/endpoints/0/headers/0/value',
+    'headers/0/value',
   ],
 ])('an address is refused for %s', (_, more, pointer) => {
   const { targets, refused } = attempt(remote(more))
   expect(targets).not.toContain('remote')
   expect(refused.find(({ target }) => target === 'remote')).toMatchObject({
-    pointer,
+    pointer: `/endpoints/0/${pointer}`,
     code: 'not_installable',
   })
 })

@@ -1,10 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { GatewayOptions } from '../../../src/app/runtime.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
-import { resolver } from '../../net/support.ts'
+import { resolver, serve } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { mirrorNamed, operate, runToEnd } from './mirror-run.ts'
 
@@ -41,25 +40,19 @@ async function withSource(
   options: GatewayOptions = {},
 ): Promise<void> {
   const requests: string[] = []
-  const source = createServer((request, response) => {
+  await using source = await serve((request, response) => {
     requests.push(request.url ?? '')
     answer(request, response, requests.length)
   })
-  await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))
   // The names of agents are made from the host of their cards.
-  const url = `http://source.example:${(source.address() as AddressInfo).port}`
-  try {
-    await using subject = await startGateway(
-      { DRAGOMAN_ALLOW_ORIGINS: url },
-      { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }), ...options },
-    )
-    const path = kind === 'mcp-registry' ? '/v0.1' : '/list'
-    await operate(subject.gateway, 'add_mirror', { source: `${url}${path}`, name: 'other', kind })
-    await work(subject, requests)
-  } finally {
-    source.closeAllConnections()
-    source.close()
-  }
+  const url = `http://source.example:${source.port}`
+  await using subject = await startGateway(
+    { DRAGOMAN_ALLOW_ORIGINS: url },
+    { wait: () => nextTurn(), lookup: resolver({ 'source.example': [['127.0.0.1']] }), ...options },
+  )
+  const path = kind === 'mcp-registry' ? '/v0.1' : '/list'
+  await operate(subject.gateway, 'add_mirror', { source: `${url}${path}`, name: 'other', kind })
+  await work(subject, requests)
 }
 
 const named = (subject: TestGateway) => subject.request('GET', '/public/agents/com.example%2Fweather')
@@ -305,31 +298,25 @@ test('an agent at a private address or with variables in its address is listed, 
 
 test('nothing but the registry is asked for a mirrored agent, until somebody checks it', async () => {
   const requested: string[] = []
-  const agent = createServer((request, response) => {
+  await using agent = await serve((request, response) => {
     requested.push(request.url ?? '')
     response.writeHead(404).end()
   })
-  await new Promise<void>((resolve) => agent.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(agent.address() as AddressInfo).port}`
-  const remote = row({ remotes: [{ type: 'streamable-http', url: `${url}/mcp` }] })
-  try {
-    await withSource(list(remote), async (subject) => {
-      await runToEnd(subject.gateway, 'other')
-      const { signal } = new AbortController()
-      await subject.gateway.liveness.prober.run(signal)
-      await subject.gateway.verification.checker.run(signal)
-      await subject.request('POST', '/a2a/message', {
-        body: {
-          to: 'svc.registry',
-          action: 'resolve_package',
-          params: { package_name: 'com.example/weather' },
-        },
-      })
-      expect(requested).toEqual([])
+  const remote = row({ remotes: [{ type: 'streamable-http', url: `${agent.origin}/mcp` }] })
+  await withSource(list(remote), async (subject) => {
+    await runToEnd(subject.gateway, 'other')
+    const { signal } = new AbortController()
+    await subject.gateway.liveness.prober.run(signal)
+    await subject.gateway.verification.checker.run(signal)
+    await subject.request('POST', '/a2a/message', {
+      body: {
+        to: 'svc.registry',
+        action: 'resolve_package',
+        params: { package_name: 'com.example/weather' },
+      },
     })
-  } finally {
-    agent.close()
-  }
+    expect(requested).toEqual([])
+  })
 })
 
 test('a list of card URLs and a file of JSON lines are mirrored, and what leaves them is hidden', async () => {

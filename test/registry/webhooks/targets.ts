@@ -1,6 +1,5 @@
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { serve } from '../../net/support.ts'
 
 interface Received {
   readonly path: string
@@ -12,7 +11,7 @@ interface Received {
 export async function serveTargets() {
   const received: Received[] = []
   const answers = new Map<string, (response: ServerResponse) => void>()
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     let body = ''
     request.on('data', (chunk) => {
       body += chunk
@@ -25,11 +24,8 @@ export async function serveTargets() {
       else response.writeHead(204).end()
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    url,
+    url: server.origin,
     received,
     answers,
     /** Revisions that came to a path, in the order in which they came. */
@@ -38,10 +34,7 @@ export async function serveTargets() {
         .filter((item) => item.path === path)
         .flatMap(({ body }) => JSON.parse(body).data.changes)
         .map(({ revision }) => revision),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
 export type Targets = Awaited<ReturnType<typeof serveTargets>>

@@ -33,7 +33,7 @@ afterEach(async () => {
 })
 
 const ask = (method: string, path: string, body?: unknown, as = token) =>
-  home.request(method, `/api/webhooks${path}`, { token: as, ...(body !== undefined && { body }) })
+  home.request(method, `/api/webhooks${path}`, { token: as, body })
 const create = async (path: string, more = {}) =>
   (await ask('POST', '', { url: targets.url + path, ...more })).json
 const read = async (id: string) => (await ask('GET', `/${id}`)).json

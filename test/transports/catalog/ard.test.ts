@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../../src/auth/authenticator.ts'
-import { type Answer, startGateway, type TestGateway } from '../../support/gateway.ts'
+import { type Answer, startGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 import { verify } from '../../support/verified.ts'
 
@@ -9,45 +9,42 @@ const [mcp, a2a] = ['application/mcp-server-card+json', 'application/a2a-agent-c
 /** The pattern of the conformance test of ARD 0.91. */
 const urn = /^urn:air:([a-zA-Z0-9.-]+)(?::([a-zA-Z0-9._:-]+))?:([a-zA-Z0-9._-]+)$/
 
-let home: TestGateway
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_BASE_URL: 'https://registry.example' })
-  const server = (name: string, description: string, tool: string) =>
-    list(home, {
-      package_name: `com.example.${name}`,
-      name,
-      description,
-      endpoints: [{ protocol: 'mcp', url: `https://${name}.example.com/mcp` }],
-      capabilities: [{ name: tool, description }],
-    } as Parameters<typeof list>[1])
-  await server('weather', 'Weather forecast tools for any city.', 'get_forecast')
-  await server('climate', 'Weather statistics and climate records.', 'get_climate')
-  await server('sail', 'Plans a sail trip by the weather and the tide.', 'plan_trip')
-  await list(home, {
-    package_name: 'org.example/agent',
-    endpoints: [{ protocol: 'a2a', url: 'https://agent.example.org/a2a' }],
-    description: 'Talks about the weather.',
-  })
-  await verify(home, 'com.example.weather', 'example.com')
-  const capabilities = [{ name: 'forecast', description: 'Gives the weather.' }]
-  const stage = {
-    package_name: 'com.example.staged',
-    name: 'staged weather',
-    description: 'Weather in STAGE.',
-  }
-  const token = await home.token('owner')
-  await home.request('POST', '/api/agents/publish', { token, body: stage })
-  await list(home, { package_name: 'com.example.banned', capabilities, description: 'Weather, suspended.' })
-  const admin = await home.token('root', { scopes: ['admin'] })
-  const suspend = { token: admin, body: { reason: 'Bad.' } }
-  await home.request('POST', '/api/agents/com.example.banned/suspend', suspend)
-  const id = await list(home, {
-    package_name: 'com.example.gone',
-    capabilities,
-    description: 'Weather, deleted.',
-  })
-  await home.request('DELETE', `/api/agents/${id}`, { token })
+const home = await startGateway({ DRAGOMAN_BASE_URL: 'https://registry.example' })
+const server = (name: string, description: string, tool: string) =>
+  list(home, {
+    package_name: `com.example.${name}`,
+    name,
+    description,
+    endpoints: [{ protocol: 'mcp', url: `https://${name}.example.com/mcp` }],
+    capabilities: [{ name: tool, description }],
+  } as Parameters<typeof list>[1])
+await server('weather', 'Weather forecast tools for any city.', 'get_forecast')
+await server('climate', 'Weather statistics and climate records.', 'get_climate')
+await server('sail', 'Plans a sail trip by the weather and the tide.', 'plan_trip')
+await list(home, {
+  package_name: 'org.example/agent',
+  endpoints: [{ protocol: 'a2a', url: 'https://agent.example.org/a2a' }],
+  description: 'Talks about the weather.',
 })
+await verify(home, 'com.example.weather', 'example.com')
+const capabilities = [{ name: 'forecast', description: 'Gives the weather.' }]
+const stage = {
+  package_name: 'com.example.staged',
+  name: 'staged weather',
+  description: 'Weather in STAGE.',
+}
+const token = await home.token('owner')
+await home.request('POST', '/api/agents/publish', { token, body: stage })
+await list(home, { package_name: 'com.example.banned', capabilities, description: 'Weather, suspended.' })
+const admin = await home.token('root', { scopes: ['admin'] })
+const suspend = { token: admin, body: { reason: 'Bad.' } }
+await home.request('POST', '/api/agents/com.example.banned/suspend', suspend)
+const id = await list(home, {
+  package_name: 'com.example.gone',
+  capabilities,
+  description: 'Weather, deleted.',
+})
+await home.request('DELETE', `/api/agents/${id}`, { token })
 afterAll(() => home[Symbol.asyncDispose]())
 
 const search = (query: object, rest: object = {}) =>

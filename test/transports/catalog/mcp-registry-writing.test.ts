@@ -12,8 +12,7 @@ const home = await startGateway({ DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NA
 afterAll(() => dns[Symbol.asyncDispose]())
 afterAll(() => home[Symbol.asyncDispose]())
 
-const post = (path: string, body: unknown, token?: string) =>
-  home.request('POST', path, { body, ...(token !== undefined && { token }) })
+const post = (path: string, body: unknown, token?: string) => home.request('POST', path, { body, token })
 const versionPath = (name: string, version: string) =>
   `/v0/servers/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { LivenessHistory } from '../../../schemas/liveness.ts'
 import { livenessOf } from '../../../src/transports/page/site/agent/evidence.ts'
@@ -11,7 +11,7 @@ import { samplesOf } from '../../../src/transports/page/site/agent/samples.ts'
 import { Browser } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/command.ts'
 import { sampleEntry } from '../../support/entries.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { messageIn, modernHeaders, modernRequest } from '../../support/mcp.ts'
 import { instantLogin, signIn } from '../../support/sign-in.ts'
 
@@ -21,7 +21,6 @@ const override = '\u202Etxt.exe'
 const long = 'wide'.repeat(2500)
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString()
 const login = instantLogin()
-let home: TestGateway
 
 /** A schema that refers to itself, at any depth. */
 const recursive = {
@@ -119,53 +118,51 @@ const hostile = sampleEntry({
   ],
 })
 
-beforeAll(async () => {
-  home = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
-  const { store, tailer, liveness } = home.gateway
-  for (const entry of [
-    weather,
-    hostile,
-    { ...weather, version: '1.1.0', description: 'Forecasts snow for any town.' },
-  ]) {
-    await store.write(async (writer) => writer.put(entry))
+const home = await startGateway({ DRAGOMAN_LIVENESS: 'off' }, { logins: [login] })
+const { store, tailer, liveness } = home.gateway
+for (const entry of [
+  weather,
+  hostile,
+  { ...weather, version: '1.1.0', description: 'Forecasts snow for any town.' },
+]) {
+  await store.write(async (writer) => writer.put(entry))
+}
+await store.write(async (writer) =>
+  writer.put({ ...hostile, version: `${attack}2`, description: `${attack} now` }),
+)
+const packages = [['npm'], ['npm', 'PyPI'], ['pypi']]
+for (const [index, types] of packages.entries()) {
+  const tool = sampleEntry({
+    package_name: `com.example.tool${index + 1}`,
+    name: `Tool ${index + 1}`,
+    category: 'search-data-extraction',
+    packages: types.map((registry_type) => ({ registry_type, identifier: 'tool' })),
+  })
+  await store.write(async (writer) => writer.put(tool))
+}
+await store.liveness.watch([{ entry_id: weather.id, place: '[]', active: false }])
+const today = Math.floor(Date.now() / 86_400_000)
+for (const [day, failures] of [
+  [today - 2, 0],
+  [today - 1, 3],
+  [today, 24],
+] as const) {
+  const before = await store.liveness.get(weather.id)
+  if (!before) throw new Error('It is not watched.')
+  const p50_ms = failures === 24 ? null : 180
+  const counts = { day, probes: 24, failures, latencies: [], p50_ms, p95_ms: p50_ms }
+  const shown = {
+    ...before.shown,
+    status: 'alive' as const,
+    checked_at: daysAgo(0),
+    uptime_30d: 0.98,
+    p50_ms: 180,
+    p95_ms: 400,
   }
-  await store.write(async (writer) =>
-    writer.put({ ...hostile, version: `${attack}2`, description: `${attack} now` }),
-  )
-  const packages = [['npm'], ['npm', 'PyPI'], ['pypi']]
-  for (const [index, types] of packages.entries()) {
-    const tool = sampleEntry({
-      package_name: `com.example.tool${index + 1}`,
-      name: `Tool ${index + 1}`,
-      category: 'search-data-extraction',
-      packages: types.map((registry_type) => ({ registry_type, identifier: 'tool' })),
-    })
-    await store.write(async (writer) => writer.put(tool))
-  }
-  await store.liveness.watch([{ entry_id: weather.id, place: '[]', active: false }])
-  const today = Math.floor(Date.now() / 86_400_000)
-  for (const [day, failures] of [
-    [today - 2, 0],
-    [today - 1, 3],
-    [today, 24],
-  ] as const) {
-    const before = await store.liveness.get(weather.id)
-    if (!before) throw new Error('It is not watched.')
-    const p50_ms = failures === 24 ? null : 180
-    const counts = { day, probes: 24, failures, latencies: [], p50_ms, p95_ms: p50_ms }
-    const shown = {
-      ...before.shown,
-      status: 'alive' as const,
-      checked_at: daysAgo(0),
-      uptime_30d: 0.98,
-      p50_ms: 180,
-      p95_ms: 400,
-    }
-    await store.liveness.save([{ ...before, shown, history: { ...before.history, today: counts } }])
-  }
-  await tailer.caughtUp(await store.read.revision())
-  await liveness.livenessCache.sweep()
-})
+  await store.liveness.save([{ ...before, shown, history: { ...before.history, today: counts } }])
+}
+await tailer.caughtUp(await store.read.revision())
+await liveness.livenessCache.sweep()
 afterAll(() => home[Symbol.asyncDispose]())
 
 const open = (path: string) => home.request('GET', path, { headers: { Accept: 'text/html' } })

@@ -5,8 +5,6 @@ import type { TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 import { sampleGateway } from '../../support/sample-site.ts'
 
-const timeout = 60_000
-
 /** What has the focus, if the head hides a part of it. */
 const underHead = `(() => {
   const head = document.querySelector('.head')
@@ -38,50 +36,50 @@ const contrastOfFields = `(() => {
 let home: TestGateway
 let browser: Browser
 
-describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use no mouse', () => {
-  beforeAll(async () => {
-    home = await sampleGateway()
-    await list(home, {
-      package_name: 'org.example.taqs',
-      name: 'مساعد الطقس',
-      description: 'يقدم توقعات الطقس لأي مدينة (C°).',
-      endpoints: [{ protocol: 'mcp', url: 'https://taqs.example.org/mcp' }],
-      capabilities: [{ name: 'forecast', description: 'توقعات الطقس.' }],
+describe.skipIf(!chromiumPath)(
+  'in Chromium, for people who do not see, or use no mouse',
+  { timeout: 60_000 },
+  () => {
+    beforeAll(async () => {
+      home = await sampleGateway()
+      await list(home, {
+        package_name: 'org.example.taqs',
+        name: 'مساعد الطقس',
+        description: 'يقدم توقعات الطقس لأي مدينة (C°).',
+        endpoints: [{ protocol: 'mcp', url: 'https://taqs.example.org/mcp' }],
+        capabilities: [{ name: 'forecast', description: 'توقعات الطقس.' }],
+      })
+      browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
     })
-    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
-  }, timeout)
 
-  afterAll(async () => {
-    await browser?.close()
-    await home?.[Symbol.asyncDispose]()
-  })
+    afterAll(async () => {
+      await browser?.close()
+      await home?.[Symbol.asyncDispose]()
+    })
 
-  const openPage = (path: string, width = 1280, height = 600) =>
-    openIn(browser, home.url + path, { viewport: { width, height } })
+    const openPage = (path: string, width = 1280, height = 600) =>
+      openIn(browser, home.url + path, { viewport: { width, height } })
 
-  test.each([
-    ['/search?q=fold+paper', 1280, 600],
-    ['/agent/svc.utility.reader', 1280, 600],
-    ['/agent/svc.utility.reader', 320, 256],
-  ])(
-    'what has the focus on %s at %i × %i is never under the head, forwards and backwards',
-    async (path, width, height) => {
-      await using opened = await openPage(path, width, height)
-      const hidden: unknown[] = []
-      for (const key of ['Tab', 'Shift+Tab']) {
-        for (let step = 0; step < 50; step++) {
-          await opened.page.keyboard.press(key)
-          hidden.push(...((await opened.page.evaluate(underHead)) as string[]))
+    test.each([
+      ['/search?q=fold+paper', 1280, 600],
+      ['/agent/svc.utility.reader', 1280, 600],
+      ['/agent/svc.utility.reader', 320, 256],
+    ])(
+      'what has the focus on %s at %i × %i is never under the head, forwards and backwards',
+      async (path, width, height) => {
+        await using opened = await openPage(path, width, height)
+        const hidden: unknown[] = []
+        for (const key of ['Tab', 'Shift+Tab']) {
+          for (let step = 0; step < 50; step++) {
+            await opened.page.keyboard.press(key)
+            hidden.push(...((await opened.page.evaluate(underHead)) as string[]))
+          }
         }
-      }
-      expect(hidden).toEqual([])
-    },
-    timeout,
-  )
+        expect(hidden).toEqual([])
+      },
+    )
 
-  test(
-    'the way to the sign-in is whole at a zoom of 400 %, with wide texts too',
-    async () => {
+    test('the way to the sign-in is whole at a zoom of 400 %, with wide texts too', async () => {
       await using opened = await openPage('/', 320, 256)
       const cut = () =>
         opened.page.locator('.account').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
@@ -89,13 +87,9 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       await opened.page.evaluate(wideTexts)
       expect(await cut()).toBe(0)
       expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-    },
-    timeout,
-  )
+    })
 
-  test(
-    'a form that is refused, or done, is read from what came of it, and leads to its fields',
-    async () => {
+    test('a form that is refused, or done, is read from what came of it, and leads to its fields', async () => {
       await using opened = await openPage('/sign-in/with/example')
       const { page } = opened
       const focused = () => page.evaluate('document.activeElement.textContent')
@@ -116,13 +110,9 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       await page.click('button[value=publish]')
       await page.waitForURL(/com\.ada\.access/)
       expect(await focused()).toContain('It is listed in STAGE')
-    },
-    timeout,
-  )
+    })
 
-  test(
-    'texts in Arabic run from the right, among results and on the page of their agent',
-    async () => {
+    test('texts in Arabic run from the right, among results and on the page of their agent', async () => {
       await using opened = await openPage('/search?q=org.example.taqs')
       const { page } = opened
       const directionOf = (selector: string) =>
@@ -136,25 +126,17 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
         ['code', 'span'].map((name) => page.locator(`.able summary ${name}`).first().boundingBox()),
       )
       expect((text?.x ?? 0) - (code?.x ?? 0) - (code?.width ?? 0)).toBeGreaterThan(4)
-    },
-    timeout,
-  )
+    })
 
-  test(
-    'each row of filters says on a narrow screen what it filters by',
-    async () => {
+    test('each row of filters says on a narrow screen what it filters by', async () => {
       await using opened = await openPage('/search', 375)
       const [titles, rows] = ['.rail h2', '.rail ul'].map((part) => opened.page.locator(part))
       expect(await titles?.count()).toBe(await rows?.count())
       expect(await rows?.count()).toBeGreaterThan(2)
       for (const title of (await titles?.all()) ?? []) expect(await title.isVisible()).toBe(true)
-    },
-    timeout,
-  )
+    })
 
-  test(
-    'a key is deleted by a button that names it, and is opened first',
-    async () => {
+    test('a key is deleted by a button that names it, and is opened first', async () => {
       await using opened = await openPage('/sign-in/with/example')
       const { page } = opened
       await page.goto(`${home.url}/me/keys`)
@@ -169,13 +151,9 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       await button.press('Enter')
       await page.getByText('The key is deleted').waitFor()
       expect(await page.locator('.rows strong').allTextContents()).toEqual(['evenings'])
-    },
-    timeout,
-  )
+    })
 
-  test(
-    'the parts of a page have names for who does not see them',
-    async () => {
+    test('the parts of a page have names for who does not see them', async () => {
       await using opened = await openPage('/')
       const { page } = opened
       const protocols = page.getByRole('radiogroup', { name: 'The same call in four protocols' })
@@ -186,58 +164,51 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
       const code = page.getByRole('radiogroup', { name: 'Call it from code' })
       expect(await code.getByRole('radio').count()).toBe(4)
       expect(await page.locator('.able summary').first().textContent()).toMatch(/^extract_content \S/)
-    },
-    timeout,
-  )
+    })
 
-  test.each(['/play', '/play?q=fold+paper', '/search?q=fold+paper', '/agent/svc.utility.reader'])(
-    'wide texts stay within %s at a zoom of 400 %',
-    async (path) => {
-      await using opened = await openPage(path, 320, 256)
-      await opened.page.evaluate(wideTexts)
-      expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
-    },
-    timeout,
-  )
+    test.each(['/play', '/play?q=fold+paper', '/search?q=fold+paper', '/agent/svc.utility.reader'])(
+      'wide texts stay within %s at a zoom of 400 %',
+      async (path) => {
+        await using opened = await openPage(path, 320, 256)
+        await opened.page.evaluate(wideTexts)
+        expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
+      },
+    )
 
-  test.each(['/', '/me/keys', '/publish?way=form', '/oauth/device'])(
-    'the fields of %s stand out from the page, light and dark',
-    async (path) => {
-      await using opened = await openPage('/sign-in/with/example')
-      const { page } = opened
-      await page.goto(home.url + path)
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
-        const contrast = (await page.evaluate(contrastOfFields)) as number
-        expect(contrast).toBeGreaterThanOrEqual(3)
-        expect(contrast).toBeLessThan(21)
-      }
-    },
-    timeout,
-  )
+    test.each(['/', '/me/keys', '/publish?way=form', '/oauth/device'])(
+      'the fields of %s stand out from the page, light and dark',
+      async (path) => {
+        await using opened = await openPage('/sign-in/with/example')
+        const { page } = opened
+        await page.goto(home.url + path)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme })
+          const contrast = (await page.evaluate(contrastOfFields)) as number
+          expect(contrast).toBeGreaterThanOrEqual(3)
+          expect(contrast).toBeLessThan(21)
+        }
+      },
+    )
 
-  test.each(['/', '/search?q=fold+paper', '/agent/svc.utility.reader', '/docs/calling', '/sign-in'])(
-    'every text of %s grows with the size that the browser is set to',
-    async (path) => {
-      await using opened = await openPage(path)
-      const sizes = `[...document.querySelectorAll('body :not(svg *)')]
+    test.each(['/', '/search?q=fold+paper', '/agent/svc.utility.reader', '/docs/calling', '/sign-in'])(
+      'every text of %s grows with the size that the browser is set to',
+      async (path) => {
+        await using opened = await openPage(path)
+        const sizes = `[...document.querySelectorAll('body :not(svg *)')]
         .filter(({ childNodes }) => [...childNodes].some(({ nodeType, data }) => nodeType === 3 && data.trim() !== ''))
         .map((element) => parseFloat(getComputedStyle(element).fontSize))`
-      const before = (await opened.page.evaluate(sizes)) as number[]
-      await opened.page.evaluate('document.documentElement.style.fontSize = "150%"')
-      const after = (await opened.page.evaluate(sizes)) as number[]
-      expect(before.length).toBeGreaterThan(3)
-      // The greatest headings grow with the window.
-      const fixed = before.filter((size, at) => size < 32 && Math.abs((after[at] ?? 0) - size * 1.5) > 0.1)
-      expect(fixed).toEqual([])
-    },
-    timeout,
-  )
+        const before = (await opened.page.evaluate(sizes)) as number[]
+        await opened.page.evaluate('document.documentElement.style.fontSize = "150%"')
+        const after = (await opened.page.evaluate(sizes)) as number[]
+        expect(before.length).toBeGreaterThan(3)
+        // The greatest headings grow with the window.
+        const fixed = before.filter((size, at) => size < 32 && Math.abs((after[at] ?? 0) - size * 1.5) > 0.1)
+        expect(fixed).toEqual([])
+      },
+    )
 
-  describe('a search as one types', () => {
-    test(
-      'says to a screen reader how many it found, and names the page after it',
-      async () => {
+    describe('a search as one types', () => {
+      test('says to a screen reader how many it found, and names the page after it', async () => {
         await using opened = await openPage('/search?q=fold+paper')
         const { page, reports } = opened
         // Only a region that was there before is read.
@@ -248,26 +219,18 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
         expect(await announced?.textContent()).toMatch(/^\d+ agents?$/)
         expect(await page.title()).toBe('tides of a harbour – Dragoman')
         expect(reports).toEqual([])
-      },
-      timeout,
-    )
+      })
 
-    test(
-      'shows all agents again after Escape',
-      async () => {
+      test('shows all agents again after Escape', async () => {
         await using opened = await openPage('/search?q=fold+paper')
         const { page } = opened
         await page.focus('input[type=search]')
         await page.keyboard.press('Escape')
         await page.waitForURL(`${home.url}/search`)
         expect(await page.inputValue('input[type=search]')).toBe('')
-      },
-      timeout,
-    )
+      })
 
-    test(
-      'says that the gateway is away, or refuses it, and goes on with the next letter',
-      async () => {
+      test('says that the gateway is away, or refuses it, and goes on with the next letter', async () => {
         await using opened = await openPage('/search?q=fold+paper')
         const { context, page } = opened
         const typed = page.locator('input[type=search]')
@@ -286,8 +249,7 @@ describe.skipIf(!chromiumPath)('in Chromium, for people who do not see, or use n
         await typed.pressSequentially(' cranes')
         await page.waitForURL(/q=fold\+paper\+swans\+and\+cranes/)
         await page.locator('#count', { hasText: /agents?$/ }).waitFor()
-      },
-      timeout,
-    )
-  })
-})
+      })
+    })
+  },
+)

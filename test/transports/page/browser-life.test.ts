@@ -12,8 +12,6 @@ import { list } from '../../support/listed.ts'
 import { createTestRunner } from '../../support/package-runner.ts'
 import { instantLogin } from '../../support/sign-in.ts'
 
-const timeout = 60_000
-
 const notes = {
   name: 'com.example/notes',
   description: 'Keeps notes.',
@@ -30,7 +28,7 @@ let echo: EnvelopeAgent
 let home: TestGateway
 let browser: Browser
 
-describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', () => {
+describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     dns = await serveDns()
     upstream = await startUpstreamServer({})
@@ -54,7 +52,7 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
       token: await home.token('root', { scopes: ['admin'] }),
     })
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
-  }, timeout)
+  })
 
   afterAll(async () => {
     await browser?.close()
@@ -128,7 +126,7 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
     ['keyboard', keyboard],
   ] as const)(
     'takes an agent through its whole life with the %s alone',
-    { timeout },
+    { timeout: 60_000 },
     async (kind, handOf) => {
       await using opened = await openPage('/')
       const { page, reports } = opened
@@ -178,100 +176,84 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', ()
     },
   )
 
-  test(
-    'calls an agent whose fields are named like parts of a form',
-    async () => {
-      const names = ['dataset', 'elements', 'querySelector', 'addEventListener']
-      const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
-      await list(home, {
-        package_name: 'com.example.fields',
-        endpoints: [{ protocol: 'envelope', url: echo.url }],
-        capabilities: [{ name: 'draw', description: 'Draws.', input_schema: { type: 'object', properties } }],
-      })
-      await using opened = await openPage('/sign-in/with/example')
-      const { page, reports } = opened
-      await page.goto(`${home.url}/agent/com.example.fields`)
-      for (const name of names) await page.getByLabel(name, { exact: true }).fill(`of ${name}`)
-      await page.getByRole('button', { name: 'Call it' }).click()
-      await page.locator('.answer pre').waitFor()
-      const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
-      expect(Object.entries(params)).toEqual(names.map((name) => [name, `of ${name}`]))
-      expect(reports).toEqual([])
-    },
-    timeout,
-  )
+  test('calls an agent whose fields are named like parts of a form', async () => {
+    const names = ['dataset', 'elements', 'querySelector', 'addEventListener']
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]))
+    await list(home, {
+      package_name: 'com.example.fields',
+      endpoints: [{ protocol: 'envelope', url: echo.url }],
+      capabilities: [{ name: 'draw', description: 'Draws.', input_schema: { type: 'object', properties } }],
+    })
+    await using opened = await openPage('/sign-in/with/example')
+    const { page, reports } = opened
+    await page.goto(`${home.url}/agent/com.example.fields`)
+    for (const name of names) await page.getByLabel(name, { exact: true }).fill(`of ${name}`)
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.locator('.answer pre').waitFor()
+    const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
+    expect(Object.entries(params)).toEqual(names.map((name) => [name, `of ${name}`]))
+    expect(reports).toEqual([])
+  })
 
-  test(
-    'says no to an agent, or leaves what it does by default',
-    async () => {
-      const boolean = { type: 'boolean', default: true }
-      const properties = { links: boolean, images: boolean, whole: { type: 'boolean' } }
-      const capability = {
-        name: 'read',
-        description: 'Reads.',
-        input_schema: { type: 'object', properties, required: ['whole'] },
-      }
-      await list(home, {
-        package_name: 'com.example.choices',
-        endpoints: [{ protocol: 'envelope', url: echo.url }],
-        capabilities: [capability],
-      })
-      await using opened = await openPage('/sign-in/with/example')
-      const { page } = opened
-      await page.goto(`${home.url}/agent/com.example.choices`)
-      await page.getByLabel('links', { exact: true }).selectOption('false')
-      const images = page.getByLabel('images', { exact: true })
-      expect(await images.locator('option:checked').textContent()).toBe('true (default)')
-      await page.getByRole('button', { name: 'Call it' }).click()
-      await page.getByText('This is required.').waitFor()
-      await page.getByLabel('whole', { exact: true }).selectOption('false')
-      await page.getByRole('button', { name: 'Call it' }).click()
-      await page.locator('.answer pre').waitFor()
-      const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
-      expect(params).toEqual({ links: false, whole: false })
-    },
-    timeout,
-  )
+  test('says no to an agent, or leaves what it does by default', async () => {
+    const boolean = { type: 'boolean', default: true }
+    const properties = { links: boolean, images: boolean, whole: { type: 'boolean' } }
+    const capability = {
+      name: 'read',
+      description: 'Reads.',
+      input_schema: { type: 'object', properties, required: ['whole'] },
+    }
+    await list(home, {
+      package_name: 'com.example.choices',
+      endpoints: [{ protocol: 'envelope', url: echo.url }],
+      capabilities: [capability],
+    })
+    await using opened = await openPage('/sign-in/with/example')
+    const { page } = opened
+    await page.goto(`${home.url}/agent/com.example.choices`)
+    await page.getByLabel('links', { exact: true }).selectOption('false')
+    const images = page.getByLabel('images', { exact: true })
+    expect(await images.locator('option:checked').textContent()).toBe('true (default)')
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.getByText('This is required.').waitFor()
+    await page.getByLabel('whole', { exact: true }).selectOption('false')
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.locator('.answer pre').waitFor()
+    const { params } = JSON.parse((await page.locator('.answer pre').textContent()) ?? '')
+    expect(params).toEqual({ links: false, whole: false })
+  })
 
-  test(
-    'connects an upstream, and calls it in their own name from its page',
-    async () => {
-      await using opened = await openPage('/sign-in/with/example')
-      const { page, reports } = opened
-      await page.goto(`${home.url}/me/connections?agent=com.example.mail`)
-      await page.getByRole('button', { name: 'Sign in to an agent' }).click()
-      await page.getByRole('button', { name: /Continue to/ }).click()
-      await page.getByText('is connected').waitFor()
-      await page.goto(`${home.url}/me/connections`)
-      await page.getByText('sign-in at').waitFor()
+  test('connects an upstream, and calls it in their own name from its page', async () => {
+    await using opened = await openPage('/sign-in/with/example')
+    const { page, reports } = opened
+    await page.goto(`${home.url}/me/connections?agent=com.example.mail`)
+    await page.getByRole('button', { name: 'Sign in to an agent' }).click()
+    await page.getByRole('button', { name: /Continue to/ }).click()
+    await page.getByText('is connected').waitFor()
+    await page.goto(`${home.url}/me/connections`)
+    await page.getByText('sign-in at').waitFor()
 
-      await page.goto(`${home.url}/agent/com.example.mail`)
-      await page.getByLabel('Name of the capability').fill('whoami')
-      await page.getByRole('button', { name: 'Call it' }).click()
-      await page.locator('#answer pre').waitFor()
-      expect(await page.locator('#answer pre').textContent()).toContain('subject')
-      expect(mail.calls).toHaveLength(1)
-      expect(reports.filter((line) => !line.includes('favicon'))).toEqual([])
-    },
-    timeout,
-  )
+    await page.goto(`${home.url}/agent/com.example.mail`)
+    await page.getByLabel('Name of the capability').fill('whoami')
+    await page.getByRole('button', { name: 'Call it' }).click()
+    await page.locator('#answer pre').waitFor()
+    expect(await page.locator('#answer pre').textContent()).toContain('subject')
+    expect(mail.calls).toHaveLength(1)
+    expect(reports.filter((line) => !line.includes('favicon'))).toEqual([])
+  })
 
-  test(
-    'approves a package as the operator of the machine, and calls it',
-    async () => {
-      const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
-      await using opened = await openPage(`/sign-in/link?code=${code}`)
-      const { page, reports } = opened
-      await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.goto(`${home.url}/me/packages?agent=com.example%2Fnotes`)
-      await page.getByRole('button', { name: 'Show what would run' }).click()
-      await page.getByText('This would run').waitFor()
-      await page.getByRole('button', { name: 'Approve exactly this' }).click()
-      await page.getByRole('heading', { name: 'Approved' }).waitFor()
-      await page.getByRole('link', { name: 'Public page' }).click()
-      expect(await page.locator('.able').count()).toBeGreaterThan(0)
-      expect(reports).toEqual([])
-    },
-    timeout,
-  )
+  test('approves a package as the operator of the machine, and calls it', async () => {
+    const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
+    await using opened = await openPage(`/sign-in/link?code=${code}`)
+    const { page, reports } = opened
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.goto(`${home.url}/me/packages?agent=com.example%2Fnotes`)
+    await page.getByRole('button', { name: 'Show what would run' }).click()
+    await page.getByText('This would run').waitFor()
+    await page.getByRole('button', { name: 'Approve exactly this' }).click()
+    await page.getByRole('heading', { name: 'Approved' }).waitFor()
+    await page.getByRole('link', { name: 'Public page' }).click()
+    expect(await page.locator('.able').count()).toBeGreaterThan(0)
+    expect(reports).toEqual([])
+  })
 })

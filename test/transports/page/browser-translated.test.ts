@@ -27,11 +27,11 @@ function inArabic(text: string): string {
 let home: TestGateway
 let browser: Browser
 
-describe.skipIf(!chromiumPath)('a second table of words, from right to left', () => {
+describe.skipIf(!chromiumPath)('a second table of words, from right to left', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     home = await sampleGateway()
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await browser.close()
@@ -42,23 +42,19 @@ describe.skipIf(!chromiumPath)('a second table of words, from right to left', ()
     Object.entries(views)
       .filter(([, { isOwn }]) => !isOwn)
       .flatMap(([name, { path }]) => [1280, 390].map((width) => [name, width, path] as const)),
-  )(
-    '%s at %i pixels begins at the right and does not overflow',
-    async (_, width, path) => {
-      const context = await browser.newContext({ viewport: { width, height: 860 } })
-      const page = await context.newPage()
-      await page.goto(home.url + path)
-      expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
-        'ar',
-        'rtl',
-      ])
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
-      const [mark, end] = (await page.evaluate(
-        `[...document.querySelectorAll('.brand, .round')].map((element) => element.getBoundingClientRect().left)`,
-      )) as number[]
-      expect(mark).toBeGreaterThan(end ?? Number.POSITIVE_INFINITY)
-      await context.close()
-    },
-    30_000,
-  )
+  )('%s at %i pixels begins at the right and does not overflow', async (_, width, path) => {
+    const context = await browser.newContext({ viewport: { width, height: 860 } })
+    const page = await context.newPage()
+    await page.goto(home.url + path)
+    expect(await page.evaluate('[document.documentElement.lang, document.documentElement.dir]')).toEqual([
+      'ar',
+      'rtl',
+    ])
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+    const [mark, end] = (await page.evaluate(
+      `[...document.querySelectorAll('.brand, .round')].map((element) => element.getBoundingClientRect().left)`,
+    )) as number[]
+    expect(mark).toBeGreaterThan(end ?? Number.POSITIVE_INFINITY)
+    await context.close()
+  })
 })

@@ -61,11 +61,11 @@ const hiddenTexts = `[...document.querySelectorAll('body *')].filter((element) =
 let home: TestGateway
 let browser: Browser
 
-describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
+describe.skipIf(!chromiumPath)('every page, in Chromium', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     home = await sampleGateway()
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await browser.close()
@@ -187,7 +187,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     const readme = page.waitForRequest(/\/readme$/)
     await page.click('[data-load] summary')
     await readme
-  }, 30_000)
+  })
 
   test.each(['home', 'search', 'agent', 'docs-guide', 'publish'])(
     '%s shows its text without scripts and without the font',
@@ -199,7 +199,6 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
       expect(await overflow(opened.page)).toBeLessThanOrEqual(0)
       expect(await opened.page.locator('h1').count()).toBe(1)
     },
-    30_000,
   )
 
   test('the console keeps the steps of a tab from page to page, and forgets them', async () => {
@@ -221,7 +220,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     // The hints of the exports stand deeper: this one is of the page that was loaded anew.
     await page.waitForSelector('#steps > .hint')
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
-  }, 30_000)
+  })
 
   test('a search of the console while the gateway is away says so, and keeps what was typed', async () => {
     await using opened = await open('play', {})
@@ -234,7 +233,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     await page.context().setOffline(false)
     await page.click('[data-discover] button')
     await page.waitForURL(`${home.url}/play?q=tides`)
-  }, 30_000)
+  })
 
   test('a search of the guides answers as one types, and keys lead into a guide', async () => {
     await using opened = await open('docs-search', {})
@@ -246,7 +245,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/\/docs\/.+/)
     expect(unexpected()).toEqual([])
-  }, 30_000)
+  })
 
   test('code of a guide is copied as it stands', async () => {
     await using opened = await open('docs-guide', {})
@@ -254,5 +253,5 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', () => {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.click('[data-copy=code-1]')
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl http/)
-  }, 30_000)
+  })
 })

@@ -11,7 +11,7 @@ let browser: Browser
 let website: string
 let site: Awaited<ReturnType<typeof serve>>
 
-describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
+describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     site = await serve((request, response) => {
       if (request.url === '/swans.md') {
@@ -46,7 +46,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     })
     await tailer.caughtUp(revision)
     browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
-  }, 60_000)
+  })
 
   afterAll(async () => {
     await browser.close()
@@ -66,7 +66,6 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
       expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
       expect(opened.reports).toEqual([])
     },
-    30_000,
   )
 
   test('search answers as one types, and keys walk through the agents', async () => {
@@ -82,7 +81,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(`${home.url}/agent/com.example.swans`)
     expect(reports).toEqual([])
-  }, 30_000)
+  })
 
   test('the field of the front page offers names that complete what one types', async () => {
     await using opened = await openPage('/')
@@ -93,7 +92,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect(await offered.first().getAttribute('value')).toMatch(/^Swans/)
     expect(await offered.first().textContent()).toBe('com.example.swans')
     expect(reports).toEqual([])
-  }, 30_000)
+  })
 
   test('without scripts, search, filters and pages of agents work too', async () => {
     await using opened = await openPage('/', { javaScriptEnabled: false })
@@ -103,7 +102,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     expect((await found(page))[0]).toMatch(/^Swans/)
     await page.click('#results h2 a')
     expect(page.url()).toBe(`${home.url}/agent/com.example.swans`)
-  }, 30_000)
+  })
 
   test('the theme that one chooses stays', async () => {
     await using opened = await openPage('/')
@@ -111,7 +110,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await page.click('[data-theme-switch]')
     await page.goto(`${home.url}/connect`)
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
-  }, 30_000)
+  })
 
   test('the README of a publisher opens on the page of its agent, and its icon comes from here', async () => {
     await using opened = await openPage('/agent/com.example.swans')
@@ -126,7 +125,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await page.click('[data-load] [data-copy]')
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('npx swans')
     expect(reports).toEqual([])
-  }, 30_000)
+  })
 
   test('a README that was opened while the gateway was away is read when it is opened again', async () => {
     await using opened = await openPage('/agent/com.example.swans')
@@ -142,7 +141,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await summary.click()
     await page.waitForSelector('details .prose h3')
     expect(reports.filter((line) => !line.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([])
-  }, 30_000)
+  })
 
   describe('from the front page', () => {
     /** The front page, and how often its visitor presses the mouse from there on. */
@@ -178,7 +177,6 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
         expect(await page.getByRole('status').textContent()).toBe('Copied')
         expect(clicks()).toBe(2)
       },
-      30_000,
     )
 
     test('the configuration for an agent that a search finds is copied in two clicks', async () => {
@@ -189,7 +187,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
       await page.click('[aria-label="Copy: Claude Code"]')
       await copied(page).toContain(`${home.url}/mcp/agents/svc.utility.finance`)
       expect(clicks()).toBe(2)
-    }, 30_000)
+    })
 
     test('an agent answers a call in three clicks, the one into its field included', async () => {
       await using opened = await openFront()
@@ -202,7 +200,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
       await page.waitForSelector('.answer pre')
       expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
       expect(clicks()).toBe(3)
-    }, 30_000)
+    })
   })
 
   test('a hosted agent is called from its page, and what is wrong stands at its field', async () => {
@@ -219,5 +217,5 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', () => {
     await page.waitForSelector('.answer pre')
     expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
     expect(reports.filter((line) => !line.includes('status of 403'))).toEqual([])
-  }, 30_000)
+  })
 })

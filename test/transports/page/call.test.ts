@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Browser } from '../../support/browser.ts'
-import { answerJson, type EnvelopeAgent, serveEnvelopes } from '../../support/envelope-agent.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { answerJson, serveEnvelopes } from '../../support/envelope-agent.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
 import { instantLogin, signIn } from '../../support/sign-in.ts'
 
@@ -19,29 +19,23 @@ const answers: Readonly<Record<string, unknown>> = {
   },
 }
 
-let agent: EnvelopeAgent
-let home: TestGateway
-let browser: Browser
-let token: string
 const page = '/agent/com.example.echo'
 
-beforeAll(async () => {
-  agent = await serveEnvelopes(({ action, params }, response) => {
-    if (action === 'asks') return void response.writeHead(401).end()
-    if (action === 'dies') return void response.destroy()
-    if (action === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${attack}`)
-    answerJson(response, answers[action] ?? { action, params })
-  })
-  home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }, { logins: [instantLogin()] })
-  await list(home, {
-    package_name: 'com.example.echo',
-    endpoints: [{ protocol: 'envelope', url: agent.url }],
-  })
-  browser = new Browser(home.url)
-  await signIn(browser, await browser.open(`${home.url}/sign-in`))
-  const { forms } = await browser.open(home.url + page)
-  token = forms.find(({ action }) => action === `${page}/call`)?.fields.token ?? ''
+const agent = await serveEnvelopes(({ action, params }, response) => {
+  if (action === 'asks') return void response.writeHead(401).end()
+  if (action === 'dies') return void response.destroy()
+  if (action === 'html') return void response.setHeader('content-type', 'text/html').end(`<p>${attack}`)
+  answerJson(response, answers[action] ?? { action, params })
 })
+const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: agent.origin }, { logins: [instantLogin()] })
+await list(home, {
+  package_name: 'com.example.echo',
+  endpoints: [{ protocol: 'envelope', url: agent.url }],
+})
+const browser = new Browser(home.url)
+await signIn(browser, await browser.open(`${home.url}/sign-in`))
+const { forms } = await browser.open(home.url + page)
+const token = forms.find(({ action }) => action === `${page}/call`)?.fields.token ?? ''
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
   await agent[Symbol.asyncDispose]()

@@ -1,30 +1,30 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { PersonalTable } from '../../../schemas/personal-data.ts'
 import { localPrincipal } from '../../../src/auth/authenticator.ts'
-import { createLoginLink } from '../../../src/auth/authorization-server/login-link.ts'
 import { colouredJson } from '../../../src/transports/page/site/parts.ts'
 import { Browser, type Form, type Visited } from '../../support/browser.ts'
 import { temporaryFolder } from '../../support/command.ts'
-import { type DnsServer, serveDns } from '../../support/dns.ts'
+import { serveDns } from '../../support/dns.ts'
 import { sampleEntry } from '../../support/entries.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { startModernServer } from '../../support/mcp-servers.ts'
-import { authorizationRequest, instantLogin, register, signIn } from '../../support/sign-in.ts'
+import {
+  authorizationRequest,
+  instantLogin,
+  register,
+  signIn,
+  signInOperator,
+} from '../../support/sign-in.ts'
 
 const login = instantLogin({ namespaces: [] })
-let dns: DnsServer
-let home: TestGateway
 
-beforeAll(async () => {
-  dns = await serveDns()
-  home = await startGateway(
-    { DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' },
-    { logins: [login] },
-  )
-})
+const dns = await serveDns()
+const home = await startGateway(
+  { DRAGOMAN_DNS_SERVERS: dns.address, DRAGOMAN_NAMES: 'proof' },
+  { logins: [login] },
+)
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
   await dns[Symbol.asyncDispose]()
@@ -231,9 +231,8 @@ test('the page of an own package leads to the way in which each host uses it', a
     { to: 'svc.registry', action: 'publish', params },
     { principal: localPrincipal, client: 'local', signal },
   )
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const browser = new Browser(home.url)
-  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  await signInOperator(home, browser)
   const { text } = await browser.open(`${home.url}/me/agents/acme.tides`)
   expect(text).toContain('see <a href="/agent/acme.tides#use">Use it</a>.')
 })
@@ -509,9 +508,8 @@ test('packages are approved by the operator alone', async () => {
 })
 
 test('the operator approves packages, and makes no key with the rights of the operator', async () => {
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const browser = new Browser(home.url)
-  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  await signInOperator(home, browser)
   const packages = await browser.open(`${home.url}/me/packages`)
   expect(packages.text).toContain('Approve a package')
   const keys = await browser.open(`${home.url}/me/keys`)
@@ -521,9 +519,8 @@ test('the operator approves packages, and makes no key with the rights of the op
 })
 
 test('the operator sees at the status why the gateway needs them, and nobody else does', async () => {
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
   const browser = new Browser(home.url)
-  await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  await signInOperator(home, browser)
   expect((await browser.open(`${home.url}/status`)).text).toContain('For admins')
   const { browser: other } = await visitor('zoe')
   expect((await other.open(`${home.url}/status`)).text).not.toContain('For admins')
@@ -538,8 +535,7 @@ test('what the command line of this machine publishes belongs to the person whom
     { principal: localPrincipal, client: 'local', signal },
   )
   const browser = new Browser(home.url)
-  const code = await createLoginLink(home.gateway.store.signIn, Date.now, randomBytes)
-  const first = await browser.submit(await browser.open(`${home.url}/sign-in/link?code=${code}`))
+  const first = await signInOperator(home, browser)
   expect(first.text).toContain('com.example.from-here')
   expect((await visitor('ben')).page.text).not.toContain('com.example.from-here')
 })
@@ -660,8 +656,7 @@ test('an application that waits does not renew the rights of the operator', asyn
   await using here = await startGateway({}, { clock: () => Date.now() })
   const browser = new Browser(here.url)
   const waiting = await browser.open(authorizationRequest(here, await register(here)).url)
-  const code = await createLoginLink(here.gateway.store.signIn, Date.now, randomBytes)
-  await browser.submit(await browser.open(`${here.url}/sign-in/link?code=${code}`))
+  await signInOperator(here, browser)
   const minute = 60_000
   vi.useFakeTimers({ toFake: ['Date'] })
   try {

@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { ServerResponse } from 'node:http'
 import { afterAll, describe, expect, test } from 'vitest'
+import { serve } from '../../net/support.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { pngOf } from '../../support/pictures.ts'
@@ -57,7 +57,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   '/inside.png': (response) => void response.writeHead(302, { Location: 'http://127.0.0.1:1/x.png' }).end(),
 }
 const requests = new Map<string, number>()
-const publisher = createServer((request, response) => {
+const publisher = await serve((request, response) => {
   const path = request.url ?? ''
   requests.set(path, (requests.get(path) ?? 0) + 1)
   const answer = answers[path] ?? answers['/missing.md']
@@ -68,15 +68,13 @@ const browser = { Accept: 'text/html' }
 const open = (path: string) => home.request('GET', path, { headers: browser })
 const readmeOf = (name: string) => open(`/agent/com.example.${name}/readme`)
 
-await new Promise<void>((resolve) => publisher.listen(0, '127.0.0.1', resolve))
-const origin = `http://127.0.0.1:${(publisher.address() as AddressInfo).port}`
+const { origin } = publisher
 const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origin })
 await listAll(home, origin)
 
 afterAll(async () => {
   await home[Symbol.asyncDispose]()
-  publisher.closeAllConnections()
-  await new Promise((resolve) => publisher.close(resolve))
+  await publisher[Symbol.asyncDispose]()
 })
 
 /** An agent for each file: its README, or its icon. */

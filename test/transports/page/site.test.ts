@@ -1,55 +1,51 @@
 import { globSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { SearchOutput } from '../../../schemas/search.ts'
 import { results } from '../../../src/transports/page/site/results.ts'
 import { sampleEntry } from '../../support/entries.ts'
-import { startGateway, type TestGateway } from '../../support/gateway.ts'
-
-let home: TestGateway
+import { startGateway } from '../../support/gateway.ts'
 
 const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`
 const override = '\u202Etxt.exe'
 
-beforeAll(async () => {
-  home = await startGateway()
-  const { store, tailer } = home.gateway
-  const hostile = sampleEntry({
-    package_name: 'com.example.hostile',
-    name: `Hostile ${attack}`,
-    description: `Umbrella ${attack} ${'long '.repeat(2000)}`,
-    category: 'odd-things',
-    license: 'MIT',
-    tags: [attack.slice(0, 40)],
-    source_url: 'javascript:alert(3)',
-    capabilities: [
-      {
-        name: attack.slice(0, 60),
-        description: attack,
-        input_schema: {
-          type: 'object',
-          required: ['field-1'],
-          properties: Object.fromEntries(
-            Array.from({ length: 500 }, (_, at) => [
-              `field-${at}`,
-              { type: 'string', description: `${attack}${override}` },
-            ]),
-          ),
-        },
+const home = await startGateway()
+const { store, tailer } = home.gateway
+const hostile = sampleEntry({
+  package_name: 'com.example.hostile',
+  name: `Hostile ${attack}`,
+  description: `Umbrella ${attack} ${'long '.repeat(2000)}`,
+  category: 'odd-things',
+  license: 'MIT',
+  tags: [attack.slice(0, 40)],
+  source_url: 'javascript:alert(3)',
+  capabilities: [
+    {
+      name: attack.slice(0, 60),
+      description: attack,
+      input_schema: {
+        type: 'object',
+        required: ['field-1'],
+        properties: Object.fromEntries(
+          Array.from({ length: 500 }, (_, at) => [
+            `field-${at}`,
+            { type: 'string', description: `${attack}${override}` },
+          ]),
+        ),
       },
-    ],
-  })
-  const many = Array.from({ length: 25 }, (_, at) =>
-    sampleEntry({
-      package_name: `com.example.plain${at}`,
-      name: `Plain ${at}`,
-      description: 'Folds paper swans.',
-    }),
-  )
-  const { revision } = await store.write(async (writer) => {
-    for (const entry of [hostile, ...many]) await writer.put(entry)
-  })
-  await tailer.caughtUp(revision)
+    },
+  ],
 })
+const many = Array.from({ length: 25 }, (_, at) =>
+  sampleEntry({
+    package_name: `com.example.plain${at}`,
+    name: `Plain ${at}`,
+    description: 'Folds paper swans.',
+  }),
+)
+const { revision } = await store.write(async (writer) => {
+  for (const entry of [hostile, ...many]) await writer.put(entry)
+})
+await tailer.caughtUp(revision)
 
 afterAll(() => home[Symbol.asyncDispose]())
 

@@ -122,14 +122,13 @@ function jsonRpc({
   }
 }
 
-interface DocumentPath {
-  readonly operationId: string
-  readonly summary: string
-  readonly schema: JsonSchema
-  readonly tag: 'Authorization' | 'Operations'
-}
-
-function read({ operationId, summary, schema, tag }: DocumentPath): Record<string, Operation> {
+/** A path at which everybody reads a document. */
+function read(
+  tag: 'Authorization' | 'Operations',
+  operationId: string,
+  summary: string,
+  schema: JsonSchema,
+): Record<string, Operation> {
   return {
     get: {
       operationId,
@@ -209,30 +208,25 @@ export const otherPaths: OpenApi['paths'] = {
     content: json(ref('TokenAnswer')),
   }),
   '/oauth/revoke': form('revokeToken', 'Revoke an access token', revocation, { description: 'Done.' }),
-  '/.well-known/oauth-authorization-server': read({
-    operationId: 'getAuthorizationServer',
-    summary: 'Metadata of the authorization server (RFC 8414)',
-    schema: ref('JsonObject'),
-    tag: 'Authorization',
-  }),
-  '/.well-known/oauth-protected-resource': read({
-    operationId: 'getProtectedResource',
-    summary: 'Metadata of the protected resource (RFC 9728)',
-    schema: ref('JsonObject'),
-    tag: 'Authorization',
-  }),
-  '/.well-known/jwks.json': read({
-    operationId: 'getKeys',
-    summary: "The keys that verify the gateway's tokens (RFC 7517)",
-    schema: ref('JsonObject'),
-    tag: 'Authorization',
-  }),
-  '/healthz': read({
-    operationId: 'getHealth',
-    summary: 'Whether the process answers',
-    schema: ref('Health'),
-    tag: 'Operations',
-  }),
+  '/.well-known/oauth-authorization-server': read(
+    'Authorization',
+    'getAuthorizationServer',
+    'Metadata of the authorization server (RFC 8414)',
+    ref('JsonObject'),
+  ),
+  '/.well-known/oauth-protected-resource': read(
+    'Authorization',
+    'getProtectedResource',
+    'Metadata of the protected resource (RFC 9728)',
+    ref('JsonObject'),
+  ),
+  '/.well-known/jwks.json': read(
+    'Authorization',
+    'getKeys',
+    "The keys that verify the gateway's tokens (RFC 7517)",
+    ref('JsonObject'),
+  ),
+  '/healthz': read('Operations', 'getHealth', 'Whether the process answers', ref('Health')),
   '/readyz': {
     get: {
       operationId: 'getReadiness',
