@@ -1,8 +1,9 @@
+import { dirname } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import { keysPath, readConfig } from '../app/config.ts'
 import { assertOwnData } from '../app/file-modes.ts'
 import { type KeyRing, type KeySummary, openKeyRing } from '../auth/key-ring.ts'
-import { bold, print, printTable } from './output.ts'
+import { bold, print, printTable, say } from './output.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
@@ -29,9 +30,12 @@ export async function listKeys(json: boolean): Promise<void> {
 /** Adds a key to the data folder's; running gateways publish it at once. */
 export async function rotateKeys(json: boolean): Promise<void> {
   const ring = await openRing()
-  await assertOwnData(readConfig())
+  const config = readConfig()
+  await assertOwnData(config)
   const key = await ring.rotate()
   print(json ? key : line(key))
+  if (config.DATABASE_URL !== undefined)
+    say(`Copy ${dirname(keysPath(config))} to the other gateways of this database before the key signs.`)
 }
 
 /** Revokes a leaked key: tokens that it signed are refused from now on. */

@@ -279,6 +279,17 @@ test.each(['list', 'rotate'])(
   },
 )
 
+test('keys rotate names the folder that the other gateways of a database need', async () => {
+  await using data = await temporaryFolder()
+  const rotate = (database: object) => run(['keys', 'rotate'], { DRAGOMAN_DATA: data.path, ...database })
+  const shared = await rotate({ DATABASE_URL: 'postgres://127.0.0.1:9/dragoman' })
+  expect([shared.code, shared.stderr]).toEqual([
+    0,
+    expect.stringContaining(`Copy ${join(data.path, 'keys')} to the other gateways`),
+  ])
+  expect(await rotate({})).toMatchObject({ code: 0, stderr: '' })
+})
+
 test('what a library reports goes to standard error: standard output is for data', async () => {
   const library = `process.on('exit', () => console.log('a library is deprecated'))`
   const environment = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(library)}` }
