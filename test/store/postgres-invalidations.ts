@@ -201,6 +201,22 @@ export function invalidationContract(
     // By polling alone each of them takes a second.
     expect(performance.now() - started).toBeLessThan(4500)
   })
+
+  test('a notification tells the last revision, so that nobody has to ask for it', async () => {
+    await using home = await openHome()
+    const listening = new pg.Client({ connectionString: home.url })
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => listening.end())
+    await listening.connect()
+    const told = new Promise((resolve) => listening.on('notification', ({ payload }) => resolve(payload)))
+    await listening.query(`listen ${channel}`)
+    const { revision } = await home.store.write(async (writer) => {
+      await writer.put(sampleEntry())
+      await writer.put(sampleEntry())
+    })
+    expect(await told).toBe(String(revision))
+  })
+
   test('a listener holds nothing of the notifications that it has answered', async () => {
     await using home = await openHome()
     const faults: unknown[] = []

@@ -6,7 +6,7 @@ import { selectCounters, toCounters } from './counters.ts'
 import { refusalOf, storeFailure } from './faults.ts'
 import type { Invalidations } from './invalidations.ts'
 
-/** The channel for notifications of commits that other processes wait for. */
+/** The channel for notifications of commits that other processes wait for: the last revision written, if it is known. */
 export const channel = 'dragoman_changes'
 
 const pollMilliseconds = 1000
@@ -31,8 +31,8 @@ interface ListenerOptions {
 }
 
 /**
- * Listens on its own connection and reads the counters once a second, so that a lost notification costs one
- * second. A broken connection is opened again after increasing pauses, at most one second.
+ * Listens on its own connection. It reads the counters at a notification without a revision, and once a second, so that
+ * a lost notification costs one second. A broken connection is opened again after increasing pauses, at most one second.
  */
 export function openListener({
   url,
@@ -69,7 +69,10 @@ export function openListener({
     client.on('error', (fault) => broken.abort(fault))
     client.on('end', () => broken.abort(new Error('Connection terminated')))
     let wake = () => {}
-    client.on('notification', () => wake())
+    client.on('notification', ({ payload = '' }) => {
+      if (payload === '') wake()
+      else invalidations.announceRevision(Number(payload))
+    })
     try {
       await client.connect()
       if (wasConnected) invalidations.reconnected()

@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient } from 'kysely'
 import { retryFor } from '../../common/retry.ts'
-import type { Realm, Statement, Transact } from '../sql/transaction.ts'
+import type { Finish, Realm, Statement, Transact } from '../sql/transaction.ts'
 import { over } from './connect.ts'
 import { isConflict, isUnreachable, retries } from './faults.ts'
 import { channel } from './listener.ts'
@@ -25,20 +25,19 @@ const retryMilliseconds = 1000
  * Transactions of one realm follow one another in all processes, as in SQLite: each holds the realm's lock from its
  * beginning, so its reads stay valid until it commits. Within this process, waiting transactions hold no connection.
  * Processes wait for each other's round trips, so the lock, the statements that need no answers of others, and the
- * last statements with the commit each take one. The connections of the pool must pipeline.
+ * last statements with the commit each take one. The connections of the pool must pipeline. With `telling`, a commit
+ * notifies the others of the last revision that it has written, or of none if that is not known.
  */
 export function createTransact(pool: PostgresPool): (realm: Realm, telling?: boolean) => Transact {
   return (realm, telling = false) => {
-    const lock = `pg_advisory_xact_lock(${lockClass}, ${locks[realm]})`
-    // PostgreSQL delivers a notification at the commit, so the first statement may send it.
-    const begin = `begin; select ${lock}${telling ? `, pg_notify('${channel}', '')` : ''}`
+    const begin = `begin; select pg_advisory_xact_lock(${lockClass}, ${locks[realm]})`
     let last: Promise<unknown> = Promise.resolve()
 
     const once: Transact = async (work) => {
       let hasBegun = false
       const attempt = async () => {
         const client = await pool.connect()
-        const open = openTransaction(client, pool)
+        const open = openTransaction(client, pool, telling)
         let isClean = true
         try {
           const locked = client.query(begin, []).then(() => {
@@ -72,8 +71,9 @@ export function createTransact(pool: PostgresPool): (realm: Realm, telling?: boo
 }
 
 /** A transaction on a connection; its statements are refused after its end. */
-function openTransaction(client: PostgresPoolClient, { options }: PostgresPool) {
+function openTransaction(client: PostgresPoolClient, { options }: PostgresPool, telling: boolean) {
   const last: Statement[] = []
+  let revision: number | undefined
   let isOpen = true
   const query = async (text: string, parameters: readonly unknown[]) => {
     if (!isOpen) throw new Error('The transaction has ended.')
@@ -82,11 +82,15 @@ function openTransaction(client: PostgresPoolClient, { options }: PostgresPool) 
   const connection = { query, release() {} } as PostgresPoolClient
   return {
     transaction: over({ connect: async () => connection, end: async () => {}, options }),
-    finish: (statements: readonly Statement[]) => void last.push(...statements),
+    finish: ((statements, written) => {
+      last.push(...statements)
+      revision = written.at(-1)?.revision
+    }) satisfies Finish,
     async commit(): Promise<void> {
       isOpen = false
       const compiled = last.map((statement) => statement.compile())
       const sent = compiled.map(({ sql, parameters }) => client.query(sql, parameters))
+      if (telling) sent.push(client.query('select pg_notify($1, $2)', [channel, `${revision ?? ''}`]))
       const [{ command }] = await Promise.all([client.query('commit', []), ...sent])
       // The answer to a commit after a failed statement.
       if (command === 'ROLLBACK') throw new Error('A statement of the transaction has failed.')
