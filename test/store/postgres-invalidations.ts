@@ -208,13 +208,13 @@ export function invalidationContract(
     await using stack = new AsyncDisposableStack()
     stack.defer(() => listening.end())
     await listening.connect()
-    const told = new Promise((resolve) => listening.on('notification', ({ payload }) => resolve(payload)))
+    const notified = new Promise((resolve) => listening.on('notification', ({ payload }) => resolve(payload)))
     await listening.query(`listen ${channel}`)
     const { revision } = await home.store.write(async (writer) => {
       await writer.put(sampleEntry())
       await writer.put(sampleEntry())
     })
-    expect(await told).toBe(String(revision))
+    expect(await notified).toBe(String(revision))
   })
 
   test('a listener holds nothing of the notifications that it has answered', async () => {
