@@ -173,12 +173,12 @@ describe('sessions of the 2025 era', () => {
     const over = new AbortController()
     const contextOf = (caller: string) =>
       remote.call({ caller, headers: { 'x-caller': caller }, signal: over.signal })
-    const asked = remote.agent.call('book', {}, contextOf('ada'))
+    const answer = remote.agent.call('book', {}, contextOf('ada'))
     await eventually(() => calls).toBe(1)
     const others = [remote.agent.call('book', {}, contextOf('bob'))]
     await eventually(() => calls).toBe(2)
     const settled = Promise.allSettled([...others, remote.agent.describe?.(contextOf('ada'))])
-    expect(JSON.stringify(await asked)).toContain('Which day?')
+    expect(JSON.stringify(await answer)).toContain('Which day?')
     over.abort()
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   })
