@@ -1,4 +1,4 @@
-import type { Clock } from '../common/clock.ts'
+import { type Clock, monotonic } from '../common/clock.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 /** Milliseconds between two lines about one outage. */
@@ -21,7 +21,7 @@ export class Outage {
   constructor(service: string, log: Logger, clock: Clock) {
     this.#service = service
     this.#log = log
-    this.#clock = clock
+    this.#clock = monotonic(clock)
   }
 
   /** True from the first fault until the service answers without another one. */

@@ -111,6 +111,7 @@ export function observeEngine(
   const outage = new Outage('the search engine', log, clock)
   const closing = new AbortController()
   stack.defer(() => closing.abort())
+  let isProbing = false
   const observer: EngineObserver = {
     onAnswer() {
       outage.end()
@@ -118,19 +119,20 @@ export function observeEngine(
     },
     onFault(fault) {
       outage.note(fault)
-      if (health.has('search_unavailable')) return
       health.add('search_unavailable')
-      void probe()
+      if (!isProbing) void probe()
     },
   }
   const engine = createEngine(location, fetch, observer)
 
   async function probe(): Promise<void> {
     const { signal } = closing
+    isProbing = true
     while (outage.lasts && !signal.aborted) {
       await wait(probeMilliseconds, signal).catch(() => {})
       await engine('GET', `${location.index}-*/_count`, undefined, { signal }).catch(() => {})
     }
+    isProbing = false
   }
 
   return observer

@@ -28,12 +28,15 @@ test('a gateway says that its search engine is away, and by itself that it is ba
   const engine = createServer((_, response) => response.writeHead(404).end('{}'))
   stack.defer(() => void engine.closeAllConnections())
   await new Promise<void>((resolve) => engine.listen(port, '127.0.0.1', resolve))
-  time.now += 60_000
-  await expect.poll(readyz, soon).toMatchObject({ reasons: [] })
+  const readyzLater = () => {
+    time.now += 5000
+    return readyz()
+  }
+  await expect.poll(readyzLater, soon).toMatchObject({ reasons: [] })
   expect(lines.slice(0, 2)).toEqual(['the search engine cannot be reached', 'the search engine is back'])
 })
 
-test('an engine that was away is questions until it answers, also where nobody searches', async () => {
+test('an engine that is away is asked until it answers, also where nobody searches', async () => {
   await using stack = new AsyncDisposableStack()
   const health: Health = new Set()
   const time = { now: 0 }
@@ -59,4 +62,28 @@ test('an engine that was away is questions until it answers, also where nobody s
   expect([...health]).toEqual(['search_unavailable'])
   await expect.poll(() => [...health], soon).toEqual([])
   expect(questions).toEqual(Array(3).fill('http://127.0.0.1:9200/registry-*/_count'))
+})
+
+test('an engine that comes and goes is asked by one loop', async () => {
+  await using stack = new AsyncDisposableStack()
+  const health: Health = new Set()
+  const time = { now: 0 }
+  let waiting = 0
+  const wait = (_: number, signal: AbortSignal) => {
+    waiting++
+    return new Promise<void>((_, reject) => signal.addEventListener('abort', reject))
+  }
+  const observer = observeEngine(
+    { stack, health, log: createLogger('silent'), clock: () => time.now, wait },
+    { url: 'http://127.0.0.1:9200', index: 'registry' },
+    async () => ({ status: 200, body: new Uint8Array() }),
+  )
+  for (let outage = 0; outage < 3; outage++) {
+    observer.onFault(new UnreachableEngine('unavailable', 'The search engine does not answer.'))
+    expect([...health]).toEqual(['search_unavailable'])
+    time.now += 5000
+    observer.onAnswer()
+    expect([...health]).toEqual([])
+  }
+  expect(waiting).toBe(1)
 })

@@ -52,3 +52,14 @@ test('a store that answers some statements and refuses others is one outage', ()
   expect(outage.lasts).toBe(false)
   expect(lines.map(([, msg]) => msg)).toEqual([away, 'the store is back'])
 })
+
+test('an outage ends also where the clock was set back meanwhile', () => {
+  const { time, outage } = loggedOutage()
+  outage.note(new UnreachableStore(new Error('connect ECONNREFUSED')))
+  time.now -= 3_600_000
+  outage.end()
+  expect(outage.lasts).toBe(true)
+  time.now += 3000
+  outage.end()
+  expect(outage.lasts).toBe(false)
+})

@@ -30,7 +30,10 @@ const subscribable = new Map([
   ['told whole', true],
   ['told on', false],
   ['cut off', true],
+  ['late', true],
 ])
+/** What writes to the stream in which a task began, by the name of the task. */
+const begun = new Map<string, AnswerStream>()
 /** What writes to the stream of a subscription, by the name of its task. */
 const subscriptions = new Map<string, AnswerStream>()
 const questions: string[] = []
@@ -42,7 +45,9 @@ const agent = await serveRpcAgent({ name: 'Researcher' }, ({ method, params, ...
     const artifacts = subscribable.has(name) ? [artifactOf('one')] : []
     const task = { id: name, contextId: 'c', status: working, artifacts }
     tasks.set(name, task)
-    return call.stream().write({ task })
+    const stream = call.stream()
+    begun.set(name, stream)
+    return stream.write({ task })
   }
   const { id } = params
   if (method === 'CancelTask') cancelled.push(id)
@@ -164,6 +169,18 @@ describe('the addresses of a task whose gateway died', () => {
     complete('posted')
     await expect.poll(() => notified, patient).toContain('/posted TASK_STATE_COMPLETED')
     expect(notified).not.toContain('/posted TASK_STATE_FAILED')
+  })
+
+  test('are told by a gateway that was only late with its heartbeat, which goes on as before', async () => {
+    await using pair = await openPair(frozen)
+    await pair.begin('late', { url: `${receiver.origin}/late` })
+    const job = createAbandonedTasks(pair.home.gateway)
+    await expect.poll(() => job.isDue(), patient).toBe(true)
+    await job.run(new AbortController().signal)
+    const statusUpdate = { taskId: 'late', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } }
+    begun.get('late')?.write({ statusUpdate })
+    await expect.poll(() => notified, patient).toContain('/late TASK_STATE_COMPLETED')
+    expect([...subscriptions.keys()]).not.toContain('late')
   })
 
   test('are told that it failed, if its agent has no task that goes on', async () => {

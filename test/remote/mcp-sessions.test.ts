@@ -9,7 +9,15 @@ import { rejection } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { agentAt, eventually } from '../support/mcp-agent.ts'
-import { answerJson, begun, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
+import {
+  answerJson,
+  begun,
+  event,
+  events,
+  type Misbehave,
+  nothing,
+  untilCalled,
+} from '../support/mcp-answers.ts'
 import {
   type Answer,
   type McpServer,
@@ -143,6 +151,38 @@ describe('sessions of the 2025 era', () => {
     })
   })
 
+  test('ask the caller of their call, and neither another caller nor a listing of the tools', async () => {
+    const streams = new Map<unknown, ServerResponse>()
+    let calls = 0
+    await using server = await startHostileServer((request, response, body) => {
+      const session = request.headers['mcp-session-id'] ?? `of ${request.headers['x-caller']}`
+      response.setHeader('mcp-session-id', session)
+      if (request.method === 'GET') {
+        streams.set(session, response.writeHead(200, events))
+        return response.flushHeaders()
+      }
+      if (body?.method === 'tools/call') return calls++
+      if (body?.method === 'tools/list') {
+        const params = { message: 'Which day?', requestedSchema: { type: 'object', properties: {} } }
+        const question = { jsonrpc: '2.0', id: 'q', method: 'elicitation/create', params }
+        return streams.get('of ada')?.write(event(question))
+      }
+      return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    })
+    await using remote = agentAt(server.url)
+    const over = new AbortController()
+    const contextOf = (caller: string) =>
+      remote.call({ caller, headers: { 'x-caller': caller }, signal: over.signal })
+    const answer = remote.agent.call('book', {}, contextOf('ada'))
+    await eventually(() => calls).toBe(1)
+    const others = [remote.agent.call('book', {}, contextOf('bob'))]
+    await eventually(() => calls).toBe(2)
+    const settled = Promise.allSettled([...others, remote.agent.describe?.(contextOf('ada'))])
+    expect(JSON.stringify(await answer)).toContain('Which day?')
+    over.abort()
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  })
+
   test('go on if the stream of what is tied to no call says nonsense and breaks', async () => {
     let stream: ServerResponse | undefined
     await using server = await startHostileServer((request, response, body) => {
@@ -155,7 +195,8 @@ describe('sessions of the 2025 era', () => {
       const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
       if (body?.method !== 'tools/call') return answer()
       stream?.once('close', answer)
-      stream?.write('data: nonsense\n\n', () => stream?.destroy())
+      const unasked = 'data: {"jsonrpc": "2.0", "id": "x", "result": {}}\n\n'
+      stream?.write(`data: nonsense\n\n${unasked}`, () => stream?.destroy())
     })
     await using remote = agentAt(server.url)
     expect(await remote.ask('echo')).toEqual({ text: '' })

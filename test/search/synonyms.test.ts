@@ -47,6 +47,14 @@ describe('a search for other words than an entry has', () => {
     expect(hits).toMatchObject([{ id: 'products', why: { terms: ['barcode'] } }])
   })
 
+  it('does not join a word that only connects others to the next one', async () => {
+    const index = await indexOf()
+    const document = documentOf({ id: 'eraser', name: 'Eraser', description: 'Helps people to forget' })
+    await index.apply([{ id: document.id, document }], 2)
+    const { hits } = await ask(index, { text: 'documents for get requests' })
+    expect(hits.map(({ id }) => id)).toEqual(['grounds'])
+  })
+
   it('finds the written word alone if the caller asks for the exact words', async () => {
     const { hits } = await ask(await indexOf(), { text: 'k8s', exact: true })
     expect(hits.map(({ id }) => id)).not.toContain('cluster')

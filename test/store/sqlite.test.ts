@@ -77,6 +77,25 @@ livenessContract('SQLite', openHome)
 callContract('SQLite', openHome)
 dumpRestoreContract('SQLite', openHome)
 retentionContract('SQLite', openHome)
+test('old audit events go also where an event before them is of a clock that was ahead', async () => {
+  await using folder = await temporaryFolder()
+  const time = { now: storeTime + 86_400_000 }
+  await using store = await openSqliteStore(join(folder.path, 'registry.sqlite'), () => time.now)
+  const entry = sampleEntry()
+  const record = (count: number) =>
+    store.write(async (writer) => {
+      for (let index = 0; index < count; index++)
+        await writer.record(entry.id, { actor: null, action: 'test' })
+    })
+  await record(1)
+  time.now = storeTime
+  await record(600)
+  const bounds = { now: storeTime, versions: '', changes: '', deleted: '', liveness: 0 }
+  const audit = new Date(storeTime + 1).toISOString()
+  const ends = { ...bounds, audit, max_versions: 9, max_audit: 1000 }
+  expect((await store.retention.prune(ends)).audit).toBe(600)
+  expect((await store.retention.prune(ends)).audit).toBe(0)
+})
 webhookContract('SQLite', openHome)
 signInContract('SQLite', openHome)
 

@@ -29,7 +29,7 @@ export interface FetchResponse {
   readonly url: string
   /** URLs that redirected, in order; empty without redirects. */
   readonly redirects: readonly string[]
-  /** Decompressed. */
+  /** Decompressed. Empty for a GET that is answered by a stream of events, which has no end. */
   readonly body: Uint8Array
 }
 

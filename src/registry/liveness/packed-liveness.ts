@@ -36,11 +36,16 @@ export class PackedLiveness {
     } else this.#unpacked.set(id, liveness)
   }
 
-  /** The row stays, because the places of others may be found through its place. */
   delete(id: string): void {
     this.#unpacked.delete(id)
-    const row = this.#places[this.#placeOf(keyOf(id))]
-    if (row) this.#contentOf(row - 1).fill(Number.NaN)
+    const place = this.#placeOf(keyOf(id))
+    const row = this.#places[place]
+    if (!row) return
+    // The last row takes the place of this one, so that the rows have no gaps.
+    const last = --this.#count
+    this.#places[this.#placeOf(this.#keyAt(last))] = row
+    this.#rows.copyWithin((row - 1) * rowLength, last * rowLength, (last + 1) * rowLength)
+    this.#freePlace(place)
   }
 
   #contentOf(row: number): Float64Array {
@@ -72,6 +77,21 @@ export class PackedLiveness {
   #keyAt(row: number): Key {
     const at = 2 * row * rowLength
     return [this.#keys[at] ?? 0, this.#keys[at + 1] ?? 0]
+  }
+
+  /** Moves rows that were put after a place that was taken, and would no longer be found behind a free one. */
+  #freePlace(place: number): void {
+    const mask = this.#places.length - 1
+    let free = place
+    for (let next = (free + 1) & mask; ; next = (next + 1) & mask) {
+      const row = this.#places[next] ?? 0
+      if (row === 0) break
+      const [first] = this.#keyAt(row - 1)
+      if (((next - first) & mask) < ((next - free) & mask)) continue
+      this.#places[free] = row
+      free = next
+    }
+    this.#places[free] = 0
   }
 
   #growRows(): void {
@@ -124,10 +144,9 @@ function pack({ status, failure, access, ...rest }: Liveness): Float64Array {
   )
 }
 
-/** Undefined for the row of a deleted one. */
+/** Undefined for a code that stands for nothing. */
 function unpack(content: Float64Array): Liveness | undefined {
-  const [code = Number.NaN, asked_at, since, checked_at, last_ok, uptime_30d, p50_ms, p95_ms] = content
-  if (Number.isNaN(code)) return undefined
+  const [code = -1, asked_at, since, checked_at, last_ok, uptime_30d, p50_ms, p95_ms] = content
   const outcome = Math.floor(code / accesses.length)
   const kind = accesses[code % accesses.length]
   const status = statuses[Math.floor(outcome / failures.length)]

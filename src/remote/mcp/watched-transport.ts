@@ -76,6 +76,11 @@ export class WatchedTransport implements Transport {
     return this.#inner.sessionId
   }
 
+  /** True for what comes by the stream that belongs to no call. */
+  get #isInBackground(): boolean {
+    return this.#background !== undefined && this.#current.getStore() === this.#background
+  }
+
   setProtocolVersion(version: string): void {
     this.#inner.setProtocolVersion?.(version)
   }
@@ -84,7 +89,7 @@ export class WatchedTransport implements Transport {
     const inner = this.#inner
     inner.onmessage = (message) => this.#receive(message)
     inner.onerror = (error) => {
-      if (this.#background && this.#current.getStore() === this.#background) return
+      if (this.#isInBackground) return
       if (error instanceof Failure) this.#failAll(error)
       else if (isMalformed(error)) this.#failAll(notMessage())
       this.onerror?.(error)
@@ -172,7 +177,8 @@ export class WatchedTransport implements Transport {
       else queueMicrotask(() => this.onmessage?.(message))
       return
     }
-    if (!this.#isLate(id)) this.#failAll(invalid('The agent answered a request that was not sent.'))
+    if (this.#isInBackground || this.#isLate(id)) return
+    this.#failAll(invalid('The agent answered a request that was not sent.'))
   }
 
   /** True for the id of a request that was sent, and has been answered or has failed. */
@@ -183,14 +189,14 @@ export class WatchedTransport implements Transport {
 
   /**
    * The call that a message of the server belongs to: that of its stream, else the only one that waits. The calls of a
-   * session are all of one caller, so what is tied to none of them belongs to the last one.
+   * session are all of one caller, so what is tied to none of them belongs to the last one that can be asked.
    */
   #callOfServer(): McpExchange | undefined {
     const own = this.#current.getStore()
     if (own?.is_listening) return own
     const waiting = new Set([...this.#pending.values()].map(({ exchange }) => exchange))
     if (own && waiting.has(own)) return own
-    if (own && own === this.#background) return [...waiting].at(-1)
+    if (this.#isInBackground) return [...waiting].findLast(({ ask }) => ask !== undefined)
     const [only] = waiting
     return waiting.size === 1 ? only : undefined
   }

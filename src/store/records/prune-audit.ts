@@ -17,7 +17,7 @@ export async function pruneAudit(
     .execute()
   let excess = 0
   for (const { entry_id } of longLogs) excess += await pruneAuditOf(transact, entry_id, max_audit)
-  return excess + (await pruneOldAudit(transact, before))
+  return excess + (await pruneOldAudit(reader, transact, before))
 }
 
 /** Removes all but the newest events of one entry. */
@@ -37,16 +37,20 @@ async function pruneAuditOf(transact: Transact, entryId: string, max: number): P
   })
 }
 
-async function pruneOldAudit(transact: Transact, before: string): Promise<number> {
-  for (let count = 0; ; ) {
-    const deleted = await transact(async (db) => {
-      // The order of ids is that of time: a search for old ones would read all others too.
-      const first = db.selectFrom('audit').select(['id', 'at']).orderBy('id').limit(maxRowsPerStatement)
-      const ids = (await first.execute()).flatMap(({ id, at }) => (at < before ? id : []))
-      if (ids.length > 0) await db.deleteFrom('audit').where('id', 'in', ids).execute()
-      return ids.length
-    })
-    count += deleted
-    if (deleted < maxRowsPerStatement) return count
+/** The order of ids is that of time, but for clocks that differ: a search for old events would read all others too. */
+async function pruneOldAudit(reader: Database, transact: Transact, before: string): Promise<number> {
+  for (let count = 0, last = 0; ; ) {
+    const rows = await reader
+      .selectFrom('audit')
+      .select(['id', 'at'])
+      .where('id', '>', last)
+      .orderBy('id')
+      .limit(maxRowsPerStatement)
+      .execute()
+    const old = rows.filter(({ at }) => at < before).map(({ id }) => id)
+    if (old.length === 0) return count
+    await transact((db) => db.deleteFrom('audit').where('id', 'in', old).execute())
+    count += old.length
+    last = rows.at(-1)?.id ?? last
   }
 }

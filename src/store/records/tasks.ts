@@ -72,6 +72,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .where('expires_at', '>', now())
         .where('push', 'is not', null)
         .where('push', '!=', '[]')
+        .orderBy('alive_until')
         .limit(limit)
         .execute()
       if (found.length === 0) return []

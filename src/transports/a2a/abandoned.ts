@@ -38,7 +38,7 @@ export function createAbandonedTasks(context: AbandonedContext) {
     isDue: async () => (await store.tasks.abandoned(1)).length > 0,
     async run(signal: AbortSignal): Promise<void> {
       for (const task of await store.tasks.abandoned(batch)) {
-        signal.throwIfAborted()
+        if (signal.aborted) return
         await goOn(task, signal)
       }
     },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { FailureClass, type Liveness, LivenessStatus, unseen } from '../../../schemas/liveness.ts'
 import { PackedLiveness } from '../../../src/registry/liveness/packed-liveness.ts'
 
@@ -37,6 +37,22 @@ test('of ten thousand agents, each has its own last state, and those that were r
   all.set('agent 0', probed)
   const found = numbers.map((number) => all.get(`agent ${number}`)?.p50_ms)
   expect(found).toEqual(numbers.map((number) => (number % 3 === 0 && number !== 0 ? undefined : number)))
+})
+
+test('agents that come and go take the room of those that went, and leave all others as they were', () => {
+  const grow = vi.spyOn(ArrayBuffer.prototype, 'transfer')
+  const all = new PackedLiveness()
+  const there = 1000
+  for (let number = 0; number < 20 * there; number++) {
+    all.set(`agent ${number}`, { ...probed, p50_ms: number })
+    // In another order than they came.
+    if (number >= there)
+      all.delete(`agent ${Math.floor(number / there - 1) * there + ((number * 7) % there)}`)
+  }
+  const left = Array.from({ length: 20 * there }, (_, number) => all.get(`agent ${number}`)?.p50_ms)
+  expect(left).toEqual(left.map((_, number) => (number < 19 * there ? undefined : number)))
+  expect(grow).not.toHaveBeenCalled()
+  grow.mockRestore()
 })
 
 test('what a newer version writes comes back whole, until it is replaced or removed', () => {

@@ -126,6 +126,8 @@ export class TaskManager implements AsyncDisposable {
     const { store, onError } = this.#options
     const row = { ...working, updated_at: this.#at(), alive_until: this.#at(this.#times.lease) }
     if (!(await store.save(row, ['TASK_STATE_FAILED']))) return (await store.get(task.id)) ?? working
+    // Its worker is here, and was only late, as after a pause of the machine: it goes on.
+    if (this.#workers.has(task.id)) return row
     const abort = new AbortController()
     const worker = this.#employ(row, abort, [statusEvent(row)])
     const fail = async (thrown: unknown) => {
