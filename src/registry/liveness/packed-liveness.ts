@@ -6,127 +6,57 @@ const statuses = LivenessStatus.options
 const failures = [null, ...FailureClass.options]
 const accesses = [null, ...AccessReport.shape.kind.options]
 
-/** The numbers of a row: the key of the id in the bytes of the first, then what `pack` makes. */
-const rowLength = 9
-const bytesPerNumber = 8
-/** A table of places that is fuller is slow. */
-const maxFilled = 0.7
+/** The numbers of a row: see `pack`. */
+const rowLength = 8
+const growth = 1.125
 
-/** The liveness of agents by their ids. An agent takes 90 bytes; as an object it would take 400. */
+/** The liveness of agents by their ids. An agent takes some 180 bytes; as an object it would take 400. */
 export class PackedLiveness {
-  #rows = new Float64Array(1024 * rowLength)
-  /** The same bytes: the two numbers of a key stand at the start of its row. */
-  #keys = new Uint32Array(this.#rows.buffer)
-  #count = 0
-  /** A row plus one, at the place of its key or in the places after it; 0 is free. */
-  #places = new Uint32Array(2048)
+  readonly #rowOf = new Map<string, number>()
+  readonly #free: number[] = []
+  #numbers = new Float64Array(1024 * rowLength)
   /** What does not come back from a row as it was, such as a status of a newer version. */
   readonly #unpacked = new Map<string, Liveness>()
 
   get(id: string): Liveness | undefined {
-    const row = this.#places[this.#placeOf(keyOf(id))]
-    return this.#unpacked.get(id) ?? (row ? unpack(this.#contentOf(row - 1)) : undefined)
+    const row = this.#rowOf.get(id)
+    return row === undefined ? this.#unpacked.get(id) : unpack(this.#numbersOf(row))
   }
 
   set(id: string, liveness: Liveness): void {
     const packed = pack(liveness)
-    if (isDeepStrictEqual(unpack(packed), liveness)) {
-      this.#unpacked.delete(id)
-      this.#contentOf(this.#rowOf(keyOf(id))).set(packed)
-    } else this.#unpacked.set(id, liveness)
+    if (!isDeepStrictEqual(unpack(packed), liveness)) {
+      this.delete(id)
+      this.#unpacked.set(id, liveness)
+      return
+    }
+    this.#unpacked.delete(id)
+    this.#numbersOf(this.#rowOf.get(id) ?? this.#add(id)).set(packed)
   }
 
   delete(id: string): void {
     this.#unpacked.delete(id)
-    const place = this.#placeOf(keyOf(id))
-    const row = this.#places[place]
-    if (!row) return
-    // The last row takes the place of this one, so that the rows have no gaps.
-    const last = --this.#count
-    this.#places[this.#placeOf(this.#keyAt(last))] = row
-    this.#rows.copyWithin((row - 1) * rowLength, last * rowLength, (last + 1) * rowLength)
-    this.#freePlace(place)
+    const row = this.#rowOf.get(id)
+    if (row === undefined) return
+    this.#rowOf.delete(id)
+    this.#free.push(row)
   }
 
-  #contentOf(row: number): Float64Array {
-    return this.#rows.subarray(row * rowLength + 1, (row + 1) * rowLength)
-  }
-
-  #rowOf(key: Key): number {
-    const found = this.#places[this.#placeOf(key)]
-    if (found) return found - 1
-    if ((this.#count + 1) * rowLength > this.#rows.length) this.#growRows()
-    if (this.#count + 1 > this.#places.length * maxFilled) this.#growPlaces()
-    const row = this.#count++
-    this.#keys.set(key, 2 * row * rowLength)
-    this.#places[this.#placeOf(key)] = row + 1
+  #add(id: string): number {
+    // Without a free row, the rows have no gaps.
+    const row = this.#free.pop() ?? this.#rowOf.size
+    this.#rowOf.set(id, row)
+    const needed = (row + 1) * rowLength
+    if (needed > this.#numbers.length) {
+      const bytes = Math.ceil((row + 1) * growth) * rowLength * Float64Array.BYTES_PER_ELEMENT
+      this.#numbers = new Float64Array(this.#numbers.buffer.transfer(bytes))
+    }
     return row
   }
 
-  /** The place of the key's row, or the free one that it would take. */
-  #placeOf([first, second]: Key): number {
-    const mask = this.#places.length - 1
-    for (let place = first & mask; ; place = (place + 1) & mask) {
-      const row = this.#places[place] ?? 0
-      if (row === 0) return place
-      const [left, right] = this.#keyAt(row - 1)
-      if (left === first && right === second) return place
-    }
+  #numbersOf(row: number): Float64Array {
+    return this.#numbers.subarray(row * rowLength, (row + 1) * rowLength)
   }
-
-  #keyAt(row: number): Key {
-    const at = 2 * row * rowLength
-    return [this.#keys[at] ?? 0, this.#keys[at + 1] ?? 0]
-  }
-
-  /** Moves rows that were put after a place that was taken, and would no longer be found behind a free one. */
-  #freePlace(place: number): void {
-    const mask = this.#places.length - 1
-    let free = place
-    for (let next = (free + 1) & mask; ; next = (next + 1) & mask) {
-      const row = this.#places[next] ?? 0
-      if (row === 0) break
-      const [first] = this.#keyAt(row - 1)
-      if (((next - first) & mask) < ((next - free) & mask)) continue
-      this.#places[free] = row
-      free = next
-    }
-    this.#places[free] = 0
-  }
-
-  #growRows(): void {
-    const rows = Math.ceil(this.#count * 1.125)
-    this.#rows = new Float64Array(this.#rows.buffer.transfer(rows * rowLength * bytesPerNumber))
-    this.#keys = new Uint32Array(this.#rows.buffer)
-  }
-
-  #growPlaces(): void {
-    this.#places = new Uint32Array(this.#places.length * 2)
-    for (let row = 0; row < this.#count; row++) this.#places[this.#placeOf(this.#keyAt(row))] = row + 1
-  }
-}
-
-type Key = readonly [first: number, second: number]
-
-/**
- * 64 bits of a hash: among a million ids, two have the same with a probability of 3 in 100 million. Ids are made here, so
- * nobody chooses them; a cryptographic hash takes six times as long.
- */
-function keyOf(id: string): Key {
-  let [first, second] = [0x9e3779b1, 0x85ebca77]
-  for (let at = 0; at < id.length; at++) {
-    const unit = id.charCodeAt(at)
-    first = Math.imul(first ^ unit, 0x01000193)
-    second = Math.imul(second ^ unit, 0x5bd1e995)
-  }
-  return [mix(first ^ (second >>> 15)), mix(second ^ (first >>> 13))]
-}
-
-/** The last step of MurmurHash3 (Appleby), in which each bit changes half of the others. */
-function mix(bits: number): number {
-  let mixed = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
-  return (mixed ^ (mixed >>> 16)) >>> 0
 }
 
 /** Null is stored as NaN. */
