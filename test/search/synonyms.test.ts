@@ -55,6 +55,20 @@ describe('a search for other words than an entry has', () => {
     expect(hits.map(({ id }) => id)).toEqual(['grounds'])
   })
 
+  it('keeps the single letters of a search with words that it joins', async () => {
+    const index = createMemoryIndex({ synonyms: builtIn })
+    const entries = [
+      documentOf({ id: 'c', name: 'Compiler', description: 'Compiles C' }),
+      documentOf({ id: 'barcode', name: 'Products', description: 'Looks up barcodes' }),
+    ]
+    await index.apply(
+      entries.map((document) => ({ id: document.id, document })),
+      1,
+    )
+    const { hits } = await ask(index, { text: 'a bar code in c' })
+    expect(hits.map(({ id }) => id).sort()).toEqual(['barcode', 'c'])
+  })
+
   it('finds the written word alone if the caller asks for the exact words', async () => {
     const { hits } = await ask(await indexOf(), { text: 'k8s', exact: true })
     expect(hits.map(({ id }) => id)).not.toContain('cluster')

@@ -222,9 +222,9 @@ export class Ranker {
   ): Reading {
     const { intent } = request
     const joined = joinedWords(intent).filter((word) => termsOf(word).some((term) => vocabulary.has(term)))
-    const synonyms = [...this.#synonyms.expand(intent, written), ...joined]
-    const meant = [intent, ...synonyms].join(' ')
-    return { text, request, terms: withSynonyms(terms, synonyms), meant }
+    const synonyms = this.#synonyms.expand(intent, written)
+    const meant = [intent, ...synonyms, ...joined].join(' ')
+    return { text, request, terms: withSynonyms(terms, synonyms, joined), meant }
   }
 
   /** A request that excludes what it names by its other names as well: `k8s` and Kubernetes, Google in other scripts. */

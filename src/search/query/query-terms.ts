@@ -67,12 +67,19 @@ const synonymShare = 0.4
 /** A piece of an acronym such as `k8s`. */
 const single = /^[a-z0-9]$/
 
-/** Adds the terms of synonyms that a query lacks, and drops the single letters and digits of acronyms. */
-export function withSynonyms(terms: readonly QueryTerm[], synonyms: readonly string[]): readonly QueryTerm[] {
-  if (synonyms.length === 0) return terms
+/**
+ * Adds the terms of synonyms and of joined words that a query lacks; synonyms stand for the single letters and digits of
+ * acronyms, which they drop.
+ */
+export function withSynonyms(
+  terms: readonly QueryTerm[],
+  synonyms: readonly string[],
+  joined: readonly string[],
+): readonly QueryTerm[] {
+  if (synonyms.length + joined.length === 0) return terms
   const own = new Set(terms.map(({ term }) => term))
-  const others = readQuery(synonyms.join(' ')).filter(({ term }) => !own.has(term))
-  const whole = terms.filter(({ term }) => !single.test(term))
+  const others = readQuery([...synonyms, ...joined].join(' ')).filter(({ term }) => !own.has(term))
+  const whole = synonyms.length === 0 ? terms : terms.filter(({ term }) => !single.test(term))
   return [...whole, ...others.map((term) => ({ ...term, share: synonymShare }))].slice(0, maxTerms)
 }
 
