@@ -170,6 +170,24 @@ describe('sessions of the 2025 era', () => {
     expect(methods(server)).toContain('GET')
   })
 
+  test('go on if their server never stops talking on the stream of what is tied to no call', async () => {
+    let stream: ServerResponse | undefined
+    await using server = await startHostileServer((request, response, body) => {
+      response.setHeader('mcp-session-id', 's')
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, events)
+        stream.flushHeaders()
+        return
+      }
+      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+      if (body?.method !== 'tools/call') return answer()
+      stream?.once('close', answer)
+      stream?.write(': hello\n'.repeat(30_000))
+    })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('echo')).toEqual({ text: '' })
+  })
+
   test('get a bounded number of answers at once, however often their server asks', async () => {
     const held: ServerResponse[] = []
     const answered: string[] = []
