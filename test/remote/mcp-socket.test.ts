@@ -166,9 +166,9 @@ describe.each(eras)('a WebSocket to a server of the era %s', (era) => {
       { era },
     )
     await using remote = agentAt(server.url)
-    let [heard, inTurn, most] = [0, 0, 0]
+    let [received, inTurn, most] = [0, 0, 0]
     const onActivity = () => {
-      heard++
+      received++
       most = Math.max(most, ++inTurn)
     }
     const turn = () => {
@@ -178,7 +178,7 @@ describe.each(eras)('a WebSocket to a server of the era %s', (era) => {
     let next = setImmediate(turn)
     expect(await remote.ask('x', {}, { onActivity })).toEqual({ text: 'done' })
     clearImmediate(next)
-    expect(heard).toBeGreaterThanOrEqual(1000)
+    expect(received).toBeGreaterThanOrEqual(1000)
     expect(most).toBeLessThan(5)
   })
 
