@@ -186,7 +186,10 @@ export interface TaskStore {
   /** Writes the task if its stored state is one of these; returns false without a write if it is not. */
   save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
   list(filter: TaskFilter): Promise<TaskPage>
-  /** At most so many tasks whose process died, and whose changes are posted to addresses. They have failed. */
+  /**
+   * At most so many tasks whose process died, and whose changes are posted to addresses, the longest dead first; fewer if
+   * they are long. They have failed.
+   */
   abandoned(limit: number): Promise<readonly StoredTask[]>
   /** The addresses for push notifications of a task. */
   push(id: string): Promise<readonly StoredPush[]>

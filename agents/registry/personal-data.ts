@@ -6,7 +6,7 @@ import {
   PersonalDataRange,
 } from '../../schemas/personal-data.ts'
 import { input, output } from '../../schemas/shape.ts'
-import { requireDeleter, requirePrincipal } from './caller.ts'
+import { requirePrincipal } from './caller.ts'
 import type { RegistryPort } from './port.ts'
 
 export function getPersonalData(registry: RegistryPort): Action<PersonalDataRange, PersonalDataPage> {
@@ -33,10 +33,10 @@ export function deletePersonalData(
       'Deletes your agents, API keys, webhooks, credentials, tasks and sessions. The logs of agents keep a pseudonym. Transfer an agent first if it is to stay. Tokens end when they expire, or are revoked.',
     input: input(PersonalDataDeletion),
     output: output(DeletedPersonalData),
-    access: 'bearer',
+    access: { scope: 'agents:write' },
     effect: 'write',
     advertised: false,
     deadline_ms: 60_000,
-    run: (request, { principal }) => registry.deletePersonalData(request, requireDeleter(principal)),
+    run: (request, { principal }) => registry.deletePersonalData(request, requirePrincipal(principal)),
   })
 }

@@ -1,24 +1,24 @@
 import { type ResourcePath, resourcePaths } from '../../schemas/scope.ts'
 
 /** Paths that were resources of their own once. Clients may still request them, and older tokens name them. */
-const olderPaths: Readonly<Record<string, ResourcePath>> = {
-  '/': '',
-  '/rpc': '',
-  '/mcp/ws': '/mcp',
-  '/a2a/message': '/a2a',
-  '/a2a/v1': '/a2a',
-}
+const olderPaths: ReadonlyMap<string, ResourcePath> = new Map([
+  ['/', ''],
+  ['/rpc', ''],
+  ['/mcp/ws', '/mcp'],
+  ['/a2a/message', '/a2a'],
+  ['/a2a/v1', '/a2a'],
+])
 
 /** The resource that an address names; undefined if it is none of this gateway. */
 export function resourceNamed(address: string, baseUrl: string): ResourcePath | undefined {
   if (!address.startsWith(baseUrl)) return undefined
   const path = address.slice(baseUrl.length)
-  return resourcePaths.find((resource) => resource === path) ?? olderPaths[path]
+  return resourcePaths.find((resource) => resource === path) ?? olderPaths.get(path)
 }
 
 /** Every address that names a resource. */
 export function resourceNames(baseUrl: string): string[] {
-  return [...resourcePaths, ...Object.keys(olderPaths)].map((path) => baseUrl + path)
+  return [...resourcePaths, ...olderPaths.keys()].map((path) => baseUrl + path)
 }
 
 /** The resources that an audience names; undefined for all of them. */

@@ -133,6 +133,12 @@ describe('a token', () => {
   })
 })
 
+test('an audience names no resource by what each object of JavaScript has', async () => {
+  const token = await tokenFor(['/mcp', 'constructor', 'toString'].map((path) => home.url + path))
+  expect((await home.request('POST', '/mcp', { token, body: mcpCall })).status).not.toBe(401)
+  expect((await home.request('GET', '/api/keys', { token })).status).toBe(401)
+})
+
 test('a path that only begins like a resource is part of the base URL', () => {
   expect(['/mcpx', '/mcp-x', '/a2ab', '/api/mcp', undefined].map(resourceAt)).toEqual(Array(5).fill(''))
 })

@@ -126,6 +126,12 @@ describe('the token endpoint', () => {
       400,
       'invalid_target',
     ],
+    [
+      'for what each object of JavaScript has',
+      { fields: { grant_type, resource: `${home.url}constructor` } },
+      400,
+      'invalid_target',
+    ],
     ['as two clients', { fields: { grant_type, client_id: 'drg_AAAAAAAA' } }, 401, 'invalid_client'],
   ])('refuses a request %s', async (_, request, status, error) => {
     const answer = await ask(request)

@@ -125,6 +125,19 @@ test('a person gets a copy of their data, and its deletion leaves their name now
   expect(await filesWith(home.data, person)).toEqual([])
 })
 
+test('a key that may only read deletes neither the agents of its owner nor anything else', async () => {
+  await using home = await startGateway()
+  const token = await home.token('ada')
+  const id = await list(home, token, 'com.example.kept', 'wombat')
+  const { key } = (
+    await home.request('POST', '/api/keys', { token, body: { scopes: ['agents:read', 'a2a:call'] } })
+  ).json
+  const body = { confirm: true }
+  const { status, json } = await home.request('POST', '/api/personal-data/delete', { token: key, body })
+  expect([status, json]).toMatchObject([403, { scope: 'agents:write' }])
+  expect((await home.request('GET', `/api/agents/${id}`)).status).toBe(200)
+})
+
 test('the limits that an admin has set for a person outlive the deletion of their data', async () => {
   await using home = await startGateway()
   const [token, admin] = [await home.token('mallory'), await home.token('root', { scopes: ['admin'] })]

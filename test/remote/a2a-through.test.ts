@@ -75,6 +75,12 @@ const answers: Readonly<Record<string, readonly object[]>> = {
     artifact('film', [{ text: 'Look' }, { film: 'reel', mediaType: 'video/mp4' }], {}, { lastChunk: true }),
     status('COMPLETED'),
   ],
+  'a chunk that hides characters': [
+    begun,
+    artifact('a', [{ text: 'pay \u202Eyalp\u202C' }]),
+    artifact('a', [{ text: ' now' }], {}, { append: true, lastChunk: true }),
+    status('COMPLETED'),
+  ],
   'a last chunk without parts': [
     begun,
     artifact('a', [{ text: 'one' }]),
@@ -200,7 +206,7 @@ const send = async (params: object, as = token) =>
 function plain(value: Loose): Loose {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
-  const replaced = new Set(['taskId', 'contextId', 'timestamp', 'content_trust'])
+  const replaced = new Set(['taskId', 'contextId', 'timestamp', 'content_trust', 'content_flags'])
   const fields = Object.entries(value)
     .filter(([key, field]) => !replaced.has(key) && field !== false)
     .map(([key, field]): [string, Loose] => [key, plain(field)])
@@ -226,7 +232,7 @@ describe('what an agent of A2A says', () => {
     const parts = ['chunk0 ', 'chunk1 ', 'chunk2'].map((text) => ({ text }))
     expect(plain(task)).toMatchObject({
       status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'Done' }] } },
-      artifacts: [{ artifactId: 'reply', name: 'Reply', description: 'Words.', parts }],
+      artifacts: [{ artifactId: 'reply', name: 'Reply', description: 'Words.', metadata: { n: 1 }, parts }],
     })
     expect((await send(words('a message'))).message.parts).toEqual([{ text: 'Hi', mediaType: 'text/plain' }])
   })
@@ -272,6 +278,11 @@ describe('what an agent of A2A says', () => {
     expect((await send(words('a message'))).message.metadata).toMatchObject({
       mood: 'good',
       content_trust: 'untrusted',
+    })
+    const { artifacts } = (await send(words('a chunk that hides characters'))).task
+    expect(artifacts[0].metadata).toEqual({
+      content_trust: 'untrusted',
+      content_flags: ['hidden_characters'],
     })
   })
 

@@ -69,6 +69,14 @@ test('a gateway on loopback is refused under each of its names', () => {
   expect(visit('http://localhost:9090/')()).toHaveProperty('q')
 })
 
+test.each([
+  ['its prompt', { systemPrompt: 'Be\u{E0041} brief.', messages: [] }],
+  ['a message', { messages: [{ role: 'user', content: { type: 'text', text: 'Hello\u202e' } }] }],
+])('a question for the model of a client is not passed on if it hides characters in %s', (_, params) => {
+  const questions = { q: { method: 'sampling/createMessage', params: { ...params, maxTokens: 10 } } }
+  expect(() => checkedQuestions(questions, everything, asker)).toThrow(/hides characters/)
+})
+
 test('an address elsewhere is passed on to a client that opens addresses', () => {
   expect(check({ mode: 'url', message: 'Go', url: 'https://a.example/' })).toHaveProperty('q')
 })

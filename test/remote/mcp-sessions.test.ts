@@ -203,6 +203,59 @@ describe('sessions of the 2025 era', () => {
     expect(methods(server)).toContain('GET')
   })
 
+  test('go on if their server never stops talking on the stream of what is tied to no call', async () => {
+    let stream: ServerResponse | undefined
+    await using server = await startHostileServer((request, response, body) => {
+      response.setHeader('mcp-session-id', 's')
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, events)
+        stream.flushHeaders()
+        return
+      }
+      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+      if (body?.method !== 'tools/call') return answer()
+      stream?.once('close', answer)
+      stream?.write(': hello\n'.repeat(30_000))
+    })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('echo')).toEqual({ text: '' })
+  })
+
+  test('get a bounded number of answers at once, however often their server asks', async () => {
+    const held: ServerResponse[] = []
+    const answered: string[] = []
+    let stream: ServerResponse | undefined
+    let finish = () => {}
+    await using server = await startHostileServer((request, response, body) => {
+      if (body?.method === 'tools/call') {
+        finish = () => stream?.end(event({ jsonrpc: '2.0', id: body.id, result: { content: [] } }))
+        stream = response.writeHead(200, events)
+        for (let id = 0; id < 500; id++) ask(`early ${id}`)
+        stream.write(event({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info' } }))
+        return
+      }
+      if (body?.result === undefined)
+        return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+      answered.push(body.id)
+      held.push(response)
+      if (body.id === 'late') finish()
+    })
+    const ask = (id: string) => stream?.write(event({ jsonrpc: '2.0', id, method: 'ping' }))
+    await using remote = agentAt(server.url, { net: { connections: null } })
+    const hasRead = Promise.withResolvers<void>()
+    const notifyClient = async () => hasRead.resolve()
+    const call = remote.ask('echo', {}, { notifyClient })
+    await hasRead.promise
+    await eventually(() => held.length).toBeGreaterThanOrEqual(64)
+    for (const response of held) response.writeHead(202).end()
+    await eventually(() => {
+      ask('late')
+      return answered.includes('late')
+    }).toBe(true)
+    expect(await call).toEqual({ text: '' })
+    expect(answered.filter((id) => id.startsWith('early'))).toHaveLength(64)
+  })
+
   test('are opened once for concurrent calls', async () => {
     await using server = await startSessionServer()
     await using remote = agentAt(server.url)

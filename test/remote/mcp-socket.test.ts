@@ -155,6 +155,33 @@ describe.each(eras)('a WebSocket to a server of the era %s', (era) => {
     expect(await rejection(remote.ask('x'))).toMatchObject({ code: 'upstream_failed' })
   })
 
+  test('leaves the event loop to others between two messages, however many come at once', async () => {
+    const method = 'notifications/message'
+    const noise = JSON.stringify({ jsonrpc: '2.0', method, params: { level: 'info', data: 'x' } })
+    await using server = await startSockets(
+      (message, socket) => {
+        for (let count = 0; count < 1000; count++) socket.send(noise)
+        polite(message, socket)
+      },
+      { era },
+    )
+    await using remote = agentAt(server.url)
+    let [received, inTurn, most] = [0, 0, 0]
+    const onActivity = () => {
+      received++
+      most = Math.max(most, ++inTurn)
+    }
+    const turn = () => {
+      inTurn = 0
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    expect(await remote.ask('x', {}, { onActivity })).toEqual({ text: 'done' })
+    clearImmediate(next)
+    expect(received).toBeGreaterThanOrEqual(1000)
+    expect(most).toBeLessThan(5)
+  })
+
   test.each([
     [401, { code: 'upstream_failed', details: { upstream: { status: 401 }, hint: expect.anything() } }],
     [503, { code: 'upstream_failed', details: { upstream: { status: 503 }, retry_after_s: 9 } }],

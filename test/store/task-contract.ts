@@ -108,6 +108,25 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.save(task, ['TASK_STATE_WORKING'])).toBe(false)
     })
 
+    test('whose addresses wait are found, the longest dead first, and few at once if they are long', async () => {
+      const text = 'x'.repeat(3_000_000)
+      const dead = async (alive_until: string, parts = [{ text: '' }]) => {
+        const { id } = await add(
+          sampleTask({ ...working, alive_until, artifacts: [{ artifactId: 'a', parts }] }),
+        )
+        await tasks.changePush(id, () => [{ id: 'c', url: 'https://example.com/', owner, sealed: null }])
+        return id
+      }
+      const later = await dead(at(0))
+      const first = await dead(at(-9))
+      const long = [await dead(at(-8), [{ text }]), await dead(at(-7), [{ text }])]
+      expect((await tasks.abandoned(1)).map(({ id }) => id)).toEqual([first])
+      expect((await tasks.abandoned(10)).map(({ id }) => id)).toEqual([first, long[0]])
+      for (const task of await tasks.abandoned(10))
+        await tasks.save({ ...task, alive_until: null }, ['TASK_STATE_FAILED'])
+      expect((await tasks.abandoned(10)).map(({ id }) => id)).toEqual([long[1], later])
+    })
+
     test('are listed per owner by the time of their state, the latest first, page by page', async () => {
       const ids: string[] = []
       for (const time of [1, 2, 2, 2, 3]) ids.unshift((await add(sampleTask({ updated_at: at(time) }))).id)

@@ -1,10 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { serve } from '../net/support.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
+import { eventsOf } from '../support/a2a-server.ts'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
+import { startModernServer } from '../support/mcp-servers.ts'
 import { openSocket } from '../support/socket.ts'
 
 const to = 'com.example.teller'
@@ -190,6 +192,23 @@ test('a task keeps the mark of its artifact', async () => {
   const { id } = sent.json.task
   const read = await home.request('GET', `/a2a/v1/tasks/${id}`, { token, headers: a2aVersion })
   expect(read.json.artifacts[0].metadata).toEqual({ content_trust: 'untrusted' })
+})
+
+test('progress of a listed agent has the mark in A2A, where a model reads it as a message', async () => {
+  await using server = await startModernServer()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  const headers = { ...a2aVersion, 'Content-Type': 'application/json' }
+  const answer = await fetch(`${gateway.url}/a2a/v1/${to}/message:stream`, {
+    method: 'POST',
+    headers: { ...headers, Authorization: `Bearer ${await gateway.token('ada')}` },
+    body: JSON.stringify(message([{ data: { action: 'work' } }])),
+  })
+  const messages: Loose[] = []
+  for await (const { statusUpdate } of eventsOf(answer))
+    if (statusUpdate?.status.message) messages.push(statusUpdate.status.message)
+  expect(messages.map(({ parts }) => parts[0].text)).toEqual(['half', 'whole'])
+  for (const { metadata } of messages) expect(metadata).toEqual({ content_trust: 'untrusted' })
 })
 
 test('a hosted agent that calls a listed agent passes the mark on', async () => {

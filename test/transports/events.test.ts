@@ -7,6 +7,7 @@ import { type EventStreamOptions, openEvents } from '../../src/transports/http/e
 import { serve } from '../net/support.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { modernHeaders, modernRequest } from '../support/mcp.ts'
 import { html, replay } from '../support/replay.ts'
 
 /** A server whose one answer is a stream of events. */
@@ -135,6 +136,27 @@ describe('a row that streams', () => {
       expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
       vi.advanceTimersByTime(15_000)
       expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('of MCP ends too when its caller may listen no longer', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const token = await home.token('ada')
+      const notifications = { resourcesListChanged: true }
+      const answer = await fetch(`${home.url}/mcp`, {
+        method: 'POST',
+        headers: { ...modernHeaders('subscriptions/listen'), Authorization: `Bearer ${token}` },
+        body: JSON.stringify(modernRequest(1, 'subscriptions/listen', { notifications })),
+      })
+      const received = eventsOf(answer)
+      await take(received, 1)
+      const body = { to: 'svc.registry', action: 'revoke', params: { token } }
+      expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
+      vi.advanceTimersByTime(15_000)
+      await expect(take(received, 1)).rejects.toThrow('terminated')
     } finally {
       vi.useRealTimers()
     }

@@ -334,6 +334,15 @@ describe('a form', () => {
   })
 })
 
+test('the form of a device that no page has shown to the browser is refused with a page', async () => {
+  const answer = await home.request('POST', '/oauth/device', {
+    body: 'user_code=BBBB-BBBB&xsrf=x',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8'])
+  expect(answer.text).toContain('not valid any more')
+})
+
 describe('a page', () => {
   test('stands in no frame, is cached nowhere, and runs no script', async () => {
     const { browser, page } = await atConsent()

@@ -46,6 +46,17 @@ describe('a heartbeat', () => {
   })
 })
 
+test('a peer that sends pongs without an end is cut off', async () => {
+  await using server = await listenForSockets((connection, text) => ({ run: () => connection.send(text) }))
+  await using peer = await openSocket(server.url, ['test'])
+  const closed = once(peer.socket, 'close')
+  for (let count = 0; count < 100; count++) peer.socket.pong()
+  peer.send({ id: 1 })
+  expect(await peer.answer(1)).toEqual({ id: 1 })
+  peer.socket.pong()
+  expect((await closed)[0]).toBe(1006)
+})
+
 describe('what is sent', () => {
   test('may wait for a peer that requested much at once', async () => {
     await using server = await listenForSockets((connection, text) => ({

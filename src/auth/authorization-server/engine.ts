@@ -87,6 +87,7 @@ export function createEngine(options: EngineOptions): Provider {
   provider.proxy = true
   provider.use((context, next) => withoutRedirect(context, next, options))
   provider.use((context, next) => withWaitingDevice(context, next, provider, pages))
+  provider.use((context, next) => withSession(context, next, provider, options))
   provider.on('error', (fault) => onError(fault))
   provider.on('server_error', (_, fault) => onError(fault))
   return provider
@@ -205,6 +206,20 @@ async function withWaitingDevice(
   if (!isResumed || (cookie !== undefined && (await provider.Interaction.find(cookie)))) return await next()
   context.status = 400
   show(context, pages.error('No device waits for this browser. Start again on the device.'))
+}
+
+/** The library fails at the form of a browser whose session is over, or that never had one. */
+async function withSession(
+  context: Context,
+  next: () => Promise<void>,
+  provider: Provider,
+  { issuer, pages }: EngineOptions,
+): Promise<void> {
+  const isForm = context.req.method === 'POST' && context.path.endsWith('/oauth/device')
+  const cookie = readCookie(context.req, cookieNames(issuer.startsWith('https:')).session)
+  if (!isForm || (cookie !== undefined && (await provider.Session.find(cookie)))) return await next()
+  context.status = 400
+  show(context, pages.error('The form is not valid any more. Load the page again, and type the code.'))
 }
 
 /** The claims of our own tokens; the subject is that of the person's issuer. */

@@ -72,6 +72,8 @@ export function openMcpSocket(
     handshakeTimeout: handshake_ms,
     maxPayload: max_bytes,
     perMessageDeflate: false,
+    // A flood of short frames would otherwise be one turn of the event loop.
+    allowSynchronousEvents: false,
     ...(signal && { signal }),
     ...(create_connection && { createConnection: create_connection }),
   })

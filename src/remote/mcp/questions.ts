@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { hidesAny } from '../../../schemas/text.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
@@ -96,8 +96,19 @@ export function checkedError(
 
 function checkedQuestion(question: Question, { elicitation }: JsonObject, asker: Asker): JsonObject {
   const params = isRecord(question.params) ? question.params : {}
-  if (question.method === 'sampling/createMessage') return { ...question, params: sampled(params, asker) }
-  if (question.method !== 'elicitation/create') return { ...question }
+  if (question.method === 'roots/list') return { ...question }
+  const shown =
+    question.method === 'elicitation/create' ? elicited(params, elicitation, asker) : sampled(params, asker)
+  if (hidesAny(shown)) throw refusal(asker, 'hides characters in a question')
+  return { ...question, params: shown }
+}
+
+/** A form or an address, in whose words the agent that asks has its name. */
+function elicited(
+  params: Readonly<Record<string, unknown>>,
+  elicitation: Json | undefined,
+  asker: Asker,
+): JsonObject {
   if (params.url !== undefined || params.mode === 'url') {
     if (!isRecord(elicitation) || elicitation.url === undefined) {
       throw refusal(asker, 'asks its caller to visit an address, which the client does not offer')
@@ -106,9 +117,7 @@ function checkedQuestion(question: Question, { elicitation }: JsonObject, asker:
   }
   assertNoSecret(params.requestedSchema, asker)
   const message = `${asker.package_name} asks: ${textOf(params.message) ?? ''}`
-  const named = { ...params, message }
-  if (hidesAny(named)) throw refusal(asker, 'hides characters in a question')
-  return { ...question, params: named }
+  return { ...(params as JsonObject), message }
 }
 
 /** The agent speaks to the model in its own name, and gets no context of other servers. */

@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { Failure } from '../../../schemas/failure.ts'
 import type { Current, McpExchange } from './exchange.ts'
 
 /** Time for which a session waits for its stream, in milliseconds. */
 const opening_ms = 1_000
 /** A stream that ends sooner than this is not opened again, in milliseconds. */
 const shortest_ms = 10_000
+/** Lines of one opening: no call pays for what the server says between calls, and each line takes time, however short. */
+const maxLines = 20_000
 
 /**
  * The stream of a session on which the server sends what it ties to no call (2025-11-25, Listening for Messages). The
@@ -37,7 +40,7 @@ export class SessionStream {
       this.#openedAt = now
       const answer = await fetch(input, init).catch(notOffered)
       this.#answered.resolve()
-      if (answer.ok) return answer
+      if (answer.ok) return new Response(answer.body?.pipeThrough(limited()), answer)
       await answer.body?.cancel()
       return notOffered()
     }
@@ -54,6 +57,19 @@ export class SessionStream {
   end(): void {
     this.#over.abort()
   }
+}
+
+function limited(): TransformStream<Uint8Array, Uint8Array> {
+  let lines = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (const byte of chunk) if (byte === 10 || byte === 13) lines++
+      if (lines <= maxLines) return controller.enqueue(chunk)
+      controller.error(
+        new Failure('upstream_invalid', `The stream of a session has more than ${maxLines} lines.`),
+      )
+    },
+  })
 }
 
 function notOffered(): Response {

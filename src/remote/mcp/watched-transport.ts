@@ -26,6 +26,8 @@ type SendOptions = Parameters<Transport['send']>[1]
 
 /** Further notifications are dropped, as a client that does not read gets none. */
 const maxNotifying = 64
+/** Further answers are dropped: over HTTP each is a request, and a server could ask for thousands at once. */
+const maxAnswering = 64
 
 /** The SDK's client counts its requests from 0. */
 const firstOwnId = 2 ** 30
@@ -62,6 +64,8 @@ export class WatchedTransport implements Transport {
   #nextOwnId = firstOwnId
   /** Notifications that the client has not taken yet. */
   #notifying = 0
+  /** Answers to the server that are on their way. */
+  #answering = 0
 
   /** `background`: the exchange of what belongs to no call, which begins when the session is open. */
   constructor(inner: Transport, current: Current, isFragile: boolean, background?: McpExchange) {
@@ -111,9 +115,14 @@ export class WatchedTransport implements Transport {
     if ('method' in message && message.method === 'notifications/initialized' && this.#background) {
       return this.#current.run(this.#background, () => this.#inner.send(message, options))
     }
-    const { headers = {}, signal } = this.#current.getStore() ?? {}
-    if (signal && !signal.aborted) return this.#inner.send(message, options)
-    await runAfterCall(this.#current, headers, () => this.#inner.send(message, options))
+    if ('method' in message) return this.#pass(message, options)
+    if (this.#answering >= maxAnswering) return
+    this.#answering++
+    try {
+      await this.#pass(message, options)
+    } finally {
+      this.#answering--
+    }
   }
 
   close(): Promise<void> {
@@ -131,6 +140,12 @@ export class WatchedTransport implements Transport {
     return new Promise((resolve, reject) => {
       this.#request(message, id, { own: { resolve, reject, onprogress } }).catch(reject)
     })
+  }
+
+  async #pass(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
+    const { headers = {}, signal } = this.#current.getStore() ?? {}
+    if (signal && !signal.aborted) return this.#inner.send(message, options)
+    await runAfterCall(this.#current, headers, () => this.#inner.send(message, options))
   }
 
   /** A detail becomes a Failure only if the request still waits: each call ends with such an attempt. */

@@ -67,11 +67,12 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
     async abandoned(limit) {
       const found = await reader
         .selectFrom('task')
-        .select('id')
+        .select(['id', 'characters'])
         .where('alive_until', '<=', now())
         .where('expires_at', '>', now())
         .where('push', 'is not', null)
         .where('push', '!=', '[]')
+        // One that cannot go on yet is left again, and waits behind the others.
         .orderBy('alive_until')
         .limit(limit)
         .execute()
@@ -79,7 +80,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
       await transact((db) => settle(db, now()))
       return await load(
         reader,
-        found.map(({ id }) => id),
+        fitting(found, maxPageCharacters).map(({ id }) => id),
       )
     },
 

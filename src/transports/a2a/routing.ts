@@ -1,6 +1,6 @@
 import type { Agent, Update } from '../../../schemas/action.ts'
 import type { Content, RequestContent } from '../../../schemas/content.ts'
-import type { ContentMark } from '../../../schemas/content-mark.ts'
+import { type ContentMark, contentMark } from '../../../schemas/content-mark.ts'
 import type { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
@@ -99,13 +99,15 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     }
     const relay = new Relay(envelope.to, tell, resumed)
     // The events of an agent of A2A say when there is a task, and whether there is one.
-    const accepted = async ({ protocol }: Agent) => {
+    let isForeign = false
+    const accepted = async ({ protocol, third_party }: Agent) => {
+      isForeign = third_party === true
       if (protocol !== 'a2a') await tell({ state: 'TASK_STATE_WORKING' })
     }
     let streamed = false
     const emit = async (update: Update, content?: Content) => {
       if (content?.protocol === 'a2a') return await relay.update(content.event)
-      await tell(workUpdateOf(update, streamed))
+      await tell(workUpdateOf(update, streamed, isForeign))
       streamed ||= 'part' in update
     }
     const request = routed.content && requestContent(routed, routed.content, call)
@@ -184,14 +186,15 @@ function metadataOf(mark: ContentMark | undefined): { metadata?: JsonObject } {
   return mark ? { metadata: { ...mark } } : {}
 }
 
-function workUpdateOf(update: Update, streamed: boolean): WorkUpdate {
+function workUpdateOf(update: Update, streamed: boolean, isForeign: boolean): WorkUpdate {
+  const marked = metadataOf(isForeign ? contentMark(update) : undefined)
   if ('part' in update) {
     const parts = [{ data: update.part as Json, mediaType: 'application/json' }]
-    return { artifact: { artifactId: 'parts', parts }, append: streamed }
+    return { artifact: { artifactId: 'parts', parts, ...marked }, append: streamed }
   }
   const { progress, total, message } = update
   const text = message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)
-  return { state: 'TASK_STATE_WORKING', parts: [{ text }, { data: { ...update } }] }
+  return { state: 'TASK_STATE_WORKING', parts: [{ text }, { data: { ...update } }], ...marked }
 }
 
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and A2aRefusal. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, type Failure } from '../../../schemas/failure.ts'
+import { checkedCaller } from '../http/caller.ts'
 import { isChallenge } from '../http/challenge.ts'
 import { type EventStream, openEvents } from '../http/events.ts'
 import { requestId } from '../http/request-id.ts'
@@ -19,10 +20,12 @@ interface HttpAnswer {
 
 export const json = { 'Content-Type': 'application/json' }
 
+/** `isEndless`: the answer of a subscription, which ends with the right of its caller to listen. */
 export function openAnswer(
-  context: Pick<TransportContext, 'site'>,
+  context: Pick<TransportContext, 'site' | 'authenticate'>,
   request: IncomingMessage,
   response: ServerResponse,
+  isEndless = false,
 ): HttpAnswer {
   const signal = signalOf(response)
   let stream: EventStream | undefined
@@ -30,7 +33,7 @@ export function openAnswer(
     signal,
     async send(message) {
       if (signal.aborted) return
-      stream ??= openEvents(response)
+      stream ??= isEndless ? openEndless(context, request, response) : openEvents(response)
       await stream.write({ event: 'message', data: JSON.stringify(message) })
     },
     end({ text, failure }, status, headers = {}) {
@@ -42,4 +45,16 @@ export function openAnswer(
       } else send(request, response, status, text, { ...json, ...headers })
     },
   }
+}
+
+/** A stream without an end of its own: it closes when its caller may listen no longer, as a socket does. */
+export function openEndless(
+  context: Pick<TransportContext, 'authenticate'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): EventStream {
+  return openEvents(response, {
+    check: async () => await checkedCaller(context, request),
+    lapsed: () => response.destroy(),
+  })
 }

@@ -69,14 +69,14 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
  * 403 if another token is needed. A caller who closes the connection cancels the request.
  */
 async function serveModern(
-  context: Pick<TransportContext, 'site'>,
+  context: Pick<TransportContext, 'site' | 'authenticate'>,
   modern: Modern,
   caller: McpCaller,
   message: McpRequest,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const http = openAnswer(context, request, response)
+  const http = openAnswer(context, request, response, message.method === 'subscriptions/listen')
   const exchange = {
     caller,
     signal: http.signal,

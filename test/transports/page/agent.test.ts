@@ -406,6 +406,14 @@ describe('a call as code', () => {
     expect(JSON.stringify(messageIn(text))).toContain((await found()).json.agents[0].package_name)
   })
 
+  test('has an example of a text whose format has the name of what each object of JavaScript has', () => {
+    const input_schema = { required: ['x'], properties: { x: { type: 'string', format: 'constructor' } } }
+    const capability = { name: 'odd', description: '', input_schema }
+    for (const { text } of samplesOf(home.url, 'com.example.hostile', capability)) {
+      expect(text).toMatch(/"x": "\.{3}"/)
+    }
+  })
+
   test('has an example of what is required, and nothing that a program reads otherwise', () => {
     const [curl] = samplesOf(home.url, 'com.example.weather', forecast)
     expect(curl?.text).toContain('"town": "Basel"')

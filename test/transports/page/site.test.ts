@@ -236,6 +236,10 @@ describe('the page of a search', () => {
     expect([status, text.match(/<article class="hit">/g)?.length]).toEqual([200, 20])
   })
 
+  test('of a path of two slashes is the front page', async () => {
+    expect((await open('//')).status).toBe(200)
+  })
+
   test.each([
     ['/search?tag=x', 400, 'invalid_request'],
     ['/search?cursor=x', 400, 'invalid_request'],

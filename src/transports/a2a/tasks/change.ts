@@ -79,8 +79,15 @@ function withArtifact(artifacts: readonly Artifact[], artifact: Artifact, append
   const index = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId)
   const existing = artifacts[index]
   if (!existing) return [...artifacts, artifact]
-  const parts = append ? [...existing.parts, ...artifact.parts] : artifact.parts
-  return artifacts.with(index, { ...existing, ...artifact, parts })
+  if (!append) return artifacts.with(index, { ...existing, ...artifact })
+  const parts = [...existing.parts, ...artifact.parts]
+  // One chunk that hides characters marks the whole.
+  return artifacts.with(index, {
+    ...existing,
+    ...artifact,
+    parts,
+    ...metadataWith(existing.metadata, artifact.metadata),
+  })
 }
 
 interface Size {

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isMessage, type McpMessage } from '../../../common/mcp/message.ts'
 import { modernVersion } from '../../../common/mcp/protocol.ts'
-import { type EventStream, openEvents } from '../../http/events.ts'
+import type { EventStream } from '../../http/events.ts'
 import { send } from '../../http/respond.ts'
 import { signalOf } from '../../http/rest.ts'
 import { maximumBatch } from '../../json-rpc/frames.ts'
 import { answerMembers, maxAnswersLength } from '../../json-rpc/json-rpc.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
-import { json, openAnswer } from '../http-answer.ts'
+import { json, openAnswer, openEndless } from '../http-answer.ts'
 import { refusal } from '../protocol-2026/frame.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import { type Legacy, type LegacyAnswer, type LegacyPost, versions } from './legacy.ts'
@@ -18,7 +18,7 @@ import { type Legacy, type LegacyAnswer, type LegacyPost, versions } from './leg
  * notification or question on, as server-sent events.
  */
 export async function serveLegacy(
-  context: Pick<TransportContext, 'site'>,
+  context: Pick<TransportContext, 'site' | 'authenticate'>,
   legacy: Legacy,
   caller: McpCaller,
   body: unknown,
@@ -27,7 +27,8 @@ export async function serveLegacy(
 ): Promise<void> {
   const session_id = sessionIn(request)
   if (request.method === 'DELETE' && session_id !== undefined) return void response.writeHead(204).end()
-  if (request.method === 'GET' && legacy.streams) return await listen(legacy, caller, request, response)
+  if (request.method === 'GET' && legacy.streams)
+    return await listen(context, legacy, caller, request, response)
   if (request.method !== 'POST') return answerOther(request, response, allowed(legacy, session_id))
   const refused = refusalOf(request, body)
   if (refused) return send(request, response, 400, refusal(refused, body), json)
@@ -47,6 +48,7 @@ export async function serveLegacy(
 
 /** The stream of a session: notifications of changes, if the agent tells of any. */
 async function listen(
+  context: Pick<TransportContext, 'authenticate'>,
   legacy: Legacy,
   caller: McpCaller,
   request: IncomingMessage,
@@ -62,7 +64,7 @@ async function listen(
       signal,
       async send(message) {
         if (signal.aborted) return
-        stream ??= openEvents(response)
+        stream ??= openEndless(context, request, response)
         await stream.write({ event: 'message', data: JSON.stringify(message) })
       },
     })

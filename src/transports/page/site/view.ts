@@ -41,5 +41,6 @@ export interface Visit {
 
 /** The query of a request. */
 export function queryOf({ url = '' }: ReadRequest): URLSearchParams {
-  return new URL(url, 'http://page').searchParams
+  // Not relative to a base: there a path of two slashes would be the address of a host without a name.
+  return new URL(`http://page${url}`).searchParams
 }

@@ -111,13 +111,13 @@ function sampleInput(schema: Capability['input_schema'] = {}): Record<string, un
   return Object.fromEntries(shown.slice(0, maxFields).map((name) => [name, exampleOf(properties[name])]))
 }
 
-const byFormat: Readonly<Record<string, string>> = {
-  uri: 'https://example.com/',
-  url: 'https://example.com/',
-  email: 'name@example.com',
-  date: '2026-01-31',
-  'date-time': '2026-01-31T12:00:00Z',
-}
+const byFormat: ReadonlyMap<unknown, string> = new Map([
+  ['uri', 'https://example.com/'],
+  ['url', 'https://example.com/'],
+  ['email', 'name@example.com'],
+  ['date', '2026-01-31'],
+  ['date-time', '2026-01-31T12:00:00Z'],
+])
 
 function exampleOf(schema: unknown): unknown {
   if (!isRecord(schema)) return '...'
@@ -131,5 +131,5 @@ function exampleOf(schema: unknown): unknown {
   if (type === 'boolean') return true
   if (type === 'array') return []
   if (type === 'object') return {}
-  return byFormat[String(format)] ?? '...'
+  return byFormat.get(format) ?? '...'
 }
