@@ -35,6 +35,11 @@ function sizes(path: string): Record<string, number> {
   return { ...Object.fromEntries(rows), bytes }
 }
 
+function largest(all: readonly Record<string, number>[]): Record<string, number> {
+  const names = Object.keys(all[0] ?? {})
+  return Object.fromEntries(names.map((name) => [name, Math.max(...all.map((sizes) => sizes[name] ?? 0))]))
+}
+
 test('a registry in use for 90 days stops growing', { timeout: 1_800_000 }, async () => {
   await using folder = await temporaryFolder()
   let now = Date.UTC(2026, 0, 1)
@@ -112,12 +117,13 @@ test('a registry in use for 90 days stops growing', { timeout: 1_800_000 }, asyn
     if (await gateway.sweep.isDue()) await gateway.sweep.run()
     seen.push(sizes(path))
   }
-  const [month, end] = [seen[59], seen[89]]
-  console.log('after 60 and 90 days', month, end)
-  const grown = Object.keys(end ?? {}).filter((name) => {
-    const [before = 0, after = 0] = [month?.[name], end?.[name]]
+  // Vectors are stored after their entries: the size on one day depends on how busy the machine is.
+  const [month, end] = [largest(seen.slice(50, 60)), largest(seen.slice(80, 90))]
+  console.log('at most until days 60 and 90', month, end)
+  const grown = Object.keys(end).filter((name) => {
+    const [before = 0, after = 0] = [month[name], end[name]]
     return after > before * 1.1 + (name === 'bytes' ? 200_000 : 40)
   })
   expect(grown).toEqual([])
-  expect(end?.entry).toBeGreaterThan(owners / 2)
+  expect(end.entry).toBeGreaterThan(owners / 2)
 })
