@@ -38,6 +38,23 @@ const plain =
     response.writeHead(body && body.id === undefined ? 202 : 400).end()
   }
 
+/** A server that talks, during a call, on the stream of what is tied to no call, and answers once that stream is closed. */
+function startTalking(talk: (stream: ServerResponse) => void): Promise<McpServer> {
+  let stream: ServerResponse | undefined
+  return startHostileServer((request, response, body) => {
+    response.setHeader('mcp-session-id', 's')
+    if (request.method === 'GET') {
+      stream = response.writeHead(200, events)
+      stream.flushHeaders()
+      return
+    }
+    const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    if (body?.method !== 'tools/call') return answer()
+    stream?.once('close', answer)
+    if (stream) talk(stream)
+  })
+}
+
 describe('a server of 2026-07-28', () => {
   test('has its revision detected once; after that a call is one request', async () => {
     await using server = await startModernServer()
@@ -184,19 +201,9 @@ describe('sessions of the 2025 era', () => {
   })
 
   test('go on if the stream of what is tied to no call says nonsense and breaks', async () => {
-    let stream: ServerResponse | undefined
-    await using server = await startHostileServer((request, response, body) => {
-      response.setHeader('mcp-session-id', 's')
-      if (request.method === 'GET') {
-        stream = response.writeHead(200, events)
-        stream.flushHeaders()
-        return
-      }
-      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
-      if (body?.method !== 'tools/call') return answer()
-      stream?.once('close', answer)
+    await using server = await startTalking((stream) => {
       const unasked = 'data: {"jsonrpc": "2.0", "id": "x", "result": {}}\n\n'
-      stream?.write(`data: nonsense\n\n${unasked}`, () => stream?.destroy())
+      stream.write(`data: nonsense\n\n${unasked}`, () => stream.destroy())
     })
     await using remote = agentAt(server.url)
     expect(await remote.ask('echo')).toEqual({ text: '' })
@@ -204,19 +211,7 @@ describe('sessions of the 2025 era', () => {
   })
 
   test('go on if their server never stops talking on the stream of what is tied to no call', async () => {
-    let stream: ServerResponse | undefined
-    await using server = await startHostileServer((request, response, body) => {
-      response.setHeader('mcp-session-id', 's')
-      if (request.method === 'GET') {
-        stream = response.writeHead(200, events)
-        stream.flushHeaders()
-        return
-      }
-      const answer = () => plain(() => answerJson(response, body, { result: begun }))(request, response, body)
-      if (body?.method !== 'tools/call') return answer()
-      stream?.once('close', answer)
-      stream?.write(': hello\n'.repeat(30_000))
-    })
+    await using server = await startTalking((stream) => stream.write(': hello\n'.repeat(30_000)))
     await using remote = agentAt(server.url)
     expect(await remote.ask('echo')).toEqual({ text: '' })
   })
