@@ -112,6 +112,9 @@ describe('a query', () => {
     ['天気を教えてください', ['天気']],
     ['날씨 알려줘', ['날씨']],
     ['die weather report of our sun', ['die', 'weather', 'report', 'sun']],
+    ['todo app', ['todo', 'app']],
+    ['customer service assistant', ['customer', 'service', 'assistant']],
+    ['train fare', ['train', 'fare']],
   ])('in another language loses that language’s own boilerplate: %s', (text, expected) => {
     const written = readQuery(text).flatMap((term) => [...term.words])
     const folded = written.map((word) =>

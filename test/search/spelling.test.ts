@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createMisspeller } from '../../bench/eval/misspell.ts'
-import { staticModel, vectorsWorker } from '../../src/app/assets.ts'
+import { englishWordsFile, staticModel, vectorsWorker } from '../../src/app/assets.ts'
 import { createStaticEmbedder } from '../../src/search/embedders/static/static-embedder.ts'
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
@@ -52,6 +53,18 @@ describe('a right query', () => {
   it.each(['sleep', 'sleeps'])('keeps the English word "%s"', async (text) => {
     const english = new Set(['sleep'])
     expect((await ask(await withEnglish(english), { text, filter: public_ })).corrected).toBeUndefined()
+  })
+})
+
+describe('the list of English words', () => {
+  const english = new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
+
+  it('has words that people ask for and agents seldom write', () => {
+    expect(['ramadan', 'tarot', 'karaoke', 'plumber'].filter((word) => !english.has(word))).toEqual([])
+  })
+
+  it('lacks rare words that are mostly misspellings', () => {
+    expect(['calender', 'wether', 'recieve'].filter((word) => english.has(word))).toEqual([])
   })
 })
 
@@ -120,6 +133,15 @@ describe('a misspelt query', () => {
       texts.map((description, at) => documentOf({ id: `${at}`, name: `Name ${at}`, description })),
     )
     expect((await ask(index, { text: from, filter: public_ })).corrected).toEqual([{ from, to }])
+  })
+
+  it('is corrected to a word that is twice as near as the one whose stem it seems to have', async () => {
+    const texts = ['Recipes for dinner', 'Mails to recipients']
+    const index = await indexOf(
+      texts.map((description, at) => documentOf({ id: `${at}`, name: `Name ${at}`, description })),
+    )
+    const { corrected } = await ask(index, { text: 'recipies', filter: public_ })
+    expect(corrected).toEqual([{ from: 'recipies', to: 'recipes' }])
   })
 
   it('is searched for as it is written if the caller asks for the exact words', async () => {

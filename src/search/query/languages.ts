@@ -97,10 +97,12 @@ const byScript: readonly (readonly [script: RegExp, language: Language])[] = [
 ]
 
 /** Stop words of other languages that are words of English too: they do not show that a query is in another language. */
-const alsoEnglish = new Set(
-  'a an as am also bin can car come con des die do e en era es est et fait file for gern hat he her hi i il in is it la le les lo los man me mean mi mine mit no non nous o on one or par pas per plus pour sage sa se sea see si so sol son sono sur te to tons tu un via war was were will y'.split(
-    ' ',
-  ),
+const alsoEnglish = wordsOf(
+  'a aide also am an as assistant bin can car chose come con dame dare den des die dire dis do dos dove e en era',
+  'es est et fa fait fare favor file for gern ha hat hay he her hi ho i il in is it la lass le les lo los ma man',
+  'mas me mean mi mine mit no non nous o on one or par pas pendant per plus pour sa sage sans se sea see serve',
+  'service si sin so sol solo son sono soy sur tan te ti to todo todos ton tons tout tu tun um un via war was',
+  'were will y',
 )
 
 /**

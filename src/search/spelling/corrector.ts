@@ -162,19 +162,33 @@ function candidatesOf(item: Written, words: readonly Written[], spelling: Spelli
   for (const list of [spelling.indexed, spelling.model?.list])
     for (const { word: to, cost } of list?.near(word, limit) ?? []) costs.set(to, cost)
   const term = spelling.termOf(word)
-  const similar = [...costs]
-    .filter(([to]) => mayBeMeant(word, to, term, spelling))
-    .map(([to, cost]) => ({ to, cost, gain: gainOf(to, spelling), start, end }))
+  const similar = meantBy(word, [...costs], term, spelling).map(([to, cost]) => ({
+    to,
+    cost,
+    gain: gainOf(to, spelling),
+    start,
+    end,
+  }))
   const apart = term === undefined ? [...splitsOf(item, spelling), ...joinsOf(item, words, spelling)] : []
   return [...similar, ...apart]
     .sort((left, other) => other.gain - other.cost - (left.gain - left.cost) || (left.to < other.to ? -1 : 1))
     .slice(0, maxCandidates)
 }
 
-/** A word of which the index has another form can only be a misspelling of such a form. */
-function mayBeMeant(word: string, to: string, term: string | undefined, spelling: Spelling): boolean {
-  if (term === undefined) return true
-  return spelling.termOf(to) === term && !basesOf(to).includes(word)
+/**
+ * Of similar words and their costs, those that may be meant. A word of which the index has another form is a misspelling
+ * of such a form, unless others are twice as near: *recipies* is nearer to *recipes* than to *recipients*, whose term it shares.
+ */
+function meantBy(
+  word: string,
+  similar: readonly [to: string, cost: number][],
+  term: string | undefined,
+  spelling: Spelling,
+): readonly [to: string, cost: number][] {
+  if (term === undefined) return similar
+  const isForm = (to: string) => spelling.termOf(to) === term && !basesOf(to).includes(word)
+  const nearest = Math.min(...similar.filter(([to]) => isForm(to)).map(([, cost]) => cost))
+  return similar.filter(([to, cost]) => 2 * cost <= nearest || isForm(to))
 }
 
 /** The errors of a word may cost so much, about one in a short word and two in a long one. */
