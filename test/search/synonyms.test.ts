@@ -34,6 +34,7 @@ describe('a search for other words than an entry has', () => {
     ['k8s', 'cluster', 'kubernetes'],
     ['K8s pods', 'cluster', 'kubernetes'],
     ['optical character recognition', 'scan', 'ocr'],
+    ['image to text', 'scan', 'ocr'],
   ])('"%s" finds what has the other words', async (text, id, term) => {
     const { hits } = await ask(await indexOf(), { text })
     expect(hits[0]).toMatchObject({ id, why: { terms: expect.arrayContaining([term]) } })
