@@ -20,6 +20,8 @@ export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extensio
 /** Entry of the worker that runs a local sentence model. */
 export const embedderWorker = new URL(`../search/embedders/transformers/worker.${extension}`, import.meta.url)
 
+/** What people say, and how agents describe it. */
+export const idiomsFile = fileURLToPath(new URL('models/words/idioms.txt', root))
 /** Acronyms and synonyms of the field. */
 export const synonymsFile = fileURLToPath(new URL('models/words/synonyms.txt', root))
 

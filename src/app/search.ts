@@ -12,6 +12,7 @@ import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/index
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
+import { readIdioms } from '../search/query/idioms.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
@@ -19,6 +20,7 @@ import type { Store } from '../store/store.ts'
 import {
   embedderWorker,
   englishWordsFile,
+  idiomsFile,
   languagesModel,
   staticModel,
   synonymsFile,
@@ -90,7 +92,8 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const vectors = stack.use(opening.value)
   if (reading.status === 'rejected') throw reading.reason
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
-  const options = { meaning: () => vectors.meaning, synonyms, isRight: createEnglish(), onError }
+  const restate = readIdioms(idiomsFile)
+  const options = { meaning: () => vectors.meaning, synonyms, restate, isRight: createEnglish(), onError }
   if (engine) {
     const index = stack.use(engine.createIndex(options))
     return {

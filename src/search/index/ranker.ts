@@ -30,6 +30,8 @@ export interface RankerOptions {
   readonly meaning?: () => Meaning | undefined
   /** What queries are also searched for. */
   readonly synonyms?: Synonyms
+  /** Puts the words in which agents describe it in place of what people say. */
+  readonly restate?: (text: string) => string
   /** True for a word that is right although neither an entry nor the model has it. */
   readonly isRight?: (word: string) => boolean
   /** Called when the search by meaning fails; the search continues without it. */
@@ -81,34 +83,38 @@ export class Ranker {
   readonly #boards: Scoreboard[] = []
   readonly #meaning: () => Meaning | undefined
   readonly #synonyms: Synonyms
+  readonly #restate: (text: string) => string
   readonly #isRight: (word: string) => boolean
   readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
     synonyms = noSynonyms,
+    restate = (text) => text,
     isRight = () => false,
     onError = () => {},
   }: RankerOptions) {
     this.#meaning = meaning
     this.#synonyms = synonyms
+    this.#restate = restate
     this.#isRight = isRight
     this.#onError = onError
   }
 
   /**
-   * Turns words of other languages into English, corrects misspelt words and adds synonyms, unless the caller wants the
-   * exact words, or the text is a name. Owners know the words of their own entries.
+   * Turns words of other languages and idioms into those that agents use, corrects misspelt words and adds synonyms,
+   * unless the caller wants the exact words, or the text is a name. Owners know the words of their own entries.
    */
   async read(text: string, query: IndexQuery, vocabulary: Vocabulary, signal: AbortSignal): Promise<Reading> {
     const { exact, filter, words_only } = query
     const written = readRequest(text)
-    const { intent } = written
-    const language = languageIn(intent)
-    const terms = readQuery(intent, language)
-    if (exact || vocabulary.isName(text)) return { text, request: written, terms, meant: intent }
+    const language = languageIn(written.intent)
+    const all = readQuery(written.intent, language)
+    if (exact || vocabulary.isName(text)) return { text, request: written, terms: all, meant: written.intent }
     const meaning = words_only ? undefined : this.#meaning()
-    const request = await this.#withOtherNames(written, terms, meaning)
+    const stated = filter.owner === undefined ? this.#withoutIdioms(written) : written
+    const terms = stated === written ? all : readQuery(stated.intent)
+    const request = await this.#withOtherNames(stated, terms, meaning)
     const foreign = await this.#readForeign({ text, request, terms }, language, meaning, vocabulary)
     if (foreign) return foreign
     const spelling = {
@@ -120,7 +126,7 @@ export class Ranker {
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
     if (!corrected) return this.#withSynonyms(text, request, terms, vocabulary)
-    const meant = readRequest(corrected.text)
+    const meant = this.#withoutIdioms(readRequest(corrected.text))
     const meantTerms = readQuery(meant.intent)
     const excluding = await this.#withOtherNames(meant, meantTerms, meaning)
     const reading = this.#withSynonyms(corrected.text, excluding, meantTerms, vocabulary)
@@ -210,6 +216,11 @@ export class Ranker {
       ...(facets && { facets: corpus.facets(passes) }),
       ...(degraded !== undefined && { degraded }),
     }
+  }
+
+  #withoutIdioms(request: Request): Request {
+    const intent = this.#restate(request.intent)
+    return intent === request.intent ? request : { ...request, intent }
   }
 
   /** A reading of the terms of a request, with the synonyms of what it is written in and the words that entries join. */
