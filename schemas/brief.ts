@@ -58,6 +58,7 @@ export const BriefFound = z
     score: z.number().optional(),
     confidence: Confidence.optional(),
     actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
+    more_actions: z.int().optional().describe('Number of further actions; resolve_package shows them.'),
     alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
   })
   .meta({ id: 'BriefHit' })

@@ -255,19 +255,38 @@ export function failedResult({ failure, id, agent }: FailedCall, place: UserPlac
   return problemResult({ ...problem(failure, id) }, place, agent)
 }
 
+/** Members of a problem that tell a model nothing about what to do. */
+const forPrograms = new Set(['type', 'title', 'status', 'instance', 'upstream', 'manifest_url', 'endpoints'])
+
+/** True if the detail of a problem begins with its only error. */
+function isTold(errors: unknown, detail: unknown): boolean {
+  const [only, ...others] = Array.isArray(errors) ? errors.filter(isRecord) : []
+  return others.length === 0 && String(detail).startsWith(`${only?.pointer}: ${only?.detail}`)
+}
+
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
 export function problemResult(
   whole: Readonly<Record<string, unknown>>,
   place: UserPlace,
   agent?: string,
 ): object {
-  const { type: _type, title: _title, instance: _instance, hint, ...shown } = whole
+  const { errors, hint, ...members } = whole
+  const shown = Object.entries(members).filter(([name]) => !forPrograms.has(name))
   const { asTyped = (text: string) => text } = place
   const hints = typeof hint === 'string' ? [hint] : []
   if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores(place, agent))
   const typed = hints.length > 0 ? { hint: asTyped(hints.join(' ')) } : {}
   return {
-    content: [{ type: 'text', text: JSON.stringify({ ...shown, ...typed }) }],
+    content: [
+      {
+        type: 'text',
+        text: JSON.stringify({
+          ...Object.fromEntries(shown),
+          ...(errors !== undefined && !isTold(errors, whole.detail) && { errors }),
+          ...typed,
+        }),
+      },
+    ],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }
