@@ -8,6 +8,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { InputRequired } from '../../schemas/task.ts'
 import { AgentCalls, type AgentCallsOptions } from './agent-calls.ts'
+import { inputSketch } from './input-sketch.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
 import { descriptionCall } from './remote-agent.ts'
@@ -191,7 +192,11 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
         : [{ pointer: '', detail: 'This must be an object.' }]
       const [first] = errors
       if (!first) return value
-      throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, { errors })
+      const sketch = inputSketch(schema)
+      throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, {
+        errors,
+        ...(sketch !== undefined && { hint: `It takes ${sketch}; ? marks what may be absent.` }),
+      })
     },
   }
 }

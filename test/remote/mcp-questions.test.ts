@@ -238,7 +238,8 @@ test('a person may think for nine minutes about the question of a server that wa
     await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
     const token = await gateway.token('ada')
     const send = async (action: string, params: object) =>
-      (await gateway.request('POST', '/a2a/message', { body: { to: package_name, action, params }, token })).json
+      (await gateway.request('POST', '/a2a/message', { body: { to: package_name, action, params }, token }))
+        .json
     const { task_id } = await send('test_elicitation', { message: 'Who are you?' })
     await vi.advanceTimersByTimeAsync(9 * 60_000)
     expect(await send('continue_task', { task_id, input: { response: 'Ada' } })).toMatchObject({
