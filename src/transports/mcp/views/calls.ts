@@ -129,7 +129,7 @@ export function withNext(output: Json): Json {
 function nextOf({ status, agent, question }: InputRequired): string {
   const call = 'call the tool continue_task with this agent and task_id, and with input'
   const introduction = `${agent}, a third party, asks.`
-  const find = `${introduction} Answer with what the user has told you for this task, or ask the user; then ${call}`
+  const find = `${introduction} Answer with what the user has told you for this task. Ask the user for anything else, and for each consent. Then ${call}`
   const { schema, url } = isRecord(question) ? question : {}
   if (status === 'auth_required')
     return `${introduction} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
@@ -139,7 +139,7 @@ function nextOf({ status, agent, question }: InputRequired): string {
     return `${find} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
   if (schema !== undefined)
     return `${find} an object by the schema of the question, or {"action": "decline"}.`
-  return `${find} {"text": "…"} for an answer in words.`
+  return `${find} {"text": "…"} for an answer in words, or {"action": "cancel"} to give the task up.`
 }
 
 /** True for several questions of an MCP server, by their keys. */
