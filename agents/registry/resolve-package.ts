@@ -52,6 +52,7 @@ const tool = {
   description:
     'Shows all actions of an agent, if its search hit lacks the one that you need. Example: {"agent": "svc.utility.wiki"}.',
   input: input(Input.pick({ agent: true })),
+  output: output(BriefEntry),
   defaults: { detail: 'brief' },
 } as const
 

@@ -1,5 +1,11 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { AnySearchOutput, IntentInput, SearchInput, ToolSearchInput } from '../../schemas/search.ts'
+import {
+  AnySearchOutput,
+  BriefSearchOutput,
+  IntentInput,
+  SearchInput,
+  ToolSearchInput,
+} from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { createKeyedSemaphore } from '../../src/common/semaphore.ts'
 import type { RegistryPort } from './port.ts'
@@ -14,6 +20,7 @@ const tool = {
   description:
     'Finds software agents for a task that your own tools cannot do. A hit shows what call_agent needs: package_name, and actions with their input. Example: {"query": "convert a PDF to text"}.',
   input: input(ToolSearchInput),
+  output: output(BriefSearchOutput),
   defaults: { detail: 'brief' },
   asks: {
     for: ['query', 'filters', 'sort', 'cursor'],

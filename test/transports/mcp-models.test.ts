@@ -538,6 +538,18 @@ describe('the list of tools', () => {
     expect(tokensOf(shown)).toBeLessThanOrEqual(1000)
   })
 
+  test('has schemas of the usual outputs alone, since some hosts show them to models', async () => {
+    await using home = await startGateway()
+    await using peer = await connect(home)
+    const outputs = peer.tools.flatMap(({ name, outputSchema }) =>
+      outputSchema ? [{ name, outputSchema }] : [],
+    )
+    expect(outputs.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['search_agents', 'resolve_package']),
+    )
+    expect(tokensOf(outputs)).toBeLessThan(5_500)
+  })
+
   test('says of each tool when to use it, with an example that the tool takes', async () => {
     await using home = await startGateway()
     await using peer = await connect(home)
