@@ -441,6 +441,38 @@ describe('over agents with actions', () => {
     expect((await home.request('GET', '/api/agents')).json.agents.length).toBeGreaterThan(0)
   })
 
+  test('a model that has only an HTTP client finds, calls and answers an agent by the steps of /llms.txt', async () => {
+    const { text } = await home.request('GET', '/llms.txt')
+    const steps = text
+      .split('\n')
+      .flatMap((line) => /^\d\. .*?(\{"to":.*?\}+)(?: |;|$)/.exec(line)?.[1] ?? [])
+    const send = async (step: number, values: Record<string, string>, token?: string) => {
+      const filled = Object.entries(values).reduce(
+        (body, [place, value]) => body.replace(place, value),
+        steps[step - 1] ?? '',
+      )
+      return (await home.request('POST', '/a2a/message', { body: JSON.parse(filled), token })).json
+    }
+    const token = await home.token('ada')
+    const found = await send(1, { 'what you need': 'forecast of the weather' })
+    const [{ package_name: PACKAGE, actions }] = found.agents
+    expect(actions[0].input_schema).toEqual(forecast)
+    expect((await send(2, { PACKAGE })).actions).toHaveLength(capabilities.length)
+    const ACTION = actions[0].name
+    expect(await send(3, { PACKAGE, ACTION, '{…}': '{"city":"Oslo"}' }, token)).toMatchObject({
+      action: ACTION,
+    })
+    const greeter = { PACKAGE: 'com.example.greeter' }
+    const asked = await send(3, { ...greeter, ACTION: 'ask', '{…}': '{"text":"ask"}' }, token)
+    expect(asked.status).toBe('input_required')
+    const [, answer] = /call (\{"to":"PACKAGE","action":"continue_task".*?\}\}\})/.exec(text) ?? []
+    const body = JSON.parse(
+      String(answer).replace('PACKAGE', greeter.PACKAGE).replace('…', asked.task_id).replace('…', 'Ada'),
+    )
+    const answered = await home.request('POST', '/a2a/message', { body, token })
+    expect([answered.status, answered.text]).toEqual([200, expect.not.stringContaining('input_required')])
+  })
+
   test('a name that is like none that is listed leads to the search', async () => {
     const { output } = await anonymous.call('resolve_package', { agent: 'qqzzxx' })
     expect(output).toMatchObject({ code: 'not_found', hint: 'search_agents finds agents by what they do.' })
