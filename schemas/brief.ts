@@ -11,7 +11,7 @@ export const Confidence = z
   .min(0)
   .max(1)
   .describe(
-    'Calibrated probability that the agent fits the query. It compares over queries; the score does not.',
+    'Calibrated probability that the agent fits the query. It compares over queries; a score does not.',
   )
 
 /** Confidence below which an agent does not fit well (docs/search-quality.md). */
@@ -55,7 +55,6 @@ const shared = {
 export const BriefFound = z
   .object({
     ...shared,
-    score: z.number().optional(),
     confidence: Confidence.optional(),
     actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
     more_actions: z.int().optional().describe('Number of further actions; resolve_package shows them.'),

@@ -7,8 +7,8 @@ const maxChoices = 12
 const word = /^[\p{L}\p{M}\p{N}_.$-]{1,60}$/u
 
 /**
- * The input that a schema of a listed agent describes, in one line: `{city: string, days?: integer}`. Undefined if it
- * says nothing, or is too long without what is optional.
+ * The input that a schema of a listed agent describes, in one line: `{city: string, days?: integer}`, where `?` marks
+ * what may be absent. Undefined if it says nothing, or is too long without what is optional.
  */
 export function inputSketch(schema: unknown): string | undefined {
   return [true, false]

@@ -203,7 +203,7 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
       const sketch = inputSketch(schema)
       throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, {
         errors,
-        ...(sketch !== undefined && { hint: `It takes ${sketch}; ? marks what may be absent.` }),
+        ...(sketch !== undefined && { hint: `It takes ${sketch}.` }),
       })
     },
   }

@@ -190,7 +190,6 @@ describe('over agents with actions', () => {
           description: expect.stringMatching(/^Tells the weather\. (It is a long story\. ?)+…$/),
           callable: 'stated',
           verification_level: 'unverified',
-          score: expect.any(Number),
           confidence: expect.any(Number),
           actions: [
             {
@@ -207,7 +206,7 @@ describe('over agents with actions', () => {
       total: 1,
     })
     expect(output.agents[0].description.length).toBeLessThanOrEqual(161)
-    expect(String(output.agents[0].score)).toMatch(/^[01](\.\d\d?)?$/)
+    expect(String(output.agents[0].confidence)).toMatch(/^[01](\.\d\d?)?$/)
   })
 
   test('schemas become sketches where max_tokens leaves no room, the best actions last', async () => {
@@ -224,7 +223,7 @@ describe('over agents with actions', () => {
       ['history', true],
       ['alerts', true],
     ])
-    expect(await actionsIn(165)).toEqual([
+    expect(await actionsIn(160)).toEqual([
       ['forecast', true],
       ['history', false],
       ['alerts', false],
@@ -253,8 +252,18 @@ describe('over agents with actions', () => {
       code: 'invalid_request',
       detail: '/city: This field is required.',
       retryable: false,
-      hint: 'It takes {city: string, days?: integer}; ? marks what may be absent.',
+      hint: 'It takes {city: string, days?: integer}.',
     })
+  })
+
+  test('several errors are one text', async () => {
+    const call = { agent: 'com.example.weather', action: 'history', params: { city: 7, days: 'all' } }
+    const { output, problem } = await peer.call('call_agent', call)
+    expect(output.detail).toMatch(/^\/city: This must be .*\. \/days: This must be .*\.$/)
+    expect([Object.keys(output).sort(), problem.errors.length]).toEqual([
+      ['code', 'detail', 'hint', 'retryable'],
+      2,
+    ])
   })
 
   test('a skill of A2A takes a message as text, and so does an A2A agent without skills', async () => {

@@ -8,7 +8,7 @@ import {
   shortened,
   withSchemas,
 } from '../../../schemas/brief.ts'
-import { calledEndpoint } from '../../../schemas/callable.ts'
+import { calledEndpoint, isCallable } from '../../../schemas/callable.ts'
 import type { Alternative, Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
@@ -43,7 +43,7 @@ function draftOf({ view, entry, reasons, alternatives }: RankedEntry): BriefDraf
   const protocol = calledEndpoint(entry)?.protocol
   const capabilities = actionsOf(entry.capabilities, protocol)
   // The words of a skill are all that says what its message must hold.
-  const isDescribed = (rank: number) => rank === 0 || protocol === 'a2a'
+  const isDescribed = (rank: number) => isCallable(view) && (rank === 0 || protocol === 'a2a')
   const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability, rank) =>
     actionDraft(
       capability,
@@ -53,7 +53,7 @@ function draftOf({ view, entry, reasons, alternatives }: RankedEntry): BriefDraf
   const more = capabilities.length - drafts.length
   const found = {
     ...briefFacts(view, maxDescription),
-    ...(reasons && { score: rounded(reasons.score), confidence: rounded(reasons.confidence) }),
+    ...(reasons && { confidence: rounded(reasons.confidence) }),
     ...(drafts.length > 0 && { actions: drafts.map(({ sketched }) => sketched) }),
     ...(more > 0 && { more_actions: more }),
     ...(alternatives && { alternatives: alternatives.map(({ package_name }) => package_name) }),

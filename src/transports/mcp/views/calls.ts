@@ -258,10 +258,13 @@ export function failedResult({ failure, id, agent }: FailedCall, place: UserPlac
 /** Members of a problem that tell a model nothing about what to do. */
 const forPrograms = new Set(['type', 'title', 'status', 'instance', 'upstream', 'manifest_url', 'endpoints'])
 
-/** True if the detail of a problem begins with its only error. */
-function isTold(errors: unknown, detail: unknown): boolean {
-  const [only, ...others] = Array.isArray(errors) ? errors.filter(isRecord) : []
-  return others.length === 0 && String(detail).startsWith(`${only?.pointer}: ${only?.detail}`)
+/** The detail of a problem and its errors; all in the detail if that is the first of them. */
+function told({ detail, errors }: Readonly<Record<string, unknown>>): object {
+  if (!Array.isArray(errors)) return {}
+  const [first, ...others] = errors.filter(isRecord).map((error) => `${error.pointer}: ${error.detail}`)
+  if (first === undefined || !String(detail).startsWith(first)) return {}
+  if (others.length > 0 && detail !== first) return {}
+  return { detail: [detail, ...others].join(' '), errors: undefined }
 }
 
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
@@ -270,7 +273,7 @@ export function problemResult(
   place: UserPlace,
   agent?: string,
 ): object {
-  const { errors, hint, ...members } = whole
+  const { hint, ...members } = whole
   const shown = Object.entries(members).filter(([name]) => !forPrograms.has(name))
   const { asTyped = (text: string) => text } = place
   const hints = typeof hint === 'string' ? [hint] : []
@@ -282,7 +285,7 @@ export function problemResult(
         type: 'text',
         text: JSON.stringify({
           ...Object.fromEntries(shown),
-          ...(errors !== undefined && !isTold(errors, whole.detail) && { errors }),
+          ...told(whole),
           ...typed,
         }),
       },
