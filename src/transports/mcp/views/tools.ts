@@ -163,7 +163,7 @@ const callAgent: Tool = {
         action: { type: 'string' },
         params: { type: 'object', description: 'Input of the action.' },
         max_tokens: { type: 'integer', default: defaultTokens },
-        cursor: { type: 'string', description: 'next_cursor of a long answer.' },
+        cursor: { type: 'string', description: 'next_cursor of an answer.' },
       },
       required: ['agent', 'action'],
     },
