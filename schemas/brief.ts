@@ -42,6 +42,10 @@ const shared = {
   package_name: z.string().describe('The agent, for call_agent.'),
   description: z.string().describe('What the agent does, by its publisher.'),
   callable: Callable,
+  approved: z
+    .literal(true)
+    .optional()
+    .describe('The operator has approved the package: this gateway runs it when it is called.'),
   credential_stored: z
     .boolean()
     .optional()

@@ -19,6 +19,10 @@ export function noticeOf(
   return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
 }
 
+/** What a model reads that can call none of the agents that it found. */
+export const noneAtOnce =
+  'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
+
 /** What a model does when it can call none of the agents that it found. */
 export function noticeOfUse(
   { query, filters = {} }: SearchQuery,
@@ -26,5 +30,5 @@ export function noticeOfUse(
 ): string | undefined {
   if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
     return undefined
-  return 'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
+  return noneAtOnce
 }
