@@ -44,7 +44,7 @@ async function call(more: object, by = token) {
 async function begin(): Promise<string> {
   const begun = call({ params: {} })
   await eventually(() => working.length).toBe(1)
-  const answer = await pastPatience(begun)
+  const answer = await afterWait(begun)
   expect(answer).toEqual({ status: 'working', next_cursor: expect.any(String), next: expect.any(String) })
   expect(answer.next).toContain('Do not start the call again.')
   return answer.next_cursor
@@ -77,22 +77,22 @@ test('nobody but its caller waits for a call', async () => {
 
 test('while it works, a call is answered again and again, and its progress reaches the request that waits', async () => {
   const { calls, callOf, work, works } = open()
-  const first = await pastPatience(calls.run(callOf(), 'ada', work))
+  const first = await afterWait(calls.run(callOf(), 'ada', work))
   const cursor = cursorIn(first)
-  expect(await pastPatience(calls.follow(cursor, callOf(), 'ada'))).toEqual({ cursor })
-  const heard: unknown[] = []
-  const emit = async (update: object) => void heard.push(update)
+  expect(await afterWait(calls.follow(cursor, callOf(), 'ada'))).toEqual({ cursor })
+  const updates: unknown[] = []
+  const emit = async (update: object) => void updates.push(update)
   const last = calls.follow(cursor, callOf({ emit }), 'ada')
   await works[0]?.call.emit?.({ progress: 2 })
   works[0]?.end('film')
   expect(await last).toEqual({ outcome: 'film' })
   await works[0]?.call.emit?.({ progress: 3 })
-  expect(heard).toEqual([{ progress: 2 }])
+  expect(updates).toEqual([{ progress: 2 }])
 })
 
 test('a caller who leaves while it waits cancels the call', async () => {
   const { calls, callOf, work, works } = open()
-  const cursor = cursorIn(await pastPatience(calls.run(callOf(), 'ada', work)))
+  const cursor = cursorIn(await afterWait(calls.run(callOf(), 'ada', work)))
   const leaving = new AbortController()
   void calls.follow(cursor, callOf({ signal: leaving.signal }), 'ada')
   expect(works[0]?.call.signal.aborted).toBe(false)
@@ -102,7 +102,7 @@ test('a caller who leaves while it waits cancels the call', async () => {
 
 test('of one caller, eight calls work unattended, and a ninth is waited for', async () => {
   const { calls, callOf, work, works } = open()
-  for (let count = 0; count < 8; count++) await pastPatience(calls.run(callOf(), 'ada', work))
+  for (let count = 0; count < 8; count++) await afterWait(calls.run(callOf(), 'ada', work))
   const ninth = calls.run(callOf(), 'ada', work)
   await vi.advanceTimersByTimeAsync(60_000)
   works[8]?.end('film')
@@ -123,7 +123,7 @@ function open() {
   return { calls: new LongCalls<string>(), callOf, work, works }
 }
 
-async function pastPatience<Answer>(answer: Promise<Answer>): Promise<Answer> {
+async function afterWait<Answer>(answer: Promise<Answer>): Promise<Answer> {
   await vi.advanceTimersByTimeAsync(45_000)
   return await answer
 }

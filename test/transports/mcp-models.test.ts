@@ -472,11 +472,11 @@ describe('over agents with actions', () => {
       action: ACTION,
     })
     const greeter = { PACKAGE: 'com.example.greeter' }
-    const asked = await send(3, { ...greeter, ACTION: 'ask', '{…}': '{"text":"ask"}' }, token)
-    expect(asked.status).toBe('input_required')
+    const waiting = await send(3, { ...greeter, ACTION: 'ask', '{…}': '{"text":"ask"}' }, token)
+    expect(waiting.status).toBe('input_required')
     const [, answer] = /call (\{"to":"PACKAGE","action":"continue_task".*?\}\}\})/.exec(text) ?? []
     const body = JSON.parse(
-      String(answer).replace('PACKAGE', greeter.PACKAGE).replace('…', asked.task_id).replace('…', 'Ada'),
+      String(answer).replace('PACKAGE', greeter.PACKAGE).replace('…', waiting.task_id).replace('…', 'Ada'),
     )
     const answered = await home.request('POST', '/a2a/message', { body, token })
     expect([answered.status, answered.text]).toEqual([200, expect.not.stringContaining('input_required')])

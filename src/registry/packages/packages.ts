@@ -36,7 +36,7 @@ export interface Packages {
   list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
   /** Ends the processes of a package too, for the caller themself as well. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
-  /** Names of the agents whose packages the operator has approved as they are now; known for some seconds. */
+  /** Names of the agents whose packages the operator has approved as they are now, read in the last seconds. */
   approved(): Promise<ReadonlySet<string>>
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
   forgetPerson(owner: string): Promise<void>
@@ -87,14 +87,14 @@ export function createPackages(options: PackagesOptions): Packages {
     return new Set(names.flat())
   }
 
-  let known: { readonly until: number; readonly names: Promise<ReadonlySet<string>> } | undefined
+  let latest: { readonly until: number; readonly names: Promise<ReadonlySet<string>> } | undefined
 
   function approvedNow(): Promise<ReadonlySet<string>> {
     const now = steadyClock()
-    if (known && known.until > now) return known.names
+    if (latest && latest.until > now) return latest.names
     // A search goes on without them.
     const names = readApproved().catch(() => new Set<string>())
-    known = { until: now + approvedFor_ms, names }
+    latest = { until: now + approvedFor_ms, names }
     return names
   }
 
@@ -106,7 +106,7 @@ export function createPackages(options: PackagesOptions): Packages {
       const planned = await approving.plan(entry, input, signal)
       if (input.dry_run) return await approving.report(planned, null)
       const approval = await approving.commit(planned, { scope: operatorScope, caller, signal, progress })
-      known = undefined
+      latest = undefined
       const report = await approving.report(planned, approval.lock)
       if (entry.state !== 'ACTIVE') return { ...report, problem: 'It is not ACTIVE, so it is not called.' }
       progress('starting it once, to read its tools')
@@ -132,7 +132,7 @@ export function createPackages(options: PackagesOptions): Packages {
         const approval = await approvals.find(scope, id)
         if (!approval || !(await approvals.remove(scope, id))) continue
         isApproved = true
-        known = undefined
+        latest = undefined
         endProcesses(approval.id, true)
         if (scope === operatorScope) await secrets.removeAll(id, scope)
         await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)

@@ -281,7 +281,7 @@ export function failedResult({ failure, id, agent }: FailedCall, place: UserPlac
 const forPrograms = new Set(['type', 'title', 'status', 'instance', 'upstream', 'manifest_url', 'endpoints'])
 
 /** The detail of a problem and its errors; all in the detail if that is the first of them. */
-function told({ detail, errors }: Readonly<Record<string, unknown>>): object {
+function wordsOf({ detail, errors }: Readonly<Record<string, unknown>>): object {
   if (!Array.isArray(errors)) return {}
   const [first, ...others] = errors.filter(isRecord).map((error) => `${error.pointer}: ${error.detail}`)
   if (first === undefined || !String(detail).startsWith(first)) return {}
@@ -307,7 +307,7 @@ export function problemResult(
         type: 'text',
         text: JSON.stringify({
           ...Object.fromEntries(shown),
-          ...told(whole),
+          ...wordsOf(whole),
           ...typed,
         }),
       },

@@ -3,7 +3,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import type { Call } from '../../../router/call.ts'
 
 /** Time after which a call is answered that it still works: many hosts give a tool a minute, and then cancel it. */
-const patience_ms = 45_000
+const wait_ms = 45_000
 /** Time for which a call works, or its answer is kept, while nobody asks for it. */
 const kept_ms = 10 * 60_000
 const maxCalls = 256
@@ -11,7 +11,7 @@ const maxCallsPerCaller = 8
 const prefix = 'call-'
 
 /**
- * Calls that outlast the patience of hosts. Such a call is answered with a cursor, works on in this process, and is asked
+ * Calls that last longer than hosts wait. Such a call is answered with a cursor, works on in this process, and is asked
  * for by that cursor; a caller who leaves while it waits cancels it.
  */
 export class LongCalls<Outcome> {
@@ -79,14 +79,14 @@ class LongCall<Outcome> {
     return this.#attended(call, this.#outcome)
   }
 
-  /** The outcome; undefined if the patience of hosts ends before. */
+  /** The outcome; undefined if it takes longer than hosts wait. */
   async wait(call: Call): Promise<Outcome | undefined> {
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), patience_ms)
+    const timeout = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), wait_ms)
     })
     try {
-      return await this.#attended(call, Promise.race([this.#outcome, patience]))
+      return await this.#attended(call, Promise.race([this.#outcome, timeout]))
     } finally {
       clearTimeout(timer)
     }
