@@ -14,6 +14,8 @@ interface ToolForm {
   readonly description?: string
   /** The part of the input that models see. The action takes all of its input. */
   readonly input?: Shape<unknown>
+  /** The output for these defaults; a call that states another form gets another one. */
+  readonly output?: Shape<unknown>
   /** Values of fields that a call leaves out. */
   readonly defaults?: Readonly<Record<string, unknown>>
   /** A call without any of these fields is refused with this request. */

@@ -11,7 +11,7 @@ export const Confidence = z
   .min(0)
   .max(1)
   .describe(
-    'Calibrated probability that the agent fits the query. It compares over queries; the score does not.',
+    'Calibrated probability that the agent fits the query. It compares over queries; a score does not.',
   )
 
 /** Confidence below which an agent does not fit well (docs/search-quality.md). */
@@ -42,6 +42,10 @@ const shared = {
   package_name: z.string().describe('The agent, for call_agent.'),
   description: z.string().describe('What the agent does, by its publisher.'),
   callable: Callable,
+  approved: z
+    .literal(true)
+    .optional()
+    .describe('The operator has approved the package: this gateway runs it when it is called.'),
   credential_stored: z
     .boolean()
     .optional()
@@ -55,9 +59,9 @@ const shared = {
 export const BriefFound = z
   .object({
     ...shared,
-    score: z.number().optional(),
     confidence: Confidence.optional(),
     actions: z.array(BriefAction).optional().describe('The best one to three, the matching one first.'),
+    more_actions: z.int().optional().describe('Number of further actions; resolve_package shows them.'),
     alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
   })
   .meta({ id: 'BriefHit' })

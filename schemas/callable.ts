@@ -12,6 +12,11 @@ export const Callable = z
   .meta({ id: 'Callable' })
 export type Callable = z.infer<typeof Callable>
 
+/** True for an agent that can be called now, with a credential of the caller if it asks for one. */
+export function isCallable({ callable }: { readonly callable: Callable }): boolean {
+  return callable !== 'package' && callable !== 'no'
+}
+
 /** What an agent answered to a request without a credential. */
 export const AccessReport = z
   .object({

@@ -20,12 +20,13 @@ const maxActionDescription = 300
  * An agent and its actions for a language model, in about so many tokens: schemas become sketches where there is no
  * room, and the last actions are left out.
  */
-export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
+export function briefEntry(entry: EntryDetail, maxTokens: number, isApproved = false): BriefEntry {
   const { version, license, packages, capabilities, callable, callable_reason } = entry
   const called = calledEndpoint(entry)
   const runs = callable === 'package' && runnablePackage(entry) !== undefined
   const facts = {
     ...briefFacts(entry, maxDescription),
+    ...(isApproved && { approved: true as const }),
     ...(!isReady.has(callable) && !runs && { callable_reason }),
     ...(version !== null && { version }),
     ...(license !== null && { license }),
@@ -46,19 +47,23 @@ export function briefEntry(entry: EntryDetail, maxTokens: number): BriefEntry {
     ...facts,
     actions: withSchemas(shown, left),
     ...(more > 0 && { more_actions: more }),
-    ...nextOf(entry, { runs, isUnread: drafts.length === 0 }),
+    ...nextOf(entry, { runs, isApproved, isUnread: drafts.length === 0 }),
   }
 }
 
 /** What a model does next where the actions are unknown, or where the agent is a package. */
 function nextOf(
   entry: EntryDetail,
-  { runs, isUnread }: { readonly runs: boolean; readonly isUnread: boolean },
+  {
+    runs,
+    isApproved,
+    isUnread,
+  }: { readonly runs: boolean; readonly isApproved: boolean; readonly isUnread: boolean },
 ): Pick<BriefEntry, 'next'> {
   const { callable, package_name } = entry
   const isPackage = callable === 'package'
   const steps = [
-    ...(runs ? [approval] : []),
+    ...(runs && !isApproved ? [approval] : []),
     ...(isUnread && (runs || calledEndpoint(entry)) ? [unread] : []),
     ...(isPackage ? [installed(package_name)] : []),
   ]

@@ -62,9 +62,9 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
     category: 'utilities',
     target: 'developer',
     actions: [
-      searchAgents(registry),
-      resolvePackage(registry),
-      search(registry),
+      searchAgents(registry, packages),
+      resolvePackage(registry, packages),
+      search(registry, packages),
       completeName(registry),
       suggest(registry),
       getAgent(registry),

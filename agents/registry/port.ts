@@ -77,7 +77,12 @@ export interface RegistryPort {
   /** Counts a query that found too little, where the operator wants to know. */
   noteUnmet(query: string, caller: string, found: 'nothing' | 'little'): void
   /** The same search in the form for language models. */
-  searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput>
+  searchBrief(
+    input: SearchQuery,
+    caller: Caller,
+    signal: AbortSignal,
+    approved: ReadonlySet<string>,
+  ): Promise<BriefSearchOutput>
   /** Adds what other registries find; `find` searches this registry for at most so many agents. */
   federate(
     input: SearchQuery,
@@ -197,6 +202,8 @@ export interface PackagesPort {
   list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
   /** Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
+  /** Names of the agents whose packages the operator has approved as they are now. */
+  approved(): Promise<ReadonlySet<string>>
 }
 
 /** What owners use, and their limits. */

@@ -6,7 +6,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { agentReference } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { briefEntry } from './brief-entry.ts'
-import type { RegistryPort } from './port.ts'
+import type { PackagesPort, RegistryPort } from './port.ts'
 
 const Input = z.strictObject({
   agent: agentReference,
@@ -52,10 +52,14 @@ const tool = {
   description:
     'Shows all actions of an agent, if its search hit lacks the one that you need. Example: {"agent": "svc.utility.wiki"}.',
   input: input(Input.pick({ agent: true })),
+  output: output(BriefEntry),
   defaults: { detail: 'brief' },
 } as const
 
-export function resolvePackage(registry: RegistryPort): Action<z.output<typeof Input>, Output> {
+export function resolvePackage(
+  registry: RegistryPort,
+  packages: Pick<PackagesPort, 'approved'>,
+): Action<z.output<typeof Input>, Output> {
   // The public view of an entry is frozen until the entry changes, so its outputs can be cached by identity.
   const full = cached(fullEntry)
   const brief = cached((found) => briefEntry(found, briefTokens))
@@ -75,6 +79,8 @@ export function resolvePackage(registry: RegistryPort): Action<z.output<typeof I
       const resolved = await registry.resolve(agent, version, principal)
       const [found = resolved] = await registry.markCredentials([resolved], principal)
       if (detail === 'full') return full(found)
+      const isApproved = found.callable === 'package' && (await packages.approved()).has(found.package_name)
+      if (isApproved) return briefEntry(found, max_tokens ?? briefTokens, isApproved)
       return max_tokens === undefined ? brief(found) : briefEntry(found, max_tokens)
     },
   })

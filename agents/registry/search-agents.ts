@@ -1,8 +1,14 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { AnySearchOutput, IntentInput, SearchInput, ToolSearchInput } from '../../schemas/search.ts'
+import {
+  AnySearchOutput,
+  BriefSearchOutput,
+  IntentInput,
+  SearchInput,
+  ToolSearchInput,
+} from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { createKeyedSemaphore } from '../../src/common/semaphore.ts'
-import type { RegistryPort } from './port.ts'
+import type { PackagesPort, RegistryPort } from './port.ts'
 
 /**
  * Concurrent searches of one caller; further ones wait. A caller cannot fill the queue of the embedder, which refuses
@@ -10,10 +16,13 @@ import type { RegistryPort } from './port.ts'
  */
 const maxConcurrent = 8
 
+type Approved = Pick<PackagesPort, 'approved'>
+
 const tool = {
   description:
     'Finds software agents for a task that your own tools cannot do. A hit shows what call_agent needs: package_name, and actions with their input. Example: {"query": "convert a PDF to text"}.',
   input: input(ToolSearchInput),
+  output: output(BriefSearchOutput),
   defaults: { detail: 'brief' },
   asks: {
     for: ['query', 'filters', 'sort', 'cursor'],
@@ -21,7 +30,10 @@ const tool = {
   },
 } as const
 
-export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySearchOutput> {
+export function searchAgents(
+  registry: RegistryPort,
+  packages: Approved,
+): Action<SearchInput, AnySearchOutput> {
   const acquire = createKeyedSemaphore(maxConcurrent)
   return defineAction({
     name: 'search_agents',
@@ -37,10 +49,10 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySea
     hasForeign: ({ others = [] }) => others.length > 0,
     async run({ detail, federation, ...query }, { principal, counted_as = '', signal }) {
       using _slot = await acquire(counted_as, signal)
-      const find = (limit: number): Promise<AnySearchOutput> =>
+      const find = async (limit: number): Promise<AnySearchOutput> =>
         detail === 'brief'
-          ? registry.searchBrief({ ...query, limit }, principal, signal)
-          : registry.search({ ...query, limit }, principal, signal)
+          ? await registry.searchBrief({ ...query, limit }, principal, signal, await packages.approved())
+          : await registry.search({ ...query, limit }, principal, signal)
       const found = await registry.federate(query, federation, find, signal)
       const isLittle = found.agents.length === 0 || found.notice !== undefined
       if (query.query !== undefined && isLittle) {
@@ -52,9 +64,9 @@ export function searchAgents(registry: RegistryPort): Action<SearchInput, AnySea
 }
 
 /** The same search for callers that must state an intent. */
-export function search(registry: RegistryPort): Action<SearchInput, AnySearchOutput> {
+export function search(registry: RegistryPort, packages: Approved): Action<SearchInput, AnySearchOutput> {
   return defineAction({
-    ...searchAgents(registry),
+    ...searchAgents(registry, packages),
     name: 'search',
     aliases: ['discover'],
     input: input(IntentInput),

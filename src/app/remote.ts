@@ -18,6 +18,7 @@ import { createEnvelopeConnect } from '../remote/envelope.ts'
 import { createListedAgents, type ListedAgentOptions } from '../remote/listed-agent.ts'
 import { createProcessPool, type ProcessPool } from '../remote/mcp/connections.ts'
 import { createMcpConnect } from '../remote/mcp/mcp.ts'
+import { questionWait_ms } from '../remote/mcp/open-calls.ts'
 import { createRemotes, type Remotes } from '../remote/remotes.ts'
 import type { Store } from '../store/store.ts'
 import { version } from './assets.ts'
@@ -45,8 +46,8 @@ export function openRemotes(
   const idle_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_IDLE * 1000
   const { fetch, open, dial } = outbound.reach({
     allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
-    // The limits of a call end it first, with their own words.
-    idle_ms: Math.max(first_ms, idle_ms) + 5_000,
+    // The limits of a call, and of a question to its caller, end it first, with their own words.
+    idle_ms: Math.max(first_ms, idle_ms, questionWait_ms) + 5_000,
     connections: null,
   })
   const processes = stack.use(

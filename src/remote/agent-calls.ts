@@ -16,6 +16,7 @@ import { type Eventual, withValue } from '../common/eventual.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
+import { withDoubt } from './refusal.ts'
 import type { McpAnswer, Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { ConnectedAgent, Remotes } from './remotes.ts'
 import { isAccepted, openWaiting, type SignInPort, sealWaiting, withSignIn } from './sign-in.ts'
@@ -367,9 +368,9 @@ async function send(
   try {
     return await agent.call(action, params, remote)
   } catch (thrown) {
-    const isBroken = thrown instanceof Failure && thrown.code === 'upstream_failed'
-    const isRefused = isBroken && thrown.details.retry_after_s !== undefined
-    if (!read_only || !isBroken || isRefused || remote.signal.aborted) throw thrown
+    if (!(thrown instanceof Failure) || thrown.code !== 'upstream_failed') throw thrown
+    if (!read_only) throw withDoubt(thrown)
+    if (thrown.details.retry_after_s !== undefined || remote.signal.aborted) throw thrown
     return await agent.call(action, params, remote)
   }
 }

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/failure.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
-import { isAboutCall } from './refusal.ts'
+import { isAboutCall, mayBeDone } from './refusal.ts'
 import type { RemoteAgent, RemoteCall } from './remote-agent.ts'
 
 /** Time limits of one call, in milliseconds. */
@@ -170,9 +170,7 @@ class SilenceWatch implements Disposable {
     const message = this.#hasAnswered
       ? `${this.#who} was silent for ${idle_ms / 1000} s.`
       : `${this.#who} did not answer within ${first_ms / 1000} s.`
-    const hint =
-      'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
-    return new Failure('upstream_timeout', message, { hint }, thrown)
+    return new Failure('upstream_timeout', message, { hint: mayBeDone }, thrown)
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Action, Agent } from '../../schemas/action.ts'
+import type { Action, Agent, Context } from '../../schemas/action.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
 import { Capability } from '../../schemas/entry-parts.ts'
 import { Failure } from '../../schemas/failure.ts'
@@ -8,6 +8,7 @@ import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { InputRequired } from '../../schemas/task.ts'
 import { AgentCalls, type AgentCallsOptions } from './agent-calls.ts'
+import { inputSketch } from './input-sketch.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
 import { descriptionCall } from './remote-agent.ts'
@@ -45,7 +46,7 @@ const Continuation = z.strictObject({
     .describe('As received with input_required.'),
   input: z
     .record(z.string(), z.unknown())
-    .describe('What the agent asked for; {text} for an answer in words.'),
+    .describe('What the agent asked for; {text} for an answer in words, {"action": "cancel"} to give up.'),
 })
 const continuation = input(Continuation)
 const reference = input(Continuation.pick({ task_id: true }))
@@ -121,6 +122,8 @@ function continueAction(calls: AgentCalls, deadline_ms: number): Action {
     advertised: false,
     async run(value, context) {
       const { task_id, input: params } = value as z.infer<typeof Continuation>
+      const givesUp = calls.connected().agent.cancel !== undefined && isRefusal(params)
+      if (givesUp) return await cancelled(task_id, calls, context)
       return await calls.continue(task_id, params as JsonObject, context)
     },
   }
@@ -148,12 +151,18 @@ function cancelAction(calls: AgentCalls): Action {
     description: 'Cancels a task that waits for its caller: its question will not be answered.',
     input: reference as Shape<unknown>,
     advertised: false,
-    async run(value, context) {
-      const { task_id } = value as z.infer<typeof Continuation>
-      await calls.cancel(task_id, context)
-      return { task_id, status: 'cancelled' }
-    },
+    run: (value, context) => cancelled((value as z.infer<typeof Continuation>).task_id, calls, context),
   }
+}
+
+async function cancelled(task_id: string, calls: AgentCalls, context: Context): Promise<JsonObject> {
+  await calls.cancel(task_id, context)
+  return { task_id, status: 'cancelled' }
+}
+
+/** As the question of an MCP server is refused. */
+function isRefusal({ action, ...rest }: Record<string, unknown>): boolean {
+  return (action === 'cancel' || action === 'decline') && Object.keys(rest).length === 0
 }
 
 function describeAction(calls: AgentCalls, deadline_ms: number): Action {
@@ -191,7 +200,11 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
         : [{ pointer: '', detail: 'This must be an object.' }]
       const [first] = errors
       if (!first) return value
-      throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, { errors })
+      const sketch = inputSketch(schema)
+      throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, {
+        errors,
+        ...(sketch !== undefined && { hint: `It takes ${sketch}.` }),
+      })
     },
   }
 }

@@ -35,6 +35,20 @@ function wantsOtherCredential(code: string | undefined): boolean {
 /** Hint for an agent that asks for a credential. */
 const credentialHint = 'It needs a credential: store yours for this agent with set_credential.'
 
+/** Hint for a call that the agent has received, and whose answer did not arrive. */
+export const mayBeDone =
+  'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
+
+/** What the network says of a connection that broke after the call was sent, or may have been. */
+const broken: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+/** A failure of a call that changes something; with a hint if the agent may have received it. */
+export function withDoubt(failure: Failure): Failure {
+  const { code, message, details } = failure
+  if (code !== 'upstream_failed' || !broken.has(details.upstream?.code ?? '')) return failure
+  return new Failure(code, message, { ...details, hint: mayBeDone }, failure)
+}
+
 /** Context of a refusal. */
 interface RefusalContext {
   /** Name of the agent in texts: a host, or its own name. */

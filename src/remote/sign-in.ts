@@ -67,7 +67,7 @@ function required(
     {
       sign_in_url,
       ...(task_id !== undefined && { task_id }),
-      hint: 'Then repeat the call, or call continue_task with this task_id and an empty input, which waits for the sign-in.',
+      hint: 'Only a person can sign in: a model shows its user the address. Then repeat the call, or call continue_task with this task_id and an empty input, which waits for the sign-in.',
       ...(upstream && { upstream }),
     },
     refusal,

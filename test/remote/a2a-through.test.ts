@@ -438,6 +438,16 @@ describe('what a caller of A2A says', () => {
     expect(cancelled).toEqual(['t-1'])
   })
 
+  test('gives up a task by the answer that refuses the question of an MCP server', async () => {
+    const call = async (action: string, params: object) =>
+      (await gateway.request('POST', '/a2a/message', { body: { to, action, params }, token })).json
+    const { task_id } = await call('send_message', { text: 'a question' })
+    cancelled.length = 0
+    const input = { action: 'cancel' }
+    expect(await call('continue_task', { task_id, input })).toEqual({ task_id, status: 'cancelled' })
+    expect(cancelled).toEqual(['t-1'])
+  })
+
   test('continues the task of the agent', async () => {
     const { task } = await send(words('a question'))
     await send(words('Friday', { taskId: task.id }))

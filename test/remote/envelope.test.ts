@@ -52,6 +52,28 @@ describe('an agent that takes envelopes', () => {
     expect(agent.hits()).toBe(before)
   })
 
+  test('may have done its work where the connection breaks during the call, and not where none opened', async () => {
+    await using breaking = await serveEnvelopes((_, response) => void response.socket?.destroy())
+    await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: `${breaking.origin},http://127.0.0.1:9` })
+    const call = async (package_name: string, url: string) => {
+      const capability = { name: 'pay', description: 'Pays a bill.' }
+      await list(home, {
+        package_name,
+        endpoints: [{ protocol: 'envelope', url }],
+        capabilities: [capability],
+      })
+      const body = { to: package_name, action: 'pay', params: {} }
+      return await home.request('POST', '/a2a/message', { body, token: await home.token('ada') })
+    }
+    const broken = await call('com.example.bank', breaking.url)
+    expect(broken.json).toMatchObject({
+      code: 'upstream_failed',
+      hint: expect.stringContaining('may have done'),
+    })
+    expect(breaking.hits()).toBe(1)
+    expect((await call('com.example.closed', 'http://127.0.0.1:9/')).json).not.toHaveProperty('hint')
+  })
+
   test('can be called only by callers with the scope', async () => {
     const anonymous = await send('com.example.weather', 'forecast', { city: 'Oslo' }, {})
     expect(anonymous).toMatchObject({ status: 401, json: { code: 'unauthenticated', scope: 'a2a:call' } })

@@ -4,7 +4,7 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createWebSocketTransport } from '../../src/client/index.ts'
 import { type Fixture, startFixture } from '../conformance/mcp/fixture.ts'
 import { a2aVersion } from '../support/a2a.ts'
@@ -228,4 +228,24 @@ describe('changes of the lists of a server', () => {
     await expect.poll(change, { timeout: 15_000 }).toBeGreaterThan(0)
     await client.close()
   })
+})
+
+test('a person may think for nine minutes about the question of a server that waits', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    await using fixture = await startFixture({ modern: false })
+    await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: new URL(fixture.url).origin })
+    await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: fixture.url }] })
+    const token = await gateway.token('ada')
+    const send = async (action: string, params: object) =>
+      (await gateway.request('POST', '/a2a/message', { body: { to: package_name, action, params }, token }))
+        .json
+    const { task_id } = await send('test_elicitation', { message: 'Who are you?' })
+    await vi.advanceTimersByTimeAsync(9 * 60_000)
+    expect(await send('continue_task', { task_id, input: { response: 'Ada' } })).toMatchObject({
+      text: expect.stringContaining('Ada'),
+    })
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -175,7 +175,7 @@ test.each([
   })
   expect(json.result.structuredContent).toMatchObject({ status: 'input_required', agent })
   expect(json.result.structuredContent.next).toMatch(
-    /^com\.example\.asks, a third party, asks\. .*what the user has told you/,
+    /^com\.example\.asks, a third party, asks\. .*what the user has told you for this task\. Ask the user for .* each consent\./,
   )
   expect(json.result.structuredContent.next).toMatch(next)
 })

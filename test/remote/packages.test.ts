@@ -110,6 +110,30 @@ describe('an agent that is a package', () => {
     )
   })
 
+  test('is told from the others to a model while it is approved', async () => {
+    const { list, send, approve, admin } = opened
+    await list('com.example/knitting', well)
+    const found = async () => {
+      const params = { query: 'The package com.example/knitting.', limit: 1, detail: 'brief' }
+      const { agents, notice } = await send('svc.registry', 'search', params)
+      const shown = await send('svc.registry', 'resolve_package', {
+        agent: 'com.example/knitting',
+        detail: 'brief',
+      })
+      return [
+        agents[0].package_name,
+        agents[0].approved,
+        shown.approved,
+        /once it is approved/.test(notice + shown.next),
+      ]
+    }
+    expect(await found()).toEqual(['com.example/knitting', undefined, undefined, true])
+    await approve('com.example/knitting')
+    expect(await found()).toEqual(['com.example/knitting', true, true, false])
+    await send('svc.registry', 'revoke_approval', { agent: 'com.example/knitting' }, admin)
+    expect(await found()).toEqual(['com.example/knitting', undefined, undefined, true])
+  })
+
   test('is shown by a dry run, which approves nothing', async () => {
     const { list, send, approve, runner } = opened
     await list('com.example/planned', keyed)

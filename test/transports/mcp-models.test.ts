@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Tool } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fittingConfidence } from '../../schemas/brief.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { type A2aAgent, serveA2a } from '../support/a2a-agents.ts'
 import { answerJson, type EnvelopeAgent, serveEnvelopes } from '../support/envelope-agent.ts'
@@ -42,7 +43,8 @@ async function connect(gateway: TestGateway, token?: string) {
       const [{ text }] = result.content
       const output = JSON.parse(text)
       if (!result.isError) expect(output).toEqual(result.structuredContent)
-      return { isError: result.isError === true, output, meta: result._meta }
+      const problem = result._meta?.['dragoman/problem']
+      return { isError: result.isError === true, output, problem, meta: result._meta }
     },
     [Symbol.asyncDispose]: () => client.close(),
   }
@@ -188,19 +190,23 @@ describe('over agents with actions', () => {
           description: expect.stringMatching(/^Tells the weather\. (It is a long story\. ?)+…$/),
           callable: 'stated',
           verification_level: 'unverified',
-          score: expect.any(Number),
           confidence: expect.any(Number),
           actions: [
-            { name: 'forecast', input_schema: forecast },
+            {
+              name: 'forecast',
+              description: 'Tells the forecast of the weather of a city.',
+              input_schema: forecast,
+            },
             { name: 'history', input_schema: forecast },
             { name: 'alerts', required: { route: 'string' } },
           ],
+          more_actions: 1,
         },
       ],
       total: 1,
     })
     expect(output.agents[0].description.length).toBeLessThanOrEqual(161)
-    expect(String(output.agents[0].score)).toMatch(/^[01](\.\d\d?)?$/)
+    expect(String(output.agents[0].confidence)).toMatch(/^[01](\.\d\d?)?$/)
   })
 
   test('schemas become sketches where max_tokens leaves no room, the best actions last', async () => {
@@ -217,7 +223,7 @@ describe('over agents with actions', () => {
       ['history', true],
       ['alerts', true],
     ])
-    expect(await actionsIn(144)).toEqual([
+    expect(await actionsIn(160)).toEqual([
       ['forecast', true],
       ['history', false],
       ['alerts', false],
@@ -229,6 +235,37 @@ describe('over agents with actions', () => {
     ])
   })
 
+  test('an agent that does not fit the request well shows its actions without their schemas', async () => {
+    const { output } = await anonymous.call('search_agents', { query: 'history of the Roman empire' })
+    const unlikely = output.agents.find(({ package_name }: Hit) => package_name === 'com.example.weather')
+    expect(unlikely.confidence).toBeLessThan(fittingConfidence)
+    expect(unlikely.actions[0]).toEqual({
+      name: 'history',
+      description: 'Past weather.',
+      required: { city: 'string' },
+    })
+  })
+
+  test('wrong params are answered with the input that the action takes, in one line', async () => {
+    const call = { agent: 'com.example.weather', action: 'forecast', params: { town: 'Oslo' } }
+    expect((await peer.call('call_agent', call)).output).toEqual({
+      code: 'invalid_request',
+      detail: '/city: This field is required.',
+      retryable: false,
+      hint: 'It takes {city: string, days?: integer}.',
+    })
+  })
+
+  test('several errors are one text', async () => {
+    const call = { agent: 'com.example.weather', action: 'history', params: { city: 7, days: 'all' } }
+    const { output, problem } = await peer.call('call_agent', call)
+    expect(output.detail).toMatch(/^\/city: This must be .*\. \/days: This must be .*\.$/)
+    expect([Object.keys(output).sort(), problem.errors.length]).toEqual([
+      ['code', 'detail', 'hint', 'retryable'],
+      2,
+    ])
+  })
+
   test('a skill of A2A takes a message as text, and so does an A2A agent without skills', async () => {
     const input_schema = { type: 'object', properties: { text: { type: 'string' } } }
     const { output } = await anonymous.call('search_agents', {
@@ -236,7 +273,10 @@ describe('over agents with actions', () => {
       limit: 1,
     })
     expect(output.agents).toMatchObject([
-      { package_name: 'com.example.greeter', actions: [{ name: 'ask', input_schema }] },
+      {
+        package_name: 'com.example.greeter',
+        actions: [{ name: 'ask', description: 'Asks for the name first.', input_schema }],
+      },
     ])
     const { output: silent } = await anonymous.call('resolve_package', { agent: 'com.example.silent' })
     expect(silent.actions).toEqual([{ name: 'send_message', description: expect.any(String), input_schema }])
@@ -307,29 +347,31 @@ describe('over agents with actions', () => {
       ['resolve_package', twice],
       ['call_agent', { ...twice, action: 'get_summary' }],
     ] as const) {
-      expect((await peer.call(tool, input)).output).toMatchObject({
+      expect((await peer.call(tool, input)).problem).toMatchObject({
         code: 'invalid_request',
         errors: [{ pointer: '/package_name', detail: expect.stringMatching('Give only agent') }],
       })
     }
-    expect((await peer.call('call_agent', { agnet: 'svc.utility.wiki', action: 'x' })).output).toMatchObject({
-      code: 'invalid_request',
-      errors: [{ pointer: '/agent' }],
-    })
+    expect((await peer.call('call_agent', { agnet: 'svc.utility.wiki', action: 'x' })).problem).toMatchObject(
+      {
+        code: 'invalid_request',
+        errors: [{ pointer: '/agent' }],
+      },
+    )
   })
 
   test('a call whose input stands beside params is told where it belongs, by the names of the tool', async () => {
     const flat = { agent: 'com.example.weather', action: 'forecast', city: 'Oslo' }
-    const { output } = await peer.call('call_agent', flat)
-    expect(output).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/city' }] })
+    const { output, problem } = await peer.call('call_agent', flat)
+    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ pointer: '/city' }] })
     expect(output.detail).toContain(
       'call_agent takes agent, action, params, max_tokens, cursor. The input of the action goes into params.',
     )
     const { city: _, ...misspelt } = { ...flat, parms: { city: 'Oslo' } }
     expect((await peer.call('call_agent', misspelt)).output.nearest).toEqual(['params'])
     const long = { agent: 'x'.repeat(221), action: 'forecast' }
-    expect((await peer.call('call_agent', long)).output).toMatchObject({ errors: [{ pointer: '/agent' }] })
-    expect((await peer.call('call_agent', { agent: 'com.example.weather' })).output).toMatchObject({
+    expect((await peer.call('call_agent', long)).problem).toMatchObject({ errors: [{ pointer: '/agent' }] })
+    expect((await peer.call('call_agent', { agent: 'com.example.weather' })).problem).toMatchObject({
       errors: [{ pointer: '/action', detail: expect.stringContaining('resolve_package') }],
     })
   })
@@ -344,7 +386,7 @@ describe('over agents with actions', () => {
     )
     const found = await anonymous.call('search_agents', { query: 'weather', filters: '{"tags": ["none"]}' })
     expect(found.output).toMatchObject({ agents: [] })
-    expect((await peer.call('call_agent', { ...call, params: '{"city"' })).output).toMatchObject({
+    expect((await peer.call('call_agent', { ...call, params: '{"city"' })).problem).toMatchObject({
       code: 'invalid_request',
       errors: [{ pointer: '/params' }],
     })
@@ -364,12 +406,12 @@ describe('over agents with actions', () => {
   })
 
   test('a model that an agent asks for a credential is told that its user stores it', async () => {
-    const { output } = await peer.call('call_agent', {
+    const { output, problem } = await peer.call('call_agent', {
       agent: 'com.example.locked',
       action: 'open',
       params: {},
     })
-    expect(output).toMatchObject({ code: 'upstream_failed', upstream: { status: 401 } })
+    expect(problem).toMatchObject({ code: 'upstream_failed', upstream: { status: 401 } })
     expect(output.hint).toContain('Do not ask the user for the secret')
     expect(output.hint).toMatch(
       new RegExp(`tell the user to store it for com.example.locked on the page ${home.url}/me/connections$`),
@@ -396,16 +438,48 @@ describe('over agents with actions', () => {
     for (const input of [{}, { limit: 3 }, { query: '', filters: {} }]) {
       expect(await anonymous.call('search_agents', input)).toMatchObject({
         isError: true,
-        output: { code: 'invalid_request', errors: [{ pointer: '/query' }] },
+        problem: { code: 'invalid_request', errors: [{ pointer: '/query' }] },
       })
     }
-    expect((await anonymous.call('search_agents', { querry: 'weather' })).output).toMatchObject({
+    expect((await anonymous.call('search_agents', { querry: 'weather' })).problem).toMatchObject({
       errors: [{ pointer: '/querry' }],
       nearest: ['query'],
     })
     const listed = await anonymous.call('search_agents', { filters: { category: 'utilities' } })
     expect(listed.output.agents.length).toBeGreaterThan(0)
     expect((await home.request('GET', '/api/agents')).json.agents.length).toBeGreaterThan(0)
+  })
+
+  test('a model that has only an HTTP client finds, calls and answers an agent by the steps of /llms.txt', async () => {
+    const { text } = await home.request('GET', '/llms.txt')
+    const steps = text
+      .split('\n')
+      .flatMap((line) => /^\d\. .*?(\{"to":.*?\}+)(?: |;|$)/.exec(line)?.[1] ?? [])
+    const send = async (step: number, values: Record<string, string>, token?: string) => {
+      const filled = Object.entries(values).reduce(
+        (body, [place, value]) => body.replace(place, value),
+        steps[step - 1] ?? '',
+      )
+      return (await home.request('POST', '/a2a/message', { body: JSON.parse(filled), token })).json
+    }
+    const token = await home.token('ada')
+    const found = await send(1, { 'what you need': 'forecast of the weather' })
+    const [{ package_name: PACKAGE, actions }] = found.agents
+    expect(actions[0].input_schema).toEqual(forecast)
+    expect((await send(2, { PACKAGE })).actions).toHaveLength(capabilities.length)
+    const ACTION = actions[0].name
+    expect(await send(3, { PACKAGE, ACTION, '{…}': '{"city":"Oslo"}' }, token)).toMatchObject({
+      action: ACTION,
+    })
+    const greeter = { PACKAGE: 'com.example.greeter' }
+    const waiting = await send(3, { ...greeter, ACTION: 'ask', '{…}': '{"text":"ask"}' }, token)
+    expect(waiting.status).toBe('input_required')
+    const [, answer] = /call (\{"to":"PACKAGE","action":"continue_task".*?\}\}\})/.exec(text) ?? []
+    const body = JSON.parse(
+      String(answer).replace('PACKAGE', greeter.PACKAGE).replace('…', waiting.task_id).replace('…', 'Ada'),
+    )
+    const answered = await home.request('POST', '/a2a/message', { body, token })
+    expect([answered.status, answered.text]).toEqual([200, expect.not.stringContaining('input_required')])
   })
 
   test('a name that is like none that is listed leads to the search', async () => {
@@ -416,7 +490,7 @@ describe('over agents with actions', () => {
   test('a failure is reported without what says nothing to a model, and is whole in the metadata', async () => {
     const { isError, output, meta } = await anonymous.call('resolve_package', { agent: 'com.example.wether' })
     expect(isError).toBe(true)
-    expect(Object.keys(output).sort()).toEqual(['code', 'detail', 'nearest', 'retryable', 'status'])
+    expect(Object.keys(output).sort()).toEqual(['code', 'detail', 'nearest', 'retryable'])
     expect(meta['dragoman/problem']).toMatchObject({
       ...output,
       type: 'urn:dragoman:problem:not_found',
@@ -503,6 +577,18 @@ describe('the list of tools', () => {
       'About 990,000 agents are listed, most of them in the categories customer-data-platforms, ',
     )
     expect(tokensOf(shown)).toBeLessThanOrEqual(1000)
+  })
+
+  test('has schemas of the usual outputs alone, since some hosts show them to models', async () => {
+    await using home = await startGateway()
+    await using peer = await connect(home)
+    const outputs = peer.tools.flatMap(({ name, outputSchema }) =>
+      outputSchema ? [{ name, outputSchema }] : [],
+    )
+    expect(outputs.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['search_agents', 'resolve_package']),
+    )
+    expect(tokensOf(outputs)).toBeLessThan(5_500)
   })
 
   test('says of each tool when to use it, with an example that the tool takes', async () => {

@@ -56,6 +56,17 @@ describe('an answer above its budget', () => {
     for (const part of texts) expect(part.isWellFormed()).toBe(true)
   })
 
+  test('has a row of a table on a line, and says how much is left', () => {
+    const rows = Array.from({ length: 1000 }, (_, row) => ({ row, load: { cpu: 7, memory: 40 } }))
+    const { text: part, next } = open({ output: { host: 'db-1', rows } }).first(1000).output as {
+      text: string
+      next: string
+    }
+    expect(part).toMatch(/^\{\n"host":"db-1",\n"rows":\[\n\{"row":0,"load":\{"cpu":7,"memory":40\}\},\n/)
+    expect(part).toMatch(/\},\n$/)
+    expect(next).toContain('The answer goes on, by some 9,500 tokens.')
+  })
+
   test('keeps blocks whole, and a picture counts as one however many bytes it has', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(200_000) }
     const { pieces, first } = open({ blocks: [text('One.'), image, text('Two.'), image, text('Three.')] })
@@ -77,7 +88,7 @@ describe('an answer above its budget', () => {
     const answer = pieces.first({ output: null, content: { protocol: 'mcp', result } }, 'ada', 50)
     expect(blocksOf(answer)[0]).toEqual(text('See.'))
     expect(blocksOf(answer)).toHaveLength(3)
-    expect(blocksOf(answer)[1].text).toMatch(/^\{\n "rows": \[\n/)
+    expect(blocksOf(answer)[1].text).toMatch(/^\{\n"rows":\[\n/)
     expect(answer.content).not.toHaveProperty('result.structuredContent')
   })
 
@@ -150,7 +161,7 @@ test('call_agent answers in pieces that the official client reads to the end', a
   expect([rest.content.length, answer.content[1].text + rest.content[0].text]).toEqual([1, block.text])
 
   const wrong = await call({ ...words, max_tokens: 1 })
-  expect([wrong.isError, JSON.parse(wrong.content[0].text).errors]).toMatchObject([
+  expect([wrong.isError, wrong._meta['dragoman/problem'].errors]).toMatchObject([
     true,
     [{ pointer: '/max_tokens' }],
   ])

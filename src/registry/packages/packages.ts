@@ -2,6 +2,7 @@ import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from 
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { monotonic } from '../../common/clock.ts'
 import { type Eventual, withValue } from '../../common/eventual.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
@@ -10,6 +11,9 @@ import { type ActiveApproval, Approvals, operatorScope, shownApproval } from './
 import { Approving, type ApprovingOptions, type Progress } from './approving.ts'
 import { homeOf, Launches, type LaunchesOptions, type PackageLaunch } from './launches.ts'
 import { approvalRequired, PersonApprovals, requiredNames, type StartCall } from './person-approvals.ts'
+
+/** Time for which searches know the approvals that another process changes, in milliseconds. */
+const approvedFor_ms = 5_000
 
 interface PackagesOptions
   extends Omit<LaunchesOptions, 'approvals' | 'store' | 'runner' | 'variablesFor'>,
@@ -32,6 +36,8 @@ export interface Packages {
   list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
   /** Ends the processes of a package too, for the caller themself as well. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
+  /** Names of the agents whose packages the operator has approved as they are now, read in the last seconds. */
+  approved(): Promise<ReadonlySet<string>>
   /** Ends the processes that run for a principal key alone, and removes what they have stored. */
   forgetPerson(owner: string): Promise<void>
   /**
@@ -49,6 +55,7 @@ export function createPackages(options: PackagesOptions): Packages {
     approvals,
     variablesFor: (...of) => secrets.variablesFor(...of),
   })
+  const steadyClock = monotonic(clock)
   const approving = new Approving({ ...options, approvals, launches })
 
   /** The approval that serves a caller: their own, or that of the operator. */
@@ -69,6 +76,28 @@ export function createPackages(options: PackagesOptions): Packages {
     })
   }
 
+  async function readApproved(): Promise<ReadonlySet<string>> {
+    const all = await approvals.list(operatorScope)
+    const names = await Promise.all(
+      all.map(async (approval) => {
+        const entry = await get(approval.entry_id, null).catch(() => undefined)
+        return entry && approvals.difference(approval, entry) === null ? entry.package_name : []
+      }),
+    )
+    return new Set(names.flat())
+  }
+
+  let latest: { readonly until: number; readonly names: Promise<ReadonlySet<string>> } | undefined
+
+  function approvedNow(): Promise<ReadonlySet<string>> {
+    const now = steadyClock()
+    if (latest && latest.until > now) return latest.names
+    // A search goes on without them.
+    const names = readApproved().catch(() => new Set<string>())
+    latest = { until: now + approvedFor_ms, names }
+    return names
+  }
+
   const personApprovals = new PersonApprovals({ ...options, approving, launches, launchFor })
 
   return {
@@ -77,6 +106,7 @@ export function createPackages(options: PackagesOptions): Packages {
       const planned = await approving.plan(entry, input, signal)
       if (input.dry_run) return await approving.report(planned, null)
       const approval = await approving.commit(planned, { scope: operatorScope, caller, signal, progress })
+      latest = undefined
       const report = await approving.report(planned, approval.lock)
       if (entry.state !== 'ACTIVE') return { ...report, problem: 'It is not ACTIVE, so it is not called.' }
       progress('starting it once, to read its tools')
@@ -102,6 +132,7 @@ export function createPackages(options: PackagesOptions): Packages {
         const approval = await approvals.find(scope, id)
         if (!approval || !(await approvals.remove(scope, id))) continue
         isApproved = true
+        latest = undefined
         endProcesses(approval.id, true)
         if (scope === operatorScope) await secrets.removeAll(id, scope)
         await launches.record(id, caller, 'revoke_approval', approval.resolved.source.identifier)
@@ -110,6 +141,7 @@ export function createPackages(options: PackagesOptions): Packages {
       if (isApproved) return
       throw new Failure('not_found', `${agent} has no approval.`, { hint: 'list_approvals lists them.' })
     },
+    approved: approvedNow,
     async forgetPerson(owner) {
       const [own, shared] = await Promise.all([approvals.list(owner), approvals.list(operatorScope)])
       for (const { id } of own) endProcesses(id, true)

@@ -3,10 +3,12 @@ import {
   actionsOf,
   type BriefFound,
   briefFacts,
+  fittingConfidence,
   lengthOf,
+  shortened,
   withSchemas,
 } from '../../../schemas/brief.ts'
-import { calledEndpoint } from '../../../schemas/callable.ts'
+import { calledEndpoint, isCallable } from '../../../schemas/callable.ts'
 import type { Alternative, Match } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
@@ -27,6 +29,7 @@ export interface RankedEntry {
 }
 
 const maxDescription = 160
+const maxActionDescription = 120
 const maxActions = 3
 
 /** An agent in a brief search, before its actions have schemas. */
@@ -37,14 +40,22 @@ interface BriefDraft {
 }
 
 function draftOf({ view, entry, reasons, alternatives }: RankedEntry): BriefDraft {
-  const capabilities = actionsOf(entry.capabilities, calledEndpoint(entry)?.protocol)
-  const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability) =>
-    actionDraft(capability),
+  const protocol = calledEndpoint(entry)?.protocol
+  const capabilities = actionsOf(entry.capabilities, protocol)
+  // The words of a skill are all that says what its message must hold.
+  const isDescribed = (rank: number) => isCallable(view) && (rank === 0 || protocol === 'a2a')
+  const drafts = bestFirst(capabilities, reasons?.match.capability).map((capability, rank) =>
+    actionDraft(
+      capability,
+      isDescribed(rank) ? shortened(capability.description, maxActionDescription) : undefined,
+    ),
   )
+  const more = capabilities.length - drafts.length
   const found = {
     ...briefFacts(view, maxDescription),
-    ...(reasons && { score: rounded(reasons.score), confidence: rounded(reasons.confidence) }),
+    ...(reasons && { confidence: rounded(reasons.confidence) }),
     ...(drafts.length > 0 && { actions: drafts.map(({ sketched }) => sketched) }),
+    ...(more > 0 && { more_actions: more }),
     ...(alternatives && { alternatives: alternatives.map(({ package_name }) => package_name) }),
   }
   return { found, drafts, characters: lengthOf(found) }
@@ -62,7 +73,8 @@ function bestFirst(capabilities: readonly Capability[], best: string | null | un
 
 /**
  * The first agents that fit, at least one, in the form for language models. Schemas take the place of sketches as far
- * as the page has `schemaCharacters` in all: first for the best action of each agent, then for the next ones.
+ * as the page has `schemaCharacters` in all: first for the best action of each agent, then for the next ones. An agent
+ * that does not fit the query well keeps its sketches.
  */
 export function briefPage(
   ranked: readonly RankedEntry[],
@@ -72,10 +84,11 @@ export function briefPage(
   const page = fitting(ranked.map(draftOf), maxCharacters)
   const left = schemaCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
   const ranks = Array.from({ length: maxActions }, (_, rank) => rank)
-  const ordered = ranks.flatMap((rank) => page.flatMap(({ drafts }) => drafts[rank] ?? []))
+  const likely = page.filter(({ found }) => (found.confidence ?? 1) >= fittingConfidence)
+  const ordered = ranks.flatMap((rank) => likely.flatMap(({ drafts }) => drafts[rank] ?? []))
   const actions = withSchemas(ordered, left)
   return page.map(({ found, drafts }) => {
     if (drafts.length === 0) return found
-    return { ...found, actions: drafts.flatMap((draft) => actions[ordered.indexOf(draft)] ?? []) }
+    return { ...found, actions: drafts.map((draft) => actions[ordered.indexOf(draft)] ?? draft.sketched) }
   })
 }

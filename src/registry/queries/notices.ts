@@ -1,5 +1,5 @@
 import { fittingConfidence } from '../../../schemas/brief.ts'
-import type { EntryDetail } from '../../../schemas/card.ts'
+import { isCallable } from '../../../schemas/callable.ts'
 import { likeCategories } from '../../../schemas/categories.ts'
 import type { BriefSearchOutput, SearchQuery } from '../../../schemas/search.ts'
 import type { Hits } from '../../search/search-index.ts'
@@ -19,14 +19,16 @@ export function noticeOf(
   return confidence < fittingConfidence ? 'No agent fits this well; these are the nearest.' : undefined
 }
 
+/** What a model reads that can call none of the agents that it found. */
+export const noneAtOnce =
+  'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
+
 /** What a model does when it can call none of the agents that it found. */
 export function noticeOfUse(
   { query, filters = {} }: SearchQuery,
   agents: BriefSearchOutput['agents'],
 ): string | undefined {
-  const isCallable = ({ callable }: Pick<EntryDetail, 'callable'>) =>
-    callable !== 'package' && callable !== 'no'
   if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
     return undefined
-  return 'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
+  return noneAtOnce
 }

@@ -26,7 +26,7 @@ import { encodePosition } from './cursor.ts'
 import { FullPages } from './full-pages.ts'
 import { type FreshnessOptions, IndexFreshness } from './index-freshness.ts'
 import { toIndexQuery } from './index-query.ts'
-import { noticeOf, noticeOfUse } from './notices.ts'
+import { noneAtOnce, noticeOf, noticeOfUse } from './notices.ts'
 import { rankedEntries } from './ranked-entries.ts'
 import { createSearchCache } from './search-cache.ts'
 
@@ -107,15 +107,21 @@ export class SearchService {
   }
 
   /** The same search for language models: with the best actions of each agent, without what does not serve a call. */
-  searchBrief(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<BriefSearchOutput> {
+  async searchBrief(
+    input: SearchQuery,
+    caller: Caller,
+    signal: AbortSignal,
+    approved: ReadonlySet<string>,
+  ): Promise<BriefSearchOutput> {
     const { max_tokens = briefTokens } = input
-    return this.#cached('brief', input, caller, async () => {
+    const found = await this.#cached('brief', input, caller, async () => {
       const found = await this.#find(input, caller, signal, (ranked, characters) =>
         briefPage(ranked, characters, max_tokens * charactersPerToken),
       )
       const notice = found.notice ?? noticeOfUse(input, found.agents)
       return { ...found, ...(notice !== undefined && { notice }) }
     })
+    return approved.size > 0 ? withApproved(found, approved) : found
   }
 
   /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
@@ -262,5 +268,18 @@ export class SearchService {
   async #closeNames(agent: string): Promise<readonly string[]> {
     await this.#freshness.hasStarted()
     return await closeNames(agent, this.#index, this.#reader)
+  }
+}
+
+/** The page with what the operator has approved, as approvals change without a revision of the registry. */
+function withApproved(found: BriefSearchOutput, approved: ReadonlySet<string>): BriefSearchOutput {
+  const isApproved = ({ callable, package_name }: BriefSearchOutput['agents'][number]) =>
+    callable === 'package' && approved.has(package_name)
+  if (!found.agents.some(isApproved)) return found
+  const { notice, ...page } = found
+  return {
+    ...page,
+    agents: found.agents.map((hit) => (isApproved(hit) ? { ...hit, approved: true } : hit)),
+    ...(notice !== undefined && notice !== noneAtOnce && { notice }),
   }
 }

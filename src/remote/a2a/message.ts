@@ -10,8 +10,8 @@ interface MessageContent {
 
 /**
  * A call as a message. For another Dragoman gateway: `{action, params}` as data. For others: params as data if the
- * skill reads JSON, except that `text` alone is sent as text. If the skill reads only text: the only string value,
- * else the JSON of the params.
+ * skill reads JSON, except that `text` alone is sent as text, and `parts` alone as these parts. If the skill reads only
+ * text: the only string value, else the JSON of the params.
  */
 export function messageOf(
   action: string,
@@ -23,10 +23,12 @@ export function messageOf(
   const metadata = skill && typeof skill.id === 'string' ? { metadata: { skillId: skill.id } } : {}
   const { text, ...rest } = params
   if (typeof text === 'string' && Object.keys(rest).length === 0) return { parts: [{ text }], ...metadata }
-  if (!readsJson(skill, card)) return { parts: [{ text: asText(params) }], ...metadata }
-  if (action !== listedActions.message) return { parts: [dataPart(params)], ...metadata }
+  const isMessage = action === listedActions.message
   const { data, parts: stated } = params
-  if (Array.isArray(stated)) return { parts: stated.filter(isRecord) as JsonObject[] }
+  if (isMessage && Array.isArray(stated)) return { parts: stated.filter(isRecord) as JsonObject[] }
+  if (areParts(stated) && Object.keys(params).length === 1) return { parts: stated, ...metadata }
+  if (!readsJson(skill, card)) return { parts: [{ text: asText(params) }], ...metadata }
+  if (!isMessage) return { parts: [dataPart(params)], ...metadata }
   const parts = [
     ...(typeof text === 'string' ? [{ text }] : []),
     ...(data === undefined ? [] : [dataPart(data)]),
@@ -41,6 +43,20 @@ export function withSkillId(message: JsonObject, { card }: Pick<RemoteFacts, 'ca
   const skill = typeof named === 'string' ? skillOf(card, named) : undefined
   if (typeof skill?.id !== 'string' || skill.id === named) return message
   return { ...message, metadata: { ...(metadata as JsonObject), skillId: skill.id } }
+}
+
+/** True for parts of a message of A2A 1.0: each has one content, and may have a file name, a media type and metadata. */
+function areParts(value: unknown): value is JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every((part) => isRecord(part) && isPart(part))
+}
+
+const contents = ['text', 'raw', 'url', 'data']
+const besideContent = ['filename', 'mediaType', 'metadata']
+
+function isPart(part: Record<string, unknown>): boolean {
+  const names = Object.keys(part)
+  const others = names.filter((name) => !contents.includes(name))
+  return names.length - others.length === 1 && others.every((name) => besideContent.includes(name))
 }
 
 function dataPart(data: Json): JsonObject {

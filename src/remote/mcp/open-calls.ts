@@ -8,9 +8,9 @@ import type { Question } from './questions.ts'
 /** Sends one request; `ask` is for a server that asks during the request. */
 type Send = (call: RemoteCall, ask: AskCaller) => Promise<McpReply>
 
-/** Time for which a question waits for its answer, in milliseconds. */
+/** Time for which a question waits for its answer, in milliseconds: the connection is silent for as long. */
+export const questionWait_ms = 10 * 60_000
 const maxQuestions = 10
-const wait_ms = 10 * 60_000
 const maxWaiting = 256
 const maxWaitingPerCaller = 8
 const prefix = 'open:'
@@ -147,7 +147,7 @@ class OpenCall {
     this.#detach()
     this.#call = undefined
     const late = new Failure('cancelled', 'Nobody answered the question in time.')
-    this.#timer = setTimeout(() => this.#end(late), wait_ms).unref()
+    this.#timer = setTimeout(() => this.#end(late), questionWait_ms).unref()
     const questions = [...this.#waiting].map(([key, { question }]) => [key, { ...question }] as const)
     return {
       resultType: 'input_required',

@@ -17,6 +17,13 @@ export function costOf(block: Block): number {
   return JSON.stringify(block).length
 }
 
+/** Characters from a position on. */
+export function costFrom(blocks: readonly Block[], [block, offset]: Position): number {
+  return blocks
+    .slice(block)
+    .reduce((sum, whole, index) => sum + costOf(index === 0 ? slice(whole, offset) : whole), 0)
+}
+
 interface Taken {
   readonly blocks: Block[]
   /** Where the rest begins; absent at the end. */

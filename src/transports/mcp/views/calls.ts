@@ -10,6 +10,7 @@ import { nearest } from '../../../../schemas/nearest.ts'
 import { input as shapeOf } from '../../../../schemas/shape.ts'
 import { type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
 import { canAnswer } from '../../../common/mcp/questions.ts'
+import type { Call } from '../../../router/call.ts'
 import { callerOf } from '../../../router/limiter.ts'
 import { resultOf } from '../../shared/content.ts'
 import { stringify } from '../../shared/stringify.ts'
@@ -18,6 +19,7 @@ import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange, McpCaller } from '../protocol-2026/protocol.ts'
 import { callOf, invalidField, updates } from './ask.ts'
+import { LongCalls } from './long-calls.ts'
 import { type Answer, createPieces, defaultTokens } from './pieces.ts'
 import type { Tool } from './tools.ts'
 
@@ -53,6 +55,7 @@ export type CallTool = (
 
 export function createCallTool(context: TransportContext, tools: ReadonlyMap<string, Tool>): CallTool {
   const pieces = createPieces(Date.now)
+  const longCalls = new LongCalls<Outcome>()
   return async (params, exchange, facts) => {
     const { name, arguments: input = {}, _meta, requestState, inputResponses } = params
     if (typeof name !== 'string') throw invalidField('/name', 'This must be a string.')
@@ -60,7 +63,11 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
     const tool = tools.get(name)
     if (!tool) throw unknownTool(name, namesOf(tools))
     const id = randomUUID()
-    let agent: string | undefined
+    const failed = (thrown: unknown, agent?: string): Outcome => {
+      const failure = failureOf(context, thrown)
+      const question = requestState === undefined ? signInQuestion(failure, facts) : undefined
+      return question ? { question } : { failure, id, agent }
+    }
     try {
       const call = {
         ...(await callOf(exchange, id)),
@@ -70,28 +77,43 @@ export function createCallTool(context: TransportContext, tools: ReadonlyMap<str
       }
       const { budget, cursor, rest } = budgetOf(tool, input)
       const holder = callerOf(call) ?? 'local'
-      if (cursor !== undefined) {
+      // The answer to a question continues its call, whatever the cursor by which it was asked.
+      if (cursor !== undefined && requestState === undefined) {
         await context.count(call)
-        return pieces.next(cursor, holder, budget)
+        const followed = await longCalls.follow(cursor, call, holder)
+        return followed ? shown(followed) : pieces.next(cursor, holder, budget)
       }
       const first = tool.toEnvelope(rest)
-      agent = first.to
       const envelope = requestState === undefined ? first : continued(first, requestState, inputResponses)
       const cut = (answer: Answer) => (tool.isPaged ? pieces.first(answer, holder, budget) : answer)
-      const { output, mark, content } = await context.dispatch(envelope, call).catch((thrown) => {
-        throw withContent(thrown, cut)
-      })
-      const question = content && questionIn(content, output, facts)
-      if (question) return { question }
-      const passes = content && !inputRequiredIn(output)
-      return cut({ output: withNext(output), ...(mark && { mark }), ...(passes && { content }) })
+      const work = async (lasting: Call): Promise<Outcome> => {
+        try {
+          const { output, mark, content } = await context.dispatch(envelope, lasting).catch((thrown) => {
+            throw withContent(thrown, cut)
+          })
+          const question = content && questionIn(content, output, facts)
+          if (question) return { question }
+          const passes = content && !inputRequiredIn(output)
+          return cut({ output: withNext(output), ...(mark && { mark }), ...(passes && { content }) })
+        } catch (thrown) {
+          return failed(thrown, first.to)
+        }
+      }
+      return tool.isPaged ? shown(await longCalls.run(call, holder, work)) : await work(call)
     } catch (thrown) {
-      const failure = failureOf(context, thrown)
-      const question = requestState === undefined ? signInQuestion(failure, facts) : undefined
-      return question ? { question } : { failure, id, agent }
+      return failed(thrown)
     }
   }
 }
+
+/** The outcome of a call, or how its caller waits for it. */
+function shown(result: { readonly outcome: Outcome } | { readonly cursor: string }): Outcome {
+  if ('outcome' in result) return result.outcome
+  return { output: { status: 'working', next_cursor: result.cursor, next: workingWords } }
+}
+
+const workingWords =
+  'The agent still works on it. Call the tool call_agent with the same agent and action, and with cursor: next_cursor, to wait for the answer. Do not start the call again.'
 
 /** Hosts tell the folders of their user without asking, which is not for an agent that a model chose. */
 function withoutRoots({ capabilities: { roots: _, ...capabilities }, ...facts }: ClientFacts): ClientFacts {
@@ -129,7 +151,7 @@ export function withNext(output: Json): Json {
 function nextOf({ status, agent, question }: InputRequired): string {
   const call = 'call the tool continue_task with this agent and task_id, and with input'
   const introduction = `${agent}, a third party, asks.`
-  const find = `${introduction} Answer with what the user has told you for this task, or ask the user; then ${call}`
+  const find = `${introduction} Answer with what the user has told you for this task. Ask the user for anything else, and for each consent. Then ${call}`
   const { schema, url } = isRecord(question) ? question : {}
   if (status === 'auth_required')
     return `${introduction} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
@@ -139,7 +161,7 @@ function nextOf({ status, agent, question }: InputRequired): string {
     return `${find} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
   if (schema !== undefined)
     return `${find} an object by the schema of the question, or {"action": "decline"}.`
-  return `${find} {"text": "…"} for an answer in words.`
+  return `${find} {"text": "…"} for an answer in words, or {"action": "cancel"} to give the task up.`
 }
 
 /** True for several questions of an MCP server, by their keys. */
@@ -255,19 +277,41 @@ export function failedResult({ failure, id, agent }: FailedCall, place: UserPlac
   return problemResult({ ...problem(failure, id) }, place, agent)
 }
 
+/** Members of a problem that tell a model nothing about what to do. */
+const forPrograms = new Set(['type', 'title', 'status', 'instance', 'upstream', 'manifest_url', 'endpoints'])
+
+/** The detail of a problem and its errors; all in the detail if that is the first of them. */
+function wordsOf({ detail, errors }: Readonly<Record<string, unknown>>): object {
+  if (!Array.isArray(errors)) return {}
+  const [first, ...others] = errors.filter(isRecord).map((error) => `${error.pointer}: ${error.detail}`)
+  if (first === undefined || !String(detail).startsWith(first)) return {}
+  if (others.length > 0 && detail !== first) return {}
+  return { detail: [detail, ...others].join(' '), errors: undefined }
+}
+
 /** A problem as the result of a tool: its text leaves out the members that tell a model nothing. */
 export function problemResult(
   whole: Readonly<Record<string, unknown>>,
   place: UserPlace,
   agent?: string,
 ): object {
-  const { type: _type, title: _title, instance: _instance, hint, ...shown } = whole
+  const { hint, ...members } = whole
+  const shown = Object.entries(members).filter(([name]) => !forPrograms.has(name))
   const { asTyped = (text: string) => text } = place
   const hints = typeof hint === 'string' ? [hint] : []
   if (hints.some((text) => text.search(forUsers) >= 0)) hints.push(userStores(place, agent))
   const typed = hints.length > 0 ? { hint: asTyped(hints.join(' ')) } : {}
   return {
-    content: [{ type: 'text', text: JSON.stringify({ ...shown, ...typed }) }],
+    content: [
+      {
+        type: 'text',
+        text: JSON.stringify({
+          ...Object.fromEntries(shown),
+          ...wordsOf(whole),
+          ...typed,
+        }),
+      },
+    ],
     isError: true,
     _meta: { 'dragoman/problem': whole },
   }

@@ -6,7 +6,8 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
 import { decodeCursor, encodeCursor } from '../../../common/cursor.ts'
 import { resultOf } from '../../shared/content.ts'
-import { type Block, costOf, type Position, start, take } from './blocks.ts'
+import { type Block, costFrom, costOf, type Position, start, take } from './blocks.ts'
+import { jsonLines } from './json-lines.ts'
 
 /** The answer to a call: the output of the action, and what a listed agent said beside it. */
 export interface Answer {
@@ -85,7 +86,7 @@ export function createPieces(clock: () => number): Pieces {
 
 function piece(answer: LongAnswer, position: Position, room: number): Answer {
   const { blocks, rest } = take(answer.blocks, position, room)
-  const more = rest && { next_cursor: encodeCursor([answer.id, ...rest]), next: nextWords }
+  const more = rest && { next_cursor: encodeCursor([answer.id, ...rest]), next: nextOf(answer, rest) }
   const mark = answer.mark && { mark: answer.mark }
   if (!answer.isContent)
     return { output: { text: blocks.map(({ text }) => text).join(''), ...more }, ...mark }
@@ -93,8 +94,13 @@ function piece(answer: LongAnswer, position: Position, room: number): Answer {
   const result = { content: shown, ...(answer.isError && { isError: true }) }
   return { output: null, content: { protocol: 'mcp', result }, ...mark }
 }
-const nextWords =
-  'The answer goes on. Call the tool call_agent with the same agent and action, and with cursor: next_cursor, for the next piece.'
+
+/** A model decides by the size whether it reads on or asks the agent for less. */
+function nextOf({ blocks }: LongAnswer, rest: Position): string {
+  const tokens = Math.ceil(costFrom(blocks, rest) / charactersPerToken)
+  const size = Number(tokens.toPrecision(2)).toLocaleString('en-US')
+  return `The answer goes on, by some ${size} tokens. Call the tool call_agent with the same agent and action, and with cursor: next_cursor, for the next piece.`
+}
 
 /** Characters that a model reads: of the blocks, or of the structured content, whichever are more. */
 function sizeOf(answer: Json): number {
@@ -124,10 +130,10 @@ function isSameJson(text: string, json: string): boolean {
   }
 }
 
-/** A JSON value as text with lines; a value that is only a text is that text. */
+/** A JSON value as text in lines; a value that is only a text is that text. */
 function textOf(value: Json): Block {
   const only = isRecord(value) && Object.keys(value).length === 1 ? value.text : value
-  return { type: 'text', text: typeof only === 'string' ? only : JSON.stringify(value, null, 1) }
+  return { type: 'text', text: typeof only === 'string' ? only : jsonLines(value) }
 }
 
 function readCursor(cursor: string): readonly [id: string, block: number, offset: number] {

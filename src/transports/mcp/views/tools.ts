@@ -78,7 +78,7 @@ function toTool(agent: Agent, action: Action): Tool {
 
 /** An action of a hosted agent as a tool, under this name. */
 export function namedTool(name: string, agent: Agent, action: Action): Tool {
-  const { description = action.description, input = action.input, defaults, asks } = action.tool ?? {}
+  const { description = action.description, input = action.input, output, defaults, asks } = action.tool ?? {}
   // Made at the first listing: a start has no use for the schemas of all tools.
   let inputSchema: JsonSchema | undefined
   let outputSchema: JsonSchema | undefined
@@ -93,7 +93,7 @@ export function namedTool(name: string, agent: Agent, action: Action): Tool {
         return inputSchema
       },
       get outputSchema() {
-        outputSchema ??= objectSchema(action.output.json)
+        outputSchema ??= output ? usually(output.json) : objectSchema(action.output.json)
         return outputSchema
       },
       annotations: {
@@ -137,6 +137,14 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === '' || (isRecord(value) && Object.keys(value).length === 0)
 }
 
+/** Some hosts show models the schemas of outputs: the usual form is there, and any other one is any object. */
+function usually(schema: JsonSchema): JsonSchema {
+  return {
+    type: 'object',
+    anyOf: [schema, { type: 'object', description: 'Another form that the call states.' }],
+  }
+}
+
 function objectSchema(schema: JsonSchema): JsonSchema {
   return schema.type === 'object' ? schema : { type: 'object', ...schema }
 }
@@ -155,7 +163,7 @@ const callAgent: Tool = {
         action: { type: 'string' },
         params: { type: 'object', description: 'Input of the action.' },
         max_tokens: { type: 'integer', default: defaultTokens },
-        cursor: { type: 'string', description: 'next_cursor of a long answer.' },
+        cursor: { type: 'string', description: 'next_cursor of an answer.' },
       },
       required: ['agent', 'action'],
     },
