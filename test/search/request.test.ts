@@ -60,6 +60,13 @@ describe('a request', () => {
     expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
   })
 
+  it('tells where something is from a name', () => {
+    expect(readRequest('ramen near the office').intent).not.toContain('near')
+    expect(readRequest('earthquakes near Tokyo').intent).not.toContain('near')
+    expect(readRequest('balance on NEAR Protocol').intent).toContain('NEAR')
+    expect(readRequest('near protocol').intent).toContain('near')
+  })
+
   it('takes capitals for names', () => {
     const words = (text: string) => readQuery(text).map(({ term }) => term)
     expect(words('statistics of the WHO')).toEqual(['statist', 'who'])

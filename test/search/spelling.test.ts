@@ -115,6 +115,8 @@ describe('a misspelt query', () => {
     ['a word with capitals inside', 'forCast FORCAst'],
     ['three letters', 'twn'],
     ['words in Chinese', '天气预报天气'],
+    ['a name that other words make together', 'music like Townweather'],
+    ['the highest degree of a word', 'the weatherest town'],
   ])('is left as it is where it is %s', async (_, text) => {
     expect((await ask(await indexOf(documents), { text, filter: public_ })).corrected).toBeUndefined()
   })

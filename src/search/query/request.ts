@@ -48,6 +48,9 @@ const time = new RegExp(
   'giu',
 )
 
+/** "Near the office" says where, and does not name what is called Near. */
+const nearby = /\bnear(?=\s+(?:the|an?|my|our|your|by|home|work|\p{Lu}\p{Ll}))/gu
+
 /** What a doer is not does not describe an agent: "I am not an expert". */
 const final = new RegExp(
   String.raw`(?<!\b(?:am|do|does|did|can|could|will|would|should|have|has|had|i['’]m)\s+)\bnot\s+${excludedObject}(?=\s*[.!?]*$)`,
@@ -71,7 +74,12 @@ export function readRequest(text: string): Request {
   }
   const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
   const named = query.replace(alternatives, ' $1')
-  const spaced = named.replace(exclusion, cut).replace(final, cut).replace(minus, cut).replace(time, ' ')
+  const spaced = named
+    .replace(exclusion, cut)
+    .replace(final, cut)
+    .replace(minus, cut)
+    .replace(time, ' ')
+    .replace(nearby, ' ')
   const intent = mayBeUnspaced.test(spaced)
     ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
     : spaced

@@ -74,7 +74,10 @@ export async function correct(
   const chosen: Candidate[] = []
   for (const item of unknown) {
     if (chosen.some(({ end }) => end > item.start)) continue
-    const best = await bestOf(candidatesOf(item, words, spelling), rest, spelling.model, signal)
+    const candidates = candidatesOf(item, words, spelling)
+    const likely =
+      isShouted || !isNameIn(text, item) ? candidates : candidates.filter(({ cost }) => cost <= 1)
+    const best = await bestOf(likely, rest, spelling.model, signal)
     if (best) chosen.push(best)
   }
   if (chosen.length === 0) return undefined
@@ -97,6 +100,11 @@ function hasCapitalInside(word: string): boolean {
   return /\p{Lu}/u.test(word.slice(1))
 }
 
+/** True for a word with a capital within a sentence: *Radiohead* is no head of a radio. It may have one error. */
+function isNameIn(text: string, { word, start }: Written): boolean {
+  return /^\p{Lu}/u.test(word) && /[^\s.!?]\s*$/.test(text.slice(0, start))
+}
+
 /** True if a query may have a misspelt word: a cheap check of the words of its terms. */
 export function mayHaveErrors(terms: readonly QueryTerm[], spelling: Spelling): boolean {
   for (const { words } of terms) for (const word of words) if (!isKnown(word, spelling)) return true
@@ -111,9 +119,9 @@ function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
   return !isSpellable(word) || basesOf(word).some(has)
 }
 
-const endings = /(?:s|es|ed|ing|ers?|ly)$/
+const endings = /(?:s|es|ed|ing|ers?|est|ly)$/
 /** A consonant after a single vowel that is doubled before an ending: the `p` of `stopped`. */
-const doubling = /(?<![aeiou])([aeiou])([^aeiou])\2(?:ed|ing|ers?)$/
+const doubling = /(?<![aeiou])([aeiou])([^aeiou])\2(?:ed|ing|ers?|est)$/
 
 /** Beginnings that make a word of another of at least five letters: *undefined*, *reorder*. */
 const prefix = /^(?:un|re|pre|non|mis|dis|over|under|multi|micro|auto|sub)(?=.{5})/
