@@ -3,6 +3,7 @@ import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Site } from '../../schemas/site.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
+import type { Standing } from '../auth/standing.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import { type AddressSet, addressSet } from '../common/address-set.ts'
@@ -52,6 +53,7 @@ export interface Gateway extends AsyncDisposable {
   readonly dispatch: Router['dispatch']
   readonly endCalls: Router['endCalls']
   readonly authenticate: Authenticate
+  readonly standing: Standing
   readonly agents: readonly Agent[]
   readonly config: Config
   readonly identity: Identity
@@ -235,7 +237,7 @@ async function assemble(
   const { settled, rebuilt, listed } = createSettling({ store, search, tailer, ready })
   await listed(listedAt, isFirstStart)
   const revision = () => search.index.applied_revision
-  const push = openPush(runtime, outbound, vault)
+  const push = openPush(runtime, outbound, vault, identity.standing)
   const router = await openRouter(runtime, {
     store,
     agents: hosted,
@@ -245,10 +247,12 @@ async function assemble(
     revision,
     agentOf,
     push,
+    standing: identity.standing,
   })
   return {
     ...router,
     authenticate: identity.authenticate,
+    standing: identity.standing,
     agents: hosted,
     config,
     identity,

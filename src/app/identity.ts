@@ -22,6 +22,7 @@ import type { Login } from '../auth/logins/login.ts'
 import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
+import { createStanding, type Standing } from '../auth/standing.ts'
 import { readSecretKey } from '../auth/vault.ts'
 import { parseJson } from '../common/json.ts'
 import { principalKey } from '../common/principal-key.ts'
@@ -48,8 +49,8 @@ export interface Identity {
   readonly issuers: readonly string[]
   /** Counts one request of a client to the token endpoint. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
-  /** Calls the listener after each revocation, whichever process made it. */
-  readonly onRevocation: (listener: () => void) => void
+  /** Ends what outlives a check of its caller's token. */
+  readonly standing: Standing
   /** Ends the access tokens of what a user granted to a client. */
   endGrant(grant: string): Promise<void>
   createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
@@ -183,7 +184,7 @@ export async function openIdentity(
     count(client) {
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') buckets.take('token', client, attempts)
     },
-    onRevocation: (listener) => revocations.onChange(listener),
+    standing: createStanding({ revocations, clock }),
     endGrant: (grant) => revocations.revoke(endOfGrant(grant, clock())),
     createKey: keys.create,
     listKeys: keys.list,

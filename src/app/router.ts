@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
+import type { Standing } from '../auth/standing.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Router } from '../router/call.ts'
@@ -26,6 +27,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly metrics: Metrics
   readonly traffic: Traffic
   readonly push: PushPort
+  readonly standing: Standing
   /** The registry revision that answers reflect at least. */
   readonly revision: () => number
 }
@@ -39,7 +41,7 @@ interface Routing extends Router {
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
-  const { store, agents, registry, metrics, traffic, revision, agentOf, push } = ports
+  const { store, agents, registry, metrics, traffic, revision, agentOf, push, standing } = ports
   const onError = runtime.onErrorOf('router')
   const limits = await openRateLimits(runtime)
   const { admit, chargeCheck, chargeWrite } = limits
@@ -53,6 +55,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     chargeWrite,
     observe: createObserver({ log, metrics, traffic }, (to, action) => hosted.has(`${to} ${action}`)),
     revision,
+    standing,
     clock,
     createId: randomUUID,
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',

@@ -32,11 +32,12 @@ interface RunResult {
 
 class ActionRouter implements Router {
   readonly #options: RouterOptions
-  readonly #running = new RunningCalls()
+  readonly #running: RunningCalls
   #ended: Failure | undefined
 
   constructor(options: RouterOptions) {
     this.#options = options
+    this.#running = new RunningCalls(options.standing)
     this.dispatch = this.dispatch.bind(this)
     this.endCalls = this.endCalls.bind(this)
   }
@@ -123,7 +124,9 @@ class ActionRouter implements Router {
   ): Promise<RunResult> {
     const { perform, limit } = workOf(action, call)
     if (this.#ended) throw this.#ended
-    using deadline = this.#running.start(endOf(call, limit), limit)
+    // A write ends soon, and by itself: that of a revocation answers the caller whose token it ends.
+    const watched = action.effect === 'write' ? null : call.principal
+    using deadline = this.#running.start(endOf(call, limit), limit, watched)
     const { signal } = deadline
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const caller = callerOf(call) ?? call.counted_as
