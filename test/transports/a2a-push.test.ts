@@ -196,6 +196,7 @@ test('a notification that no try delivers is told to the operator, without the p
     check: () => {},
     seal: () => '',
     open: () => '{}',
+    isRevoked: () => false,
     post: async ({ url }: { url: string }) => {
       posted.push(url)
       return 'failed' as const
@@ -203,7 +204,8 @@ test('a notification that no try delivers is told to the operator, without the p
     wait: async () => {},
   }
   await using push = new PushNotifications({ store, port, onError: fault.resolve })
-  push.notify({ id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask)
+  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  expect(await push.notify(task)).toBe('posted')
   expect(String(await fault.promise)).toBe(
     'Error: A notification of the task t was not taken by https://hooks.example in 6 tries and is dropped.',
   )
