@@ -248,6 +248,7 @@ async function assemble(
     agentOf,
     push,
     standing: identity.standing,
+    onListed: search.listed.onChange,
   })
   return {
     ...router,

@@ -79,6 +79,10 @@ export interface Router {
   dispatch(envelope: Envelope, call: Call): Promise<Reply>
   /** Fails all running calls, and later ones, with this reason: the gateway stops. */
   endCalls(reason: Failure): void
+  /** The names of the listed agents that are called now. */
+  calledAgents(): ReadonlySet<string>
+  /** Fails the running calls to a listed agent. */
+  endCallsTo(agent: string, reason: Failure): void
 }
 
 export interface Observation {

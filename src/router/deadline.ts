@@ -28,18 +28,24 @@ export class RunningCalls {
 
   /**
    * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` and the token of `caller`
-   * allow. Throws Failure `cancelled` if `parent` has aborted already.
+   * allow; `agent` is the name of a listed agent that is called. Throws Failure `cancelled` if `parent` has aborted
+   * already.
    */
-  start(parent: AbortSignal, milliseconds: number, caller: Principal | null): CallDeadline {
+  start(parent: AbortSignal, milliseconds: number, caller: Principal | null, agent?: string): CallDeadline {
     if (parent.aborted) throw Failure.cancelled(parent)
-    const call = new RunningCall(parent, milliseconds, caller, this.#all)
+    const call = new RunningCall(parent, milliseconds, { caller, agent }, this.#all)
     if (this.#begun.push(call) === 1) setImmediate(() => this.#watchBegun())
     return call
   }
 
-  /** Ends all of them before their time. */
-  end(reason: Failure): void {
-    for (const call of [...this.#all]) call.end(reason)
+  /** Ends all of them before their time, or those of one listed agent. */
+  end(reason: Failure, agent?: string): void {
+    for (const call of [...this.#all]) if (agent === undefined || call.agent === agent) call.end(reason)
+  }
+
+  /** The names of the listed agents that are called now. */
+  agents(): Set<string> {
+    return new Set(this.#all.flatMap(({ agent }) => agent ?? []))
   }
 
   #watchBegun(): void {
@@ -54,6 +60,7 @@ class RunningCall implements CallDeadline {
   readonly #parent: AbortSignal
   readonly #milliseconds: number
   readonly #caller: Principal | null
+  readonly agent: string | undefined
   readonly #running: RunningCall[]
   /** In the array; -1 once it is disposed. */
   #place: number
@@ -63,10 +70,16 @@ class RunningCall implements CallDeadline {
   #unwatch: (() => void) | undefined
   #reject: ((reason: Failure) => void) | undefined
 
-  constructor(parent: AbortSignal, milliseconds: number, caller: Principal | null, running: RunningCall[]) {
+  constructor(
+    parent: AbortSignal,
+    milliseconds: number,
+    { caller, agent }: { readonly caller: Principal | null; readonly agent: string | undefined },
+    running: RunningCall[],
+  ) {
     this.#parent = parent
     this.#milliseconds = milliseconds
     this.#caller = caller
+    this.agent = agent
     this.#running = running
     this.#place = running.push(this) - 1
   }

@@ -40,11 +40,21 @@ class ActionRouter implements Router {
     this.#running = new RunningCalls(options.standing)
     this.dispatch = this.dispatch.bind(this)
     this.endCalls = this.endCalls.bind(this)
+    this.calledAgents = this.calledAgents.bind(this)
+    this.endCallsTo = this.endCallsTo.bind(this)
   }
 
   endCalls(reason: Failure): void {
     this.#ended = reason
     this.#running.end(reason)
+  }
+
+  calledAgents(): ReadonlySet<string> {
+    return this.#running.agents()
+  }
+
+  endCallsTo(agent: string, reason: Failure): void {
+    this.#running.end(reason, agent)
   }
 
   async dispatch(envelope: Envelope, request: Call): Promise<Reply> {
@@ -126,7 +136,8 @@ class ActionRouter implements Router {
     if (this.#ended) throw this.#ended
     // A write ends soon, and by itself: that of a revocation answers the caller whose token it ends.
     const watched = action.effect === 'write' ? null : call.principal
-    using deadline = this.#running.start(endOf(call, limit), limit, watched)
+    const listed = agent.third_party ? agent.package_name : undefined
+    using deadline = this.#running.start(endOf(call, limit), limit, watched, listed)
     const { signal } = deadline
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const caller = callerOf(call) ?? call.counted_as

@@ -162,6 +162,20 @@ describe('what runs with a token', () => {
   })
 })
 
+test('what runs at an agent ends when that is suspended', async () => {
+  const [token, admin] = [await home.token('ada'), await home.token('root', { scopes: ['admin'] })]
+  const id = await begin(token)
+  const path = `/api/agents/${to}/suspend`
+  const suspended = await home.request('POST', path, {
+    token: admin,
+    body: { reason: 'It asks for passwords.' },
+  })
+  expect(suspended.status).toBe(200)
+  const task = async () => (await rest('GET', `tasks/${id}`, token)).json
+  await expect.poll(async () => (await task()).status.state, soon).toBe('TASK_STATE_FAILED')
+  expect((await task()).status.message.parts[0].text).toBe(`${to} is no longer listed here.`)
+})
+
 describe('the end of a credential', () => {
   const credential = { issued_at: 0, jti: '1' }
   const ada = { ...principal('ada'), expires_at: 100, credential }
