@@ -36,7 +36,12 @@ const receiver = await serve((request, response) => {
   response.writeHead(204).end()
 })
 const origins = [agent, hanging, receiver].map(({ origin }) => origin).join()
-const home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins }, { tasks: { times: { grace: 0 } } })
+let ahead = 0
+const clock = () => Date.now() + ahead
+const home = await startGateway(
+  { DRAGOMAN_ALLOW_ORIGINS: origins },
+  { clock, tasks: { times: { grace: 0 } } },
+)
 await listByCard(home, to, agent.origin)
 await list(home, {
   package_name: 'com.example.hanging',
@@ -121,6 +126,14 @@ describe('what listens with a token', () => {
     const { ended } = await open(token)
     await revoke(token)
     expect(await ended).toMatch(/1008|unauthenticated|terminated/i)
+  })
+
+  test.each(listeners)('ends when it has expired: %s', async (_, open) => {
+    const token = await home.token('ada', { ttl_s: 1 })
+    // Clocks may differ by five seconds.
+    ahead += 5500
+    const { ended } = await open(token)
+    expect(await ended).toMatch(/1008|expired|terminated/i)
   })
 })
 
