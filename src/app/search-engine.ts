@@ -102,7 +102,10 @@ export async function openSearchEngine(
   }
 }
 
-/** Keeps for the log and for `/readyz` whether the engine answers and takes changes; while it does not, asks, since callers may not. */
+/**
+ * Keeps for the log and for `/readyz` whether the engine answers and takes changes; while it does not answer, asks, since
+ * callers may not.
+ */
 export function observeEngine(
   { stack, health, log, clock, wait }: Pick<Runtime, 'stack' | 'health' | 'log' | 'clock' | 'wait'>,
   location: EngineLocation,

@@ -266,3 +266,18 @@ describe('the end of a task is posted', () => {
     expect(first?.id).toMatch(/^msg_/)
   })
 })
+
+test('a task whose agent cannot be asked now is left for a while, and to any process', async () => {
+  await using sleeper = process(frozen)
+  await using other = process({ ...quick, lease: 60_000 })
+  const { id } = await begin(sleeper)
+  await expect.poll(async () => (await store.tasks.lapsed(10)).map((task) => task.id), soon).toContain(id)
+  const run = async () => {
+    throw new Failure('circuit_open', 'The agent is not called now.')
+  }
+  const call = { principal: ada, signal: new AbortController().signal, client: 'local' as const }
+  await other.takeOver(await stored(id), { run, call, explain: () => [] })
+  await expect.poll(async () => (await stored(id)).holder, soon).toBe('')
+  expect((await stored(id)).state).toBe('TASK_STATE_WORKING')
+  expect((await store.tasks.lapsed(10)).map((task) => task.id)).not.toContain(id)
+})

@@ -136,7 +136,7 @@ export class TaskManager implements AsyncDisposable {
     const abort = new AbortController()
     const worker = this.#employ(taken, abort, differences(this.#channelOf(taken).task, taken))
     const fail = async (thrown: unknown) => {
-      if (mayPass(thrown)) await worker.release()
+      if (mayPass(thrown)) await worker.release(this.times.lease)
       else await worker.end('TASK_STATE_FAILED', work.explain(thrown))
     }
     work

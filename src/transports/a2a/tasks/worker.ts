@@ -74,11 +74,11 @@ export class TaskWorker {
     )
   }
 
-  /** Leaves the task to any process, at once. */
-  release(): Promise<void> {
+  /** Leaves the task to any process, after so many milliseconds. */
+  release(after = 0): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#isOver) return
-      const task = { ...this.#options.channel.task, holder: '', alive_until: this.#at() }
+      const task = { ...this.#options.channel.task, holder: '', alive_until: this.#at(after) }
       await this.#save(task, busyStates).catch(this.#options.onError)
       this.#end(task, handedOver)
     })
