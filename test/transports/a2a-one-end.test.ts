@@ -5,6 +5,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { StoredTask, TaskStore } from '../../schemas/task.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
 import type { TaskTimes } from '../../src/transports/a2a/tasks/limits.ts'
 import type { PushPort } from '../../src/transports/a2a/tasks/push.ts'
 import { TaskManager } from '../../src/transports/a2a/tasks/task-manager.ts'
@@ -13,6 +14,7 @@ import { collect, gist } from '../support/a2a-server.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { writeEmptyDatabase } from '../support/empty-database.ts'
 import { principal } from '../support/router.ts'
+import { transportOver } from '../support/transport-context.ts'
 
 const completed = 'TASK_STATE_COMPLETED'
 const ada = principal('ada', ['a2a:call'])
@@ -240,10 +242,12 @@ describe('the end of a task is posted', () => {
     await tell({ state: completed })
     await expect.poll(() => ends(dying).length, soon).toBe(1)
     database.isAway = true
-    await expect.poll(() => store.tasks.lapsed(10), soon).toMatchObject([{ id }])
-    await other.takeOver(await stored(id))
+    const job = createAbandonedTasks({ ...transportOver([]), taskManager: other, store })
+    await expect.poll(() => job.isDue(), soon).toBe(true)
+    await job.run(new AbortController().signal)
     await expect.poll(async () => (await stored(id)).alive_until, soon).toBeNull()
     expect(ends(posts)).toEqual(ends(dying))
+    expect(await job.isDue()).toBe(false)
   })
 
   test('by another process if the gateway stops between two tries', async () => {
