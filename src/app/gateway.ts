@@ -7,6 +7,7 @@ import type { Standing } from '../auth/standing.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import { type AddressSet, addressSet } from '../common/address-set.ts'
+import type { Clock } from '../common/clock.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -81,6 +82,8 @@ export interface Gateway extends AsyncDisposable {
   readonly metrics: Metrics
   readonly traffic: Traffic
   readonly site: () => Site
+  /** Milliseconds since the epoch, by the clock of the store. */
+  readonly clock: Clock
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
   readonly trusted_proxies: AddressSet
@@ -276,6 +279,7 @@ async function assemble(
     metrics,
     traffic,
     site,
+    clock,
     onListed: search.listed.onChange,
     trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,
