@@ -78,7 +78,7 @@ export function createService(
     const task = await taskManager.get(taskId, principal)
     switch (operation) {
       case 'CreateTaskPushNotificationConfig':
-        return await push.create(task, pushConfig.parse(params), principal)
+        return await taskManager.addAddress(task, pushConfig.parse(params), principal)
       case 'ListTaskPushNotificationConfigs':
         return { configs: await push.list(task), nextPageToken: '' }
       case 'GetTaskPushNotificationConfig':

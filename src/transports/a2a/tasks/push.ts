@@ -60,6 +60,12 @@ export const pushConfig = input(
 )
 export type PushConfig = ReturnType<typeof pushConfig.parse>
 
+interface ShownConfig {
+  readonly taskId: string
+  readonly id: string
+  readonly url: string
+}
+
 /** The secrets of a notification, as they are sealed. */
 interface Secrets {
   readonly token?: string
@@ -98,7 +104,7 @@ export class PushNotifications implements AsyncDisposable {
     this.#options.port.check(url)
   }
 
-  async create(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<object> {
+  async create(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<ShownConfig> {
     this.assertAllowed(config, caller)
     const { port, store } = this.#options
     const id = config.id || randomUUID()
@@ -142,14 +148,15 @@ export class PushNotifications implements AsyncDisposable {
 
   /**
    * Tells of a state: the whole task when its work has ended, else the state; in 0.3 always the task. Resolves when each
-   * address has taken it, or takes no more tries.
+   * address, or the one with this id, has taken it, or takes no more tries.
    */
-  async notify(task: StoredTask): Promise<Posting> {
+  async notify(task: StoredTask, only?: string): Promise<Posting> {
     const bodyOf = ({ version }: StoredPush) => {
       if (version === '0.3') return JSON.stringify(fromTask(showTask(task)))
       return JSON.stringify(isBusy(task.state) ? statusEvent(task) : { task: showTask(task) })
     }
-    const configs = await this.#options.store.push(task.id)
+    const all = await this.#options.store.push(task.id)
+    const configs = only === undefined ? all : all.filter(({ id }) => id === only)
     if (configs.length === 0) return 'none'
     const posted = await Promise.all(configs.map((config) => this.#enqueue(task, config, bodyOf(config))))
     if (posted.every(Boolean)) return 'posted'
@@ -240,6 +247,6 @@ function bindingOf(taskId: string, id: string, owner: string): string {
 }
 
 /** A configuration as its owner sees it: without its secrets. */
-function show(taskId: string, { id, url }: StoredPush): object {
+function show(taskId: string, { id, url }: StoredPush): ShownConfig {
   return { taskId, id, url }
 }

@@ -21,7 +21,7 @@ import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
 import { type NewWork, queueFull, submittedTask } from './new-task.ts'
-import { PushNotifications, type PushPort } from './push.ts'
+import { type PushConfig, PushNotifications, type PushPort } from './push.ts'
 import { fromAgent, type StreamEvent, statusEvent } from './view.ts'
 import { TaskWorker } from './worker.ts'
 
@@ -156,6 +156,18 @@ export class TaskManager implements AsyncDisposable {
   async references(ids: readonly string[], caller: Principal | null): Promise<string[]> {
     const tasks = ids.slice(0, maxReferences).map((id) => this.get(id, caller).catch(() => undefined))
     return (await Promise.all(tasks)).flatMap((task) => task?.upstream?.task_id ?? [])
+  }
+
+  /** Adds an address for the changes of a task. It is told at once of a state that has come before. Throws Failure. */
+  async addAddress(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<object> {
+    const { store } = this.#options
+    const added = await this.push.create(task, config, caller)
+    const now = await store.get(task.id)
+    if (!now || isBusy(now.state)) return added
+    const held = { ...now, alive_until: this.#at(this.times.lease) }
+    const isHeld = await store.save(held, { holder: now.holder, states: [now.state] })
+    if (isHeld) this.#announce(held, added.id)
+    return added
   }
 
   async list(filter: TaskFilter): Promise<TaskPage> {
@@ -363,23 +375,23 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /**
-   * Posts the state of a task to its addresses. The end of the work is posted under the lease of the task, so that
+   * Posts the state of a task to its addresses, or to the one with this id. The end of the work is posted under the lease of the task, so that
    * another process posts it if this one dies before.
    */
-  #announce(task: StoredTask): void {
+  #announce(task: StoredTask, only?: string): void {
     if (!this.#push) return
-    const post = this.#post(task, this.#push).catch(this.#options.onError)
+    const post = this.#post(task, this.#push, only).catch(this.#options.onError)
     this.#posts.add(post)
     void post.then(() => this.#posts.delete(post))
   }
 
-  async #post(task: StoredTask, push: PushNotifications): Promise<void> {
+  async #post(task: StoredTask, push: PushNotifications, only?: string): Promise<void> {
     const { store, onError } = this.#options
     const expected = { holder: task.holder, states: [task.state] }
     const renew = () =>
       void store.save({ ...task, alive_until: this.#at(this.times.lease) }, expected).catch(onError)
     const renewal = isBusy(task.state) ? undefined : setInterval(renew, this.times.lease / 4).unref()
-    const posting = await push.notify(task).finally(() => clearInterval(renewal))
+    const posting = await push.notify(task, only).finally(() => clearInterval(renewal))
     if (isBusy(task.state)) return
     if (posting === 'posted') await store.save({ ...task, alive_until: null }, expected)
     if (posting === 'stopped') await store.save({ ...task, holder: '', alive_until: this.#at() }, expected)
