@@ -271,6 +271,16 @@ describe('the end of a task is posted', () => {
   })
 })
 
+test('a gateway that stops while the database hangs leaves a task to its agent at once', async () => {
+  const tasks: TaskStore = { ...store.tasks, save: () => new Promise(() => {}) }
+  const manager = process(quick, tasks)
+  const { tell, signal } = await begin(manager)
+  const origin = { agent: 'com.example.a', task_id: 't', followed: true } as const
+  await tell({ state: 'TASK_STATE_WORKING', parts: [{ text: 'busy' }], origin })
+  void manager[Symbol.asyncDispose]()
+  await expect.poll(() => signal().reason, soon).toMatchObject({ message: 'The gateway stopped.' })
+})
+
 test('a task whose agent cannot be asked now is left for a while, and to any process', async () => {
   await using sleeper = process(frozen)
   await using other = process({ ...quick, lease: 60_000 })

@@ -76,6 +76,8 @@ export class TaskWorker {
 
   /** Leaves the task to any process, after so many milliseconds. */
   release(after = 0): Promise<void> {
+    // Before the database answers: whatever ends the call before that would cancel the task at its agent.
+    this.#options.abort(handedOver)
     return this.#inTurn(async () => {
       if (this.#isOver) return
       const task = { ...this.#options.channel.task, holder: '', alive_until: this.#at(after) }
@@ -157,7 +159,7 @@ export class TaskWorker {
 
   async #renew(): Promise<void> {
     const { channel, times } = this.#options
-    if (this.#isOver) return
+    if (this.#isOver || this.#stopping.signal.aborted) return
     const alive = {
       ...channel.task,
       expires_at: this.#at(times.retention),
