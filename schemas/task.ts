@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Failure } from './failure.ts'
 import { isRecord, type Json, type JsonObject } from './json.ts'
+import type { UsedCredential } from './scope.ts'
 
 /** The states of an A2A 1.0 task (section 4.1.3), as ProtoJSON writes them. */
 const taskStates = [
@@ -105,9 +106,17 @@ export interface StoredTask {
   /** The time when the task is deleted. */
   readonly expires_at: string
   /**
-   * Lease of the worker, which the worker renews in time. A task whose lease has expired has failed. Null: no worker.
+   * Names the run of a process that writes this task: each process that begins, continues, takes over or cancels the
+   * task writes a name of its own, and the one before can write it no more. Empty: no process does.
+   */
+  readonly holder: string
+  /**
+   * Lease of the holder, which works on the task, or posts its end to its addresses, and renews the lease in time.
+   * Another process takes over a task whose lease has expired. Null: there is nothing to do.
    */
   readonly alive_until: string | null
+  /** The credential of the call that the work is done for; absent without one. */
+  readonly credential?: UsedCredential
   /** The message of the task's state. */
   readonly message: Message | null
   /** The messages that the task received, and the questions that they answer. */
@@ -127,11 +136,6 @@ export interface StoredTask {
 /** The reason for ending the work on a task that another process continues: the agent must not cancel it. */
 export const handedOver = new Failure('unavailable', 'The gateway stopped.')
 
-/** True for a task whose process ended, while its agent may still work on it. */
-export function isAbandoned({ state, alive_until, upstream }: StoredTask): boolean {
-  return state === 'TASK_STATE_FAILED' && alive_until !== null && upstream?.followed === true
-}
-
 /** An address to which changes of a task are posted. */
 export interface StoredPush {
   readonly id: string
@@ -140,8 +144,23 @@ export interface StoredPush {
   readonly owner: string
   /** What the notifications carry as proof, sealed; null if nothing. */
   readonly sealed: string | null
+  /** The credential of the caller who named the address; absent without one. */
+  readonly credential?: UsedCredential
   /** Present if the notifications have the form of A2A 0.3. */
   readonly version?: '0.3'
+}
+
+/** What a stored task must still be, so that it is written. */
+export interface ExpectedTask {
+  readonly holder: string
+  readonly states: readonly TaskState[]
+  /** The lease, where the write is a take-over: its holder may have renewed it in the meantime. */
+  readonly alive_until?: string
+}
+
+/** A task whose holder has not renewed its lease. */
+export interface LapsedTask extends Pick<StoredTask, 'id' | 'holder'> {
+  readonly alive_until: string
 }
 
 /** Limits of tasks: unfinished ones, all of them, and their characters. */
@@ -183,14 +202,14 @@ export interface TaskStore {
    */
   add(task: StoredTask, each: TaskBounds, all: TaskBounds): Promise<'added' | 'busy' | 'full'>
   get(id: string): Promise<StoredTask | undefined>
-  /** Writes the task if its stored state is one of these; returns false without a write if it is not. */
-  save(task: StoredTask, from: readonly TaskState[]): Promise<boolean>
-  list(filter: TaskFilter): Promise<TaskPage>
   /**
-   * At most so many tasks whose process died, and whose changes are posted to addresses, the longest dead first; fewer if
-   * they are long. They have failed.
+   * Writes the task if what is stored is as expected; returns false without a write if it is not. The lease of a task
+   * that nobody works on is stored only if the task has addresses, to which its state is to be posted.
    */
-  abandoned(limit: number): Promise<readonly StoredTask[]>
+  save(task: StoredTask, expected: ExpectedTask): Promise<boolean>
+  list(filter: TaskFilter): Promise<TaskPage>
+  /** At most so many tasks whose lease has expired, the longest dead first. Changes nothing. */
+  lapsed(limit: number): Promise<readonly LapsedTask[]>
   /** The addresses for push notifications of a task. */
   push(id: string): Promise<readonly StoredPush[]>
   /** Changes these addresses; has no effect on an unknown task. What `change` throws undoes the change. */

@@ -16,7 +16,8 @@ export function getPersonalData(registry: RegistryPort): Action<PersonalDataRang
     description: 'Everything that the registry stores of you, table by table. Secrets are left out.',
     input: input(PersonalDataRange),
     output: output(PersonalDataPage),
-    access: 'bearer',
+    // Tasks, sign-ins and addresses are not for an application that may only search and call.
+    access: { scope: 'agents:write' },
     effect: 'read',
     advertised: false,
     run: (request, { principal }) => registry.personalData(request, requirePrincipal(principal)),

@@ -3,9 +3,11 @@ import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Site } from '../../schemas/site.ts'
 import type { Authenticate } from '../auth/authenticator.ts'
+import type { Standing } from '../auth/standing.ts'
 import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import { type AddressSet, addressSet } from '../common/address-set.ts'
+import type { Clock } from '../common/clock.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -52,6 +54,7 @@ export interface Gateway extends AsyncDisposable {
   readonly dispatch: Router['dispatch']
   readonly endCalls: Router['endCalls']
   readonly authenticate: Authenticate
+  readonly standing: Standing
   readonly agents: readonly Agent[]
   readonly config: Config
   readonly identity: Identity
@@ -79,6 +82,8 @@ export interface Gateway extends AsyncDisposable {
   readonly metrics: Metrics
   readonly traffic: Traffic
   readonly site: () => Site
+  /** Milliseconds since the epoch, by the clock of the store. */
+  readonly clock: Clock
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
   onListed(listener: () => void): () => void
   readonly trusted_proxies: AddressSet
@@ -235,7 +240,7 @@ async function assemble(
   const { settled, rebuilt, listed } = createSettling({ store, search, tailer, ready })
   await listed(listedAt, isFirstStart)
   const revision = () => search.index.applied_revision
-  const push = openPush(runtime, outbound, vault)
+  const push = openPush(runtime, outbound, vault, identity.standing)
   const router = await openRouter(runtime, {
     store,
     agents: hosted,
@@ -245,10 +250,13 @@ async function assemble(
     revision,
     agentOf,
     push,
+    standing: identity.standing,
+    onListed: search.listed.onChange,
   })
   return {
     ...router,
     authenticate: identity.authenticate,
+    standing: identity.standing,
     agents: hosted,
     config,
     identity,
@@ -271,6 +279,7 @@ async function assemble(
     metrics,
     traffic,
     site,
+    clock,
     onListed: search.listed.onChange,
     trusted_proxies: addressSet(config.DRAGOMAN_TRUSTED_PROXIES),
     mcp_tools: config.DRAGOMAN_MCP_TOOLS,

@@ -75,7 +75,6 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
   const app = createHttpApp(gateway, etags, mounts, shutdown.ending, subtrees, missing)
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades(parts, refuseHost)
-  gateway.identity.onRevocation(() => void upgrades.identify())
   server.on('request', (request, response) => {
     if (shutdown.isDraining()) response.setHeader('Connection', 'close')
     chargeAtEnd(gateway, request, response)

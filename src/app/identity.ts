@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
+import { z } from 'zod'
 import {
   type ApiKey,
   type KeyInput,
@@ -21,8 +22,11 @@ import type { Login } from '../auth/logins/login.ts'
 import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
+import { createStanding, type Standing } from '../auth/standing.ts'
 import { readSecretKey } from '../auth/vault.ts'
+import { parseJson } from '../common/json.ts'
 import { principalKey } from '../common/principal-key.ts'
+import { repeat } from '../common/repeat.ts'
 import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
 import { type Config, keysPath, secretPath } from './config.ts'
@@ -33,6 +37,8 @@ import type { Runtime } from './runtime.ts'
 export interface Identity {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
+  /** Compares the keys with those of the other gateways, for `/readyz`; it is done every minute by itself. */
+  checkKeys(): Promise<void>
   /** Issuer of the tokens that the command line makes. */
   readonly issuer: string
   readonly mint: Mint
@@ -43,8 +49,8 @@ export interface Identity {
   readonly issuers: readonly string[]
   /** Counts one request of a client to the token endpoint. Throws Failure `rate_limited`. */
   readonly count: (client: string) => void
-  /** Calls the listener after each revocation, whichever process made it. */
-  readonly onRevocation: (listener: () => void) => void
+  /** Ends what outlives a check of its caller's token. */
+  readonly standing: Standing
   /** Ends the access tokens of what a user granted to a client. */
   endGrant(grant: string): Promise<void>
   createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
@@ -53,20 +59,41 @@ export interface Identity {
   revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
+/** Milliseconds between two looks whether another gateway has rotated the keys. */
+const keyCheckMilliseconds = 60_000
+
 /** Attempts at the token endpoint, per minute and address. */
 const attempts = 60
 
+/** The setting of the store that names the newest signing key of its gateways. */
+const newestKey = 'newest_key'
+const NewestKey = z.object({ kid: z.string(), signs_from: z.string() })
+
 /**
- * The reason why the keys of this gateway do not match the issuer of the registry, which its first gateway stored;
- * undefined if they match. A gateway with another issuer knows neither the owners nor the tokens of the registry.
+ * The reason why the keys of this gateway do not match those of the registry; undefined if they match. Its first gateway
+ * has stored the issuer: a gateway with another one knows neither the owners nor the tokens of the registry. The gateway
+ * with the newest key stores its name: one that lacks it refuses the tokens that others sign.
  */
 export async function keyMismatch(
-  store: Pick<Store, 'settings'>,
-  ring: Pick<KeyRing, 'name'>,
+  store: Pick<Store, 'settings' | 'identity'>,
+  ring: Pick<KeyRing, 'name' | 'list'>,
+  clock: () => number,
 ): Promise<string | undefined> {
   const issuer = await store.settings.settle('issuer', ring.name)
-  if (issuer === ring.name) return undefined
-  return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
+  if (issuer !== ring.name)
+    return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
+  const keys = (await ring.list()).map(({ kid, signs_from }) => ({ kid, signs_from: signs_from ?? '' }))
+  const own = keys.reduce((newest, key) => (key.signs_from > newest.signs_from ? key : newest))
+  const { data: stored } = NewestKey.safeParse(parseJson((await store.settings.get(newestKey)) ?? ''))
+  if (stored && keys.some(({ kid }) => kid === stored.kid) && stored.signs_from >= own.signs_from)
+    return undefined
+  const isRevoked = async ({ kid }: { kid: string }) =>
+    (await store.identity.revocations(clock())).some(({ kind, name }) => kind === 'kid' && name === kid)
+  if (!stored || stored.signs_from < own.signs_from || (await isRevoked(stored))) {
+    await store.settings.set(newestKey, JSON.stringify(own))
+    return undefined
+  }
+  return `Another gateway has rotated the keys: these lack ${stored.kid}, which signs from ${stored.signs_from}. Copy keys/ from that gateway.`
 }
 
 interface IdentityPorts {
@@ -87,11 +114,26 @@ export async function openIdentity(
 ): Promise<Identity> {
   const onError = runtime.onErrorOf('identity')
   const ring = await openKeyRing(keysPath(config), clock)
-  const mismatch = await keyMismatch(store, ring)
-  if (mismatch !== undefined) {
-    runtime.health.add('keys_differ')
-    onError(new Error(mismatch))
+  let mismatch: string | undefined
+  async function checkKeys(): Promise<void> {
+    const found = await keyMismatch(store, ring, clock)
+    if (found === mismatch) return
+    mismatch = found
+    if (found === undefined) {
+      runtime.health.delete('keys_differ')
+      runtime.log.warn('the keys agree with those of the other gateways again')
+    } else {
+      runtime.health.add('keys_differ')
+      onError(new Error(found))
+    }
   }
+  await checkKeys()
+  const closing = new AbortController()
+  const checking = repeat(keyCheckMilliseconds, closing.signal, () => checkKeys().catch(onError))
+  stack.defer(async () => {
+    closing.abort()
+    await checking
+  })
   const own = [...new Set([ring.name, site().base_url])]
   const others = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = stack.use(
@@ -133,6 +175,7 @@ export async function openIdentity(
   return {
     authenticate,
     ring,
+    checkKeys,
     issuer: issuerName(ring, config.DRAGOMAN_BASE_URL),
     mint: createMinter(ring, () => site().base_url, clock),
     published: ring.published,
@@ -141,7 +184,7 @@ export async function openIdentity(
     count(client) {
       if (config.DRAGOMAN_RATE_LIMIT !== 'off') buckets.take('token', client, attempts)
     },
-    onRevocation: (listener) => revocations.onChange(listener),
+    standing: createStanding({ revocations, clock }),
     endGrant: (grant) => revocations.revoke(endOfGrant(grant, clock())),
     createKey: keys.create,
     listKeys: keys.list,

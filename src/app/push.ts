@@ -1,5 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Standing } from '../auth/standing.ts'
 import type { Vault } from '../auth/vault.ts'
+import { principalOf } from '../common/principal-key.ts'
 import { retryDelay } from '../registry/webhooks/schedule.ts'
 import { signedBy } from '../registry/webhooks/signature.ts'
 import type { PushPort } from '../transports/a2a/tasks/push.ts'
@@ -15,12 +17,15 @@ export function openPush(
   { options, clock, wait }: Runtime,
   { public: { fetch, check } }: Outbound,
   vault: Vault,
+  { revoked }: Pick<Standing, 'revoked'>,
 ): PushPort {
   const { random = Math.random } = options.changes ?? {}
   return {
     check,
     seal: vault.seal,
     open: vault.open,
+    isRevoked: ({ owner, credential }) =>
+      credential !== undefined && revoked({ ...principalOf(owner), credential }),
     wait: (attempt, signal) => wait(retryDelay(attempt - 1, random()), signal),
     async post({ id, url, headers, body, key, signal }) {
       const at = Math.floor(clock() / 1000)

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { Standing } from '../auth/standing.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Router } from '../router/call.ts'
@@ -26,6 +28,9 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly metrics: Metrics
   readonly traffic: Traffic
   readonly push: PushPort
+  readonly standing: Standing
+  /** Calls the listener when agents are listed or unlisted. */
+  readonly onListed: (listener: () => void) => () => void
   /** The registry revision that answers reflect at least. */
   readonly revision: () => number
 }
@@ -39,7 +44,7 @@ interface Routing extends Router {
 
 export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<Routing> {
   const { stack, config, options, clock, log } = runtime
-  const { store, agents, registry, metrics, traffic, revision, agentOf, push } = ports
+  const { store, agents, registry, metrics, traffic, revision, agentOf, push, standing, onListed } = ports
   const onError = runtime.onErrorOf('router')
   const limits = await openRateLimits(runtime)
   const { admit, chargeCheck, chargeWrite } = limits
@@ -53,11 +58,21 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     chargeWrite,
     observe: createObserver({ log, metrics, traffic }, (to, action) => hosted.has(`${to} ${action}`)),
     revision,
+    standing,
     clock,
     createId: randomUUID,
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
     once: createIdempotency({ store: store.idempotency, clock, createId: randomUUID, onError }),
   })
+  /** A suspension ends the calls that run, too. */
+  async function endSuspended(): Promise<void> {
+    for (const package_name of router.calledAgents()) {
+      const entry = await store.read.entry({ package_name })
+      if (!entry?.suspended) continue
+      router.endCallsTo(package_name, new Failure('not_found', `${package_name} is no longer listed here.`))
+    }
+  }
+  stack.defer(onListed(() => void endSuspended().catch(onError)))
   return {
     ...withSessions(router, 'svc.playground'),
     taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, push, ...options.tasks })),

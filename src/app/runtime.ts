@@ -18,7 +18,7 @@ import { Outage } from './outage.ts'
 
 /**
  * A reason why a gateway that answers needs its operator: the store refuses writes, has damage, or knows fewer changes
- * than a snapshot that was derived from it; its clock or its keys are others; or the search engine is away.
+ * than a snapshot that was derived from it; its clock or its keys are others; or the search engine is away or read-only.
  */
 export type HealthReason =
   | WriteRefusal
@@ -27,6 +27,7 @@ export type HealthReason =
   | 'clock_differs'
   | 'keys_differ'
   | 'search_unavailable'
+  | 'search_read_only'
 
 /** The reasons that hold now. */
 export type Health = Set<HealthReason>

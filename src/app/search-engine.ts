@@ -102,7 +102,10 @@ export async function openSearchEngine(
   }
 }
 
-/** Keeps for the log and for `/readyz` whether the engine answers; while it does not, asks, since callers may not. */
+/**
+ * Keeps for the log and for `/readyz` whether the engine answers and takes changes; while it does not answer, asks, since
+ * callers may not.
+ */
 export function observeEngine(
   { stack, health, log, clock, wait }: Pick<Runtime, 'stack' | 'health' | 'log' | 'clock' | 'wait'>,
   location: EngineLocation,
@@ -112,6 +115,8 @@ export function observeEngine(
   const closing = new AbortController()
   stack.defer(() => closing.abort())
   let isProbing = false
+  /** The indexes that refuse changes. */
+  const refusing = new Set<string>()
   const observer: EngineObserver = {
     onAnswer() {
       outage.end()
@@ -121,6 +126,18 @@ export function observeEngine(
       outage.note(fault)
       health.add('search_unavailable')
       if (!isProbing) void probe()
+    },
+    onWrite(index, fault) {
+      if (refusing.has(index) === (fault !== undefined)) return
+      if (fault) {
+        refusing.add(index)
+        health.add('search_read_only')
+        const reason = fault.cause instanceof Error ? fault.cause.message : fault.message
+        return log.error({ index, reason }, 'the search engine takes no changes')
+      }
+      refusing.delete(index)
+      if (refusing.size === 0) health.delete('search_read_only')
+      log.warn({ index }, 'the search engine takes changes again')
     },
   }
   const engine = createEngine(location, fetch, observer)

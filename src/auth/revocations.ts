@@ -47,7 +47,7 @@ export class Revocations implements AsyncDisposable {
     return revocations
   }
 
-  revoked({ issuer, subject, credential }: Principal): boolean {
+  revoked({ issuer, subject, credential }: Pick<Principal, 'issuer' | 'subject' | 'credential'>): boolean {
     if (this.#revoked.size === 0 || credential === undefined) return false
     return this.#isRevoked(issuer, subject, credential)
   }

@@ -8,6 +8,9 @@ import type { Principal } from '../../schemas/scope.ts'
  */
 export type Verify = (token: string) => Promise<Principal>
 
+/** By how much the clocks of an issuer and of this gateway may differ. */
+export const clockTolerance_s = 5
+
 interface Expectation {
   readonly algorithms: readonly string[]
   readonly issuer: readonly string[]
@@ -35,7 +38,7 @@ export async function verifyJwt(
         issuer: [...issuer],
         audience: [...audience],
         requiredClaims: ['exp', 'sub'],
-        clockTolerance: 5,
+        clockTolerance: clockTolerance_s,
         currentDate: new Date(clock()),
       },
     )
@@ -59,5 +62,5 @@ export function refused(fault: unknown, expired = fault instanceof errors.JWTExp
   return new Failure('unauthenticated', message, { hint: newTokenHint }, fault)
 }
 
-const newTokenHint =
+export const newTokenHint =
   'Get another where this one is from: from your identity provider, by `dragoman login URL`, or on the machine of the gateway by `dragoman token create`.'

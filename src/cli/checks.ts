@@ -103,9 +103,11 @@ export const remedies: Readonly<Record<HealthReason | 'store_unavailable', strin
   clock_differs:
     'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
   keys_differ:
-    'the keys of this gateway are not those of the registry, so it refuses the tokens of others. Copy keys/ from a gateway that has them, and start it again',
+    'the keys of this gateway are not those of the registry, or lack the key that another gateway has rotated in, so it refuses the tokens of others. Copy keys/ from a gateway that has them; if the log names another issuer, start it again',
   search_unavailable:
     'the search engine of DRAGOMAN_SEARCH does not answer or refuses, so lists and searches fail. Start it, and read the reason in the log line "the search engine cannot be reached" (docs/elasticsearch.md)',
+  search_read_only:
+    'an index of the search engine refuses changes, so searches do not find what is new; the log line "the search engine takes no changes" has the reason. Make room on its disks and lift the block: PUT /INDEX/_settings {"index.blocks.read_only_allow_delete": null, "index.blocks.write": null}. The changes are then applied by themselves',
   store_unavailable:
     'the database does not answer. Start it; the check `store` of doctor says why it cannot be reached',
 }
@@ -241,7 +243,7 @@ async function issuerCheck(config: Config): Promise<Check[]> {
   try {
     await using store = await openStore(storeLocation(config), Date.now, () => {})
     const ring = await openKeyRing(keysPath(config), Date.now)
-    const mismatch = await keyMismatch(store, ring)
+    const mismatch = await keyMismatch(store, ring, Date.now)
     return [{ check, ok: mismatch === undefined, detail: mismatch ?? ring.name }]
   } catch (fault) {
     return [{ check, ok: false, detail: wordsOf(fault) }]

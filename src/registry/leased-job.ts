@@ -20,24 +20,41 @@ export interface LeasedJobOptions {
   readonly onError: (fault: unknown) => void
   /** Time between two runs, in milliseconds; 2,000 when absent. */
   readonly beat_ms?: number
-  /** Length of the lease, in milliseconds; 10 minutes when absent. */
+  /** Maximum time of a run, in milliseconds; 10 minutes when absent. */
+  readonly limit_ms?: number
+  /** Length of the lease, which is renewed during a run, in milliseconds; half a minute when absent. */
   readonly lease_ms?: number
 }
 
-const leaseMilliseconds = 10 * 60_000
+const limitMilliseconds = 10 * 60_000
+/** A process that ended without a word, or is frozen, is replaced after this time. */
+const leaseMilliseconds = 30_000
 
-/** Runs a job until disposed. Of all processes that share the store, one at a time runs it. */
+/**
+ * Runs a job until disposed. Of all processes that share the store, one at a time runs it: a run ends when its lease is
+ * lost.
+ */
 export function startLeasedJob(options: LeasedJobOptions): AsyncDisposable {
   const { job, leases, lease, holder, clock, onError } = options
-  const { beat_ms = 2000, lease_ms = leaseMilliseconds } = options
+  const { beat_ms = 2000, limit_ms = limitMilliseconds, lease_ms = leaseMilliseconds } = options
   const stop = new AbortController()
   const { signal } = stop
 
+  const take = () => leases.take(lease, holder, clock(), clock() + lease_ms)
+
   async function turn(): Promise<void> {
-    if (!(await job.isDue())) return
-    if (!(await leases.take(lease, holder, clock(), clock() + lease_ms))) return
-    // The next holder does the work that is left when the lease expires.
-    await job.run(AbortSignal.any([signal, AbortSignal.timeout(lease_ms)]))
+    if (!(await job.isDue()) || !(await take())) return
+    const lost = new AbortController()
+    const renew = async () => {
+      if (!(await take())) lost.abort()
+    }
+    const renewal = setInterval(() => void renew().catch(onError), lease_ms / 3).unref()
+    try {
+      // The next holder does the work that is left.
+      await job.run(AbortSignal.any([signal, lost.signal, AbortSignal.timeout(limit_ms)]))
+    } finally {
+      clearInterval(renewal)
+    }
   }
 
   async function loop(): Promise<void> {

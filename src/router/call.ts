@@ -61,6 +61,16 @@ export interface Reply {
   readonly deprecated?: Deprecation
 }
 
+/**
+ * Calls `end` once, when the token of the caller is revoked or, for what only listens, has expired; the returned function
+ * stops it.
+ */
+type WatchCaller = (
+  caller: Principal | null,
+  end: (reason: Failure) => void,
+  until: 'listens' | 'works',
+) => () => void
+
 /** The agent with a name, or undefined. May throw a more specific Failure. */
 type Resolve = (to: string, call: Call) => Eventual<Agent | undefined>
 
@@ -69,6 +79,10 @@ export interface Router {
   dispatch(envelope: Envelope, call: Call): Promise<Reply>
   /** Fails all running calls, and later ones, with this reason: the gateway stops. */
   endCalls(reason: Failure): void
+  /** The names of the listed agents that are called now. */
+  calledAgents(): ReadonlySet<string>
+  /** Fails the running calls to a listed agent. */
+  endCallsTo(agent: string, reason: Failure): void
 }
 
 export interface Observation {
@@ -91,6 +105,8 @@ export interface RouterOptions {
   readonly observe: (envelope: Envelope, id: string) => (observation: Observation) => void
   /** The registry revision that reads are made at. */
   readonly revision: () => number
+  /** Ends the running calls of a caller whose token ends. */
+  readonly standing: { readonly watch: WatchCaller }
   readonly clock: () => number
   readonly createId: () => string
   /** Also validates outputs: in tests and in development. */

@@ -1,6 +1,11 @@
 import { Failure } from '../../schemas/failure.ts'
+import type { Principal } from '../../schemas/scope.ts'
+import type { RouterOptions } from './call.ts'
 
-/** A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up. */
+/**
+ * A signal that aborts with a Failure: `cancelled` with its parent, `deadline_exceeded` when time is up,
+ * `unauthenticated` when the token of its caller ends.
+ */
 interface CallDeadline extends Disposable {
   readonly signal: AbortSignal
   /** Settles as `work` does, or rejects with the signal's Failure if that comes first. */
@@ -15,27 +20,38 @@ export class RunningCalls {
   readonly #all: RunningCall[] = []
   /** Those that have begun in this turn of the event loop. */
   #begun: RunningCall[] = []
+  readonly #standing: RouterOptions['standing']
+
+  constructor(standing: RouterOptions['standing']) {
+    this.#standing = standing
+  }
 
   /**
-   * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` allows. Throws Failure
-   * `cancelled` if that has aborted already.
+   * Runs for `milliseconds` (Infinity: no limit) from now, and never longer than `parent` and the token of `caller`
+   * allow; `agent` is the name of a listed agent that is called. Throws Failure `cancelled` if `parent` has aborted
+   * already.
    */
-  start(parent: AbortSignal, milliseconds: number): CallDeadline {
+  start(parent: AbortSignal, milliseconds: number, caller: Principal | null, agent?: string): CallDeadline {
     if (parent.aborted) throw Failure.cancelled(parent)
-    const call = new RunningCall(parent, milliseconds, this.#all)
+    const call = new RunningCall(parent, milliseconds, { caller, agent }, this.#all)
     if (this.#begun.push(call) === 1) setImmediate(() => this.#watchBegun())
     return call
   }
 
-  /** Ends all of them before their time. */
-  end(reason: Failure): void {
-    for (const call of [...this.#all]) call.end(reason)
+  /** Ends all of them before their time, or those of one listed agent. */
+  end(reason: Failure, agent?: string): void {
+    for (const call of [...this.#all]) if (agent === undefined || call.agent === agent) call.end(reason)
+  }
+
+  /** The names of the listed agents that are called now. */
+  agents(): Set<string> {
+    return new Set(this.#all.flatMap(({ agent }) => agent ?? []))
   }
 
   #watchBegun(): void {
     const begun = this.#begun
     this.#begun = []
-    for (const call of begun) call.watch()
+    for (const call of begun) call.watch(this.#standing)
   }
 }
 
@@ -43,17 +59,27 @@ export class RunningCalls {
 class RunningCall implements CallDeadline {
   readonly #parent: AbortSignal
   readonly #milliseconds: number
+  readonly #caller: Principal | null
+  readonly agent: string | undefined
   readonly #running: RunningCall[]
   /** In the array; -1 once it is disposed. */
   #place: number
   readonly #controller = new AbortController()
   #isWatched = false
   #timer: NodeJS.Timeout | undefined
+  #unwatch: (() => void) | undefined
   #reject: ((reason: Failure) => void) | undefined
 
-  constructor(parent: AbortSignal, milliseconds: number, running: RunningCall[]) {
+  constructor(
+    parent: AbortSignal,
+    milliseconds: number,
+    { caller, agent }: { readonly caller: Principal | null; readonly agent: string | undefined },
+    running: RunningCall[],
+  ) {
     this.#parent = parent
     this.#milliseconds = milliseconds
+    this.#caller = caller
+    this.agent = agent
     this.#running = running
     this.#place = running.push(this) - 1
   }
@@ -75,12 +101,18 @@ class RunningCall implements CallDeadline {
     this.#reject?.(this.signal.reason)
   }
 
-  watch(): void {
+  watch(standing: RouterOptions['standing']): void {
     if (this.#place < 0) return
     if (this.#parent.aborted) return void this.#cancel()
     this.#isWatched = true
     this.#parent.addEventListener('abort', this.#cancel)
-    if (!Number.isFinite(this.#milliseconds)) return
+    const isEndless = !Number.isFinite(this.#milliseconds)
+    this.#unwatch = standing.watch(
+      this.#caller,
+      (reason) => this.end(reason),
+      isEndless ? 'listens' : 'works',
+    )
+    if (isEndless) return
     this.#timer = setTimeout(() => this.#expire(), this.#milliseconds)
   }
 
@@ -88,6 +120,7 @@ class RunningCall implements CallDeadline {
     this.#leave()
     if (!this.#isWatched) return
     clearTimeout(this.#timer)
+    this.#unwatch?.()
     this.#parent.removeEventListener('abort', this.#cancel)
   }
 

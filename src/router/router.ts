@@ -32,18 +32,29 @@ interface RunResult {
 
 class ActionRouter implements Router {
   readonly #options: RouterOptions
-  readonly #running = new RunningCalls()
+  readonly #running: RunningCalls
   #ended: Failure | undefined
 
   constructor(options: RouterOptions) {
     this.#options = options
+    this.#running = new RunningCalls(options.standing)
     this.dispatch = this.dispatch.bind(this)
     this.endCalls = this.endCalls.bind(this)
+    this.calledAgents = this.calledAgents.bind(this)
+    this.endCallsTo = this.endCallsTo.bind(this)
   }
 
   endCalls(reason: Failure): void {
     this.#ended = reason
     this.#running.end(reason)
+  }
+
+  calledAgents(): ReadonlySet<string> {
+    return this.#running.agents()
+  }
+
+  endCallsTo(agent: string, reason: Failure): void {
+    this.#running.end(reason, agent)
   }
 
   async dispatch(envelope: Envelope, request: Call): Promise<Reply> {
@@ -123,7 +134,10 @@ class ActionRouter implements Router {
   ): Promise<RunResult> {
     const { perform, limit } = workOf(action, call)
     if (this.#ended) throw this.#ended
-    using deadline = this.#running.start(endOf(call, limit), limit)
+    // A write ends soon, and by itself: that of a revocation answers the caller whose token it ends.
+    const watched = action.effect === 'write' ? null : call.principal
+    const listed = agent.third_party ? agent.package_name : undefined
+    using deadline = this.#running.start(endOf(call, limit), limit, watched, listed)
     const { signal } = deadline
     const ends = Math.min(this.#options.clock() + limit, call.deadline ?? Number.POSITIVE_INFINITY)
     const caller = callerOf(call) ?? call.counted_as

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { Health } from '../../src/app/runtime.ts'
 import { observeEngine } from '../../src/app/search-engine.ts'
@@ -86,4 +87,50 @@ test('an engine that comes and goes is asked by one loop', async () => {
     expect([...health]).toEqual([])
   }
   expect(waiting).toBe(1)
+})
+
+test('an engine that refuses changes is told once, without a stack, until it takes them', async () => {
+  await using stack = new AsyncDisposableStack()
+  const port = await freePort()
+  let isReadOnly = true
+  const documents = new Map<string, object>()
+  const engine = createServer(async (request, response) => {
+    const body = await text(request)
+    const answer = (json: object, status = 200) => response.writeHead(status).end(JSON.stringify(json))
+    const [, index = ''] = /^\/([^/?]+)/.exec(request.url ?? '') ?? []
+    if (request.url?.includes('/_bulk')) {
+      const heads = body
+        .split('\n')
+        .filter((line) => line.startsWith('{"index"') || line.startsWith('{"delete"'))
+      const error = { type: 'cluster_block_exception', reason: 'index [registry] blocked by: FORBIDDEN/8' }
+      const items = heads.map((line) => {
+        const [[kind = '', { _id } = { _id: '' }] = []] = Object.entries<{ _id: string }>(JSON.parse(line))
+        return { [kind]: isReadOnly ? { _id, status: 403, error } : { _id, status: 200 } }
+      })
+      const state = /"state":(\{"revision":.*?\})\}/.exec(body)?.[1]
+      if (!isReadOnly && state) documents.set(index.replace('-writes', ''), { state: JSON.parse(state) })
+      return answer({ items })
+    }
+    if (request.url?.endsWith('/_doc/.state')) {
+      const _source = documents.get(`${index}.1`)
+      return answer({ _index: `${index}.1`, ...(_source && { _source }) }, _source ? 200 : 404)
+    }
+    if (request.url?.endsWith('/_refresh')) return answer({ _shards: { failed: 0 } })
+    answer({})
+  })
+  stack.defer(() => void engine.closeAllConnections())
+  await new Promise<void>((resolve) => engine.listen(port, '127.0.0.1', resolve))
+  const lines: { msg: string; err?: unknown }[] = []
+  const log = createLogger('warn', { write: (line) => void lines.push(JSON.parse(line)) })
+  const DRAGOMAN_SEARCH = `elasticsearch+http://127.0.0.1:${port}/registry`
+  const gateway = stack.use(await startGateway({ DRAGOMAN_SEARCH }, { log }))
+  const readyz = async () => (await gateway.request('GET', '/readyz')).json
+  await expect.poll(readyz, soon).toMatchObject({ status: 'degraded', reasons: ['search_read_only'] })
+  isReadOnly = false
+  await expect.poll(readyz, soon).toMatchObject({ reasons: [] })
+  const written = lines.filter(({ msg }) => msg.includes('takes'))
+  expect(new Set(written.map(({ msg }) => msg))).toEqual(
+    new Set(['the search engine takes no changes', 'the search engine takes changes again']),
+  )
+  expect(lines.filter(({ err }) => err !== undefined)).toEqual([])
 })

@@ -23,13 +23,17 @@ describe('an application that a person allowed', () => {
   })
 
   test.each([
+    ['GET', '/api/personal-data', undefined],
     ['POST', '/api/personal-data/delete', { confirm: true }],
     ['DELETE', '/api/keys/drg_00000000', undefined],
-  ] as const)('deletes nothing by %s %s without the scope for changes', async (method, path, body) => {
-    const { access_token: token } = await tokensWith('agents:read')
-    const { status, json } = await home.request(method, path, { token, body })
-    expect([status, json]).toMatchObject([403, { code: 'forbidden', scope: 'agents:write' }])
-  })
+  ] as const)(
+    'copies and deletes nothing of its person by %s %s without the scope for changes',
+    async (method, path, body) => {
+      const { access_token: token } = await tokensWith('agents:read')
+      const { status, json } = await home.request(method, path, { token, body })
+      expect([status, json]).toMatchObject([403, { code: 'forbidden', scope: 'agents:write' }])
+    },
+  )
 
   test('revokes nothing but its own token without that scope', async () => {
     const { access_token: token } = await tokensWith('agents:read')

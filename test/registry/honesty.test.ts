@@ -362,7 +362,7 @@ describe('validating', () => {
 })
 
 describe('the turn of a process', () => {
-  test('ends with its lease, so that two do not check the same', async () => {
+  test('ends after its time, so that others do what is left', async () => {
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     await using _ = startLeasedJob({
       lease: 'checks',
@@ -378,7 +378,7 @@ describe('the turn of a process', () => {
       holder: 'one',
       clock: Date.now,
       onError: () => {},
-      lease_ms: 20,
+      limit_ms: 20,
     })
     await ended
   })

@@ -11,10 +11,10 @@ import { list, listByCard } from '../support/listed.ts'
 
 const to = 'com.example.researcher'
 /** Heartbeats that come too late: a task of this process seems to have lost it at once. */
-const frozen = { times: { lease: 1, heartbeat: 3_600_000, poll: 10, cancel: 1, shutdown: 1 } }
+const frozen = { times: { grace: 0, lease: 1, heartbeat: 3_600_000, poll: 10, cancel: 1, shutdown: 1 } }
 /** The agent is asked at growing intervals. */
 const patient = { timeout: 20_000 }
-const usual = { times: { poll: 10, heartbeat: 20, cancel: 1, shutdown: 1 } }
+const usual = { times: { grace: 0, poll: 10, heartbeat: 20, cancel: 1, shutdown: 1 } }
 
 interface AgentTask {
   readonly id: string
@@ -85,7 +85,7 @@ function complete(name: string): void {
   task.artifacts = [{ artifactId: 'report', parts: [{ text: 'Found it' }] }]
 }
 
-/** Two gateways over one store; `first` begins the tasks. */
+/** Two gateways over one store; `first` begins the tasks, and the second one takes them over. */
 async function openPair(first: object) {
   const stack = new AsyncDisposableStack()
   const { path } = stack.use(await temporaryFolder())
@@ -93,6 +93,11 @@ async function openPair(first: object) {
   const settings = { DRAGOMAN_ALLOW_ORIGINS: origins, DRAGOMAN_DATA: path, DRAGOMAN_LIVENESS: 'off' }
   const home = stack.use(await startGateway(settings, { tasks: first }))
   const two = stack.use(await startGateway(settings, { tasks: usual }))
+  const job = createAbandonedTasks(two.gateway)
+  const takeOver = async () => {
+    await expect.poll(() => job.isDue(), patient).toBe(true)
+    await job.run(new AbortController().signal)
+  }
   await listByCard(home, to, agent.origin)
   const token = await home.token('ada')
   const call = async (gateway: TestGateway, method: string, params: object) => {
@@ -111,13 +116,24 @@ async function openPair(first: object) {
   }
   const stateAt = async (gateway: TestGateway, id: string) =>
     (await call(gateway, 'GetTask', { id })).result.status.state
-  return { home, two, call, begin, subscribe, stateAt, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return {
+    home,
+    two,
+    job,
+    takeOver,
+    call,
+    begin,
+    subscribe,
+    stateAt,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
 }
 
 describe('a task whose gateway died', () => {
-  test('goes on at the gateway that is asked for it, with what its agent did in between', async () => {
+  test('goes on at another gateway, with what its agent did in between', async () => {
     await using pair = await openPair(frozen)
     const id = await pair.begin('asked')
+    await pair.takeOver()
     expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_WORKING')
     complete('asked')
     await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_COMPLETED')
@@ -131,6 +147,7 @@ describe('a task whose gateway died', () => {
     await using pair = await openPair(frozen)
     const id = await pair.begin('heard')
     const events = await pair.subscribe(id)
+    await pair.takeOver()
     const [listed] = (await pair.call(pair.two, 'ListTasks', {})).result.tasks
     expect(listed).toMatchObject({ id, status: { state: 'TASK_STATE_WORKING' } })
     complete('heard')
@@ -152,6 +169,7 @@ describe('a task whose gateway died', () => {
     await using pair = await openPair(frozen)
     const id = await pair.begin('forgotten')
     tasks.delete('forgotten')
+    await pair.takeOver()
     await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_FAILED')
     const { result } = await pair.call(pair.two, 'GetTask', { id })
     expect(result.status.message.parts[0].text).toBe('The agent says: This task is forgotten.')
@@ -162,10 +180,8 @@ describe('the addresses of a task whose gateway died', () => {
   test('are told how it ended, though nobody asks for it', async () => {
     await using pair = await openPair(frozen)
     await pair.begin('posted', { url: `${receiver.origin}/posted`, token: 'secret' })
-    const job = createAbandonedTasks(pair.two.gateway)
-    await expect.poll(() => job.isDue(), patient).toBe(true)
-    await job.run(new AbortController().signal)
-    expect(await job.isDue()).toBe(false)
+    await pair.takeOver()
+    expect(await pair.job.isDue()).toBe(false)
     complete('posted')
     await expect.poll(() => notified, patient).toContain('/posted TASK_STATE_COMPLETED')
     expect(notified).not.toContain('/posted TASK_STATE_FAILED')
@@ -191,11 +207,9 @@ describe('the addresses of a task whose gateway died', () => {
       endpoints: [{ protocol: 'envelope', url: `${receiver.origin}/hanging` }],
     })
     const id = await pair.begin('lost', { url: `${receiver.origin}/lost` }, hanging)
-    const job = createAbandonedTasks(pair.two.gateway)
-    await expect.poll(() => job.isDue(), patient).toBe(true)
-    await job.run(new AbortController().signal)
+    await pair.takeOver()
     await expect.poll(() => notified, patient).toContain('/lost TASK_STATE_FAILED')
-    expect(await job.isDue()).toBe(false)
+    await expect.poll(() => pair.job.isDue(), patient).toBe(false)
     expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_FAILED')
   })
 })
@@ -222,6 +236,7 @@ describe('a task that goes on at an agent that streams', () => {
     await pair.home.gateway.taskManager[Symbol.asyncDispose]()
     const task = tasks.get(name) as AgentTask
     const answers = pair.subscribe(id).then(collect)
+    await pair.takeOver()
     await expect.poll(() => subscriptions.has(name), patient).toBe(true)
     const stream = subscriptions.get(name) as AnswerStream
     const ids = { taskId: name, contextId: 'c' }
@@ -279,6 +294,7 @@ test('a gateway that stops leaves its tasks to the others, and cancels none at i
   const id = await pair.begin('handed over')
   await pair.home.gateway.taskManager[Symbol.asyncDispose]()
   expect(await pair.stateAt(pair.home, id)).toBe('TASK_STATE_WORKING')
+  await pair.takeOver()
   expect(await pair.stateAt(pair.two, id)).toBe('TASK_STATE_WORKING')
   complete('handed over')
   await expect.poll(() => pair.stateAt(pair.two, id), patient).toBe('TASK_STATE_COMPLETED')

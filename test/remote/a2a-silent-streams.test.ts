@@ -12,7 +12,10 @@ const working = { ...ids, status: { state: 'TASK_STATE_WORKING' } }
  * An agent that begins a task and then streams nothing. `answer` answers the questions for its task. In the gateway,
  * every wait is over at once, except for the limit of silence.
  */
-async function openSilent(answer: (times: number, call: RpcCall, write: (result: object) => void) => void) {
+async function openSilent(
+  answer: (times: number, call: RpcCall, write: (result: object) => void) => void,
+  options: { readonly remote_timeout_ms?: number } = {},
+) {
   let stream: AnswerStream | undefined
   let times = 0
   const agent = await serveRpcAgent({ name: 'Silent' }, (call) => {
@@ -25,7 +28,7 @@ async function openSilent(answer: (times: number, call: RpcCall, write: (result:
   })
   const gateway = await startGateway(
     { DRAGOMAN_ALLOW_ORIGINS: agent.origin, DRAGOMAN_LIVENESS: 'off' },
-    { wait: async (_, signal) => await nextTurn(undefined, { signal }) },
+    { wait: async (_, signal) => await nextTurn(undefined, { signal }), ...options },
   )
   await listByCard(gateway, to, agent.origin)
   const token = await gateway.token('ada')
@@ -72,4 +75,17 @@ test('an agent that does not tell its task is waited for by its stream alone', a
     call.error({ code: -32601, message: 'Method not found' })
   })
   expect(await agent.call()).toEqual({ text: 'from the stream' })
+})
+
+test('a stream without a byte for so long that it is given up does not fail a task whose agent answers', async () => {
+  let isGivenUp = false
+  await using agent = await openSilent(
+    (_, call) => call.result(isGivenUp ? completed('from the task').task : working),
+    { remote_timeout_ms: 1000 },
+  )
+  const calling = agent.call()
+  await expect.poll(agent.isOpen, { timeout: 20_000 }).toBe(true)
+  await expect.poll(agent.isOpen, { timeout: 20_000 }).toBe(false)
+  isGivenUp = true
+  expect(await calling).toEqual({ text: 'from the task' })
 })

@@ -30,7 +30,7 @@ export const storeTime = Date.UTC(2026, 10, 1)
 
 /** Takes back the newest migrations in SQL, for a test that runs an older one again. */
 export const undoNewest =
-  'alter table task drop column agent; drop index entry_suspended; alter table entry drop column suspended_at; alter table entry drop column suspended_by'
+  'alter table task drop column holder; alter table task drop column agent; drop index entry_suspended; alter table entry drop column suspended_at; alter table entry drop column suspended_by'
 
 const owner = (namespace: string | null) => ({ issuer: 'urn:test', subject: 'ada', namespace })
 

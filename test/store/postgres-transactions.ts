@@ -47,6 +47,22 @@ export function transactionContract(server: () => TestPostgres, openHome: () => 
       await done
     })
 
+    test('are tried again while the server is away, but not once nobody waits for it', async () => {
+      let attempts = 0
+      let isGivenUp = false
+      const connect = async () => {
+        attempts++
+        throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+      }
+      const transact = createTransact({ connect, end: async () => {}, options: {} } as never, () => isGivenUp)
+      await expect(transact('tasks')(async () => {})).rejects.toThrow()
+      expect(attempts).toBeGreaterThan(1)
+      attempts = 0
+      isGivenUp = true
+      await expect(transact('tasks')(async () => {})).rejects.toThrow()
+      expect(attempts).toBe(1)
+    })
+
     async function openTransact() {
       const pool = createPool(await server().createDatabase(), 1, limits, () => {}, { pipeline: true })
       onTestFinished(() => pool.end())

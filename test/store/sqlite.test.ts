@@ -338,6 +338,7 @@ describe('SQLite', () => {
         '0030-audit-action',
         '0031-task-agent',
         '0032-suspended',
+        '0033-task-holder',
       ],
     ])
   })

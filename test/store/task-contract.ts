@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StoredTask, TaskBounds, TaskStore } from '../../schemas/task.ts'
+import type { StoredTask, TaskBounds, TaskState, TaskStore } from '../../schemas/task.ts'
 import { type StoreHome, storeTime } from './contract.ts'
 
 const at = (after: number) => new Date(storeTime + after).toISOString()
@@ -18,6 +18,7 @@ function sampleTask(overrides: Partial<StoredTask> = {}): StoredTask {
     state: 'TASK_STATE_COMPLETED',
     updated_at: at(0),
     expires_at: at(1),
+    holder: 'h',
     alive_until: null,
     message: null,
     history: [{ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] }],
@@ -26,6 +27,8 @@ function sampleTask(overrides: Partial<StoredTask> = {}): StoredTask {
   }
 }
 
+const config = { id: 'c', url: 'https://example.com/', owner, sealed: null }
+const held = (states: readonly TaskState[]) => ({ holder: 'h', states })
 const working = { state: 'TASK_STATE_WORKING', alive_until: at(1) } as const
 
 /** What every store must do with tasks, on every database. */
@@ -61,11 +64,10 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
 
     test('keep the addresses of their notifications apart from what their workers write', async () => {
       const task = await add(sampleTask({ ...working, upstream: { agent: 'com.example.a', task_id: 't' } }))
-      const config = { id: 'c', url: 'https://example.com/', owner, sealed: null }
       await Promise.all(
         ['1', '2'].map((id) => tasks.changePush(task.id, (configs) => [...configs, { ...config, id }])),
       )
-      expect(await tasks.save({ ...task, context_id: 'd' }, ['TASK_STATE_WORKING'])).toBe(true)
+      expect(await tasks.save({ ...task, context_id: 'd' }, held(['TASK_STATE_WORKING']))).toBe(true)
       const ids = (await tasks.push(task.id)).map(({ id }) => id).sort()
       expect(ids).toEqual(['1', '2'])
       const full = () => {
@@ -80,51 +82,57 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
     test('are written only from the states that the writer knows', async () => {
       const task = await add(sampleTask(working))
       const done = { ...task, state: 'TASK_STATE_COMPLETED' as const, alive_until: null }
-      expect(await tasks.save(done, ['TASK_STATE_INPUT_REQUIRED'])).toBe(false)
+      expect(await tasks.save(done, held(['TASK_STATE_INPUT_REQUIRED']))).toBe(false)
       expect(await tasks.get(task.id)).toEqual(task)
-      expect(await tasks.save(done, ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'])).toBe(true)
-      expect(await tasks.save(task, ['TASK_STATE_WORKING'])).toBe(false)
+      expect(await tasks.save(done, held(['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING']))).toBe(true)
+      expect(await tasks.save(task, held(['TASK_STATE_WORKING']))).toBe(false)
       expect(await tasks.get(task.id)).toEqual(done)
-      expect(await tasks.save(sampleTask(), ['TASK_STATE_COMPLETED'])).toBe(false)
+      expect(await tasks.save(sampleTask(), held(['TASK_STATE_COMPLETED']))).toBe(false)
     })
 
     test('that have expired are neither read, listed nor written', async () => {
       const task = await add(sampleTask({ expires_at: at(0) }))
       expect(await tasks.get(task.id)).toBeUndefined()
       expect((await tasks.list({ owner, limit: 10 })).total).toBe(0)
-      expect(await tasks.save(task, ['TASK_STATE_COMPLETED'])).toBe(false)
+      expect(await tasks.save(task, held(['TASK_STATE_COMPLETED']))).toBe(false)
     })
 
-    test('whose process has not renewed them have failed, in a read and in a list', async () => {
-      const lapsed = { ...working, alive_until: at(0), updated_at: at(-5) }
-      const task = await add(sampleTask(lapsed))
-      const asking = await add(sampleTask({ state: 'TASK_STATE_INPUT_REQUIRED' }))
-      const other = await add(sampleTask(lapsed))
-      const failedTask = { ...task, state: 'TASK_STATE_FAILED', updated_at: at(0) }
-      expect(await tasks.get(task.id)).toEqual(failedTask)
-      const list = await tasks.list({ owner, state: 'TASK_STATE_FAILED', limit: 10 })
-      expect(list.tasks.map(({ id }) => id)).toEqual([other.id, task.id])
-      expect((await tasks.get(asking.id))?.state).toBe('TASK_STATE_INPUT_REQUIRED')
-      expect(await tasks.save(task, ['TASK_STATE_WORKING'])).toBe(false)
+    test('are written by their holder alone, and no more by one whose task was taken over', async () => {
+      const task = await add(sampleTask({ ...working, alive_until: at(0) }))
+      const states = ['TASK_STATE_WORKING'] as const
+      const taken = { ...task, holder: 'i', alive_until: at(1) }
+      // Its holder has renewed the lease after the other process had read it.
+      expect(await tasks.save(taken, { holder: 'h', states, alive_until: at(-1) })).toBe(false)
+      expect(await tasks.save(taken, { holder: 'h', states, alive_until: at(0) })).toBe(true)
+      expect(await tasks.save({ ...task, context_id: 'late' }, held(states))).toBe(false)
+      expect(await tasks.get(task.id)).toEqual(taken)
     })
 
-    test('whose addresses wait are found, the longest dead first, and few at once if they are long', async () => {
-      const text = 'x'.repeat(3_000_000)
-      const dead = async (alive_until: string, parts = [{ text: '' }]) => {
-        const { id } = await add(
-          sampleTask({ ...working, alive_until, artifacts: [{ artifactId: 'a', parts }] }),
-        )
-        await tasks.changePush(id, () => [{ id: 'c', url: 'https://example.com/', owner, sealed: null }])
-        return id
-      }
+    test('keep the lease of an end only where addresses are to be told of it', async () => {
+      const task = await add(sampleTask(working))
+      const states = ['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED'] as const
+      const done = { ...task, state: 'TASK_STATE_COMPLETED' as const }
+      expect(await tasks.save(done, held(states))).toBe(true)
+      expect((await tasks.get(task.id))?.alive_until).toBeNull()
+      await tasks.changePush(task.id, () => [config])
+      expect(await tasks.save(done, held(states))).toBe(true)
+      expect((await tasks.get(task.id))?.alive_until).toBe(at(1))
+      await tasks.changePush(task.id, () => [])
+      expect(await tasks.save(done, held(states))).toBe(true)
+      expect((await tasks.get(task.id))?.alive_until).toBeNull()
+    })
+
+    test('whose lease has expired are found, the longest dead first, and no look changes them', async () => {
+      const dead = async (alive_until: string) => await add(sampleTask({ ...working, alive_until }))
       const later = await dead(at(0))
       const first = await dead(at(-9))
-      const long = [await dead(at(-8), [{ text }]), await dead(at(-7), [{ text }])]
-      expect((await tasks.abandoned(1)).map(({ id }) => id)).toEqual([first])
-      expect((await tasks.abandoned(10)).map(({ id }) => id)).toEqual([first, long[0]])
-      for (const task of await tasks.abandoned(10))
-        await tasks.save({ ...task, alive_until: null }, ['TASK_STATE_FAILED'])
-      expect((await tasks.abandoned(10)).map(({ id }) => id)).toEqual([long[1], later])
+      await add(sampleTask(working))
+      await add(sampleTask())
+      const found = [first, later].map(({ id, holder, alive_until }) => ({ id, holder, alive_until }))
+      expect(await tasks.lapsed(1)).toEqual(found.slice(0, 1))
+      expect(await tasks.lapsed(10)).toEqual(found)
+      expect(await tasks.get(first.id)).toEqual(first)
+      expect((await tasks.list({ owner, state: 'TASK_STATE_FAILED', limit: 10 })).total).toBe(0)
     })
 
     test('are listed per owner by the time of their state, the latest first, page by page', async () => {

@@ -226,10 +226,26 @@ export function usageContract(name: string, open: () => Promise<StoreHome>): voi
       const pseudonym = { issuer: 'urn:deleted', subject: 'x' }
       await store.personalData.forget({ issuer: 'urn:test', subject: 'ada' }, pseudonym)
       expect((await store.usage.get([accountOf('ada')])).get(accountOf('ada'))).toEqual({
-        used: nothing,
+        used: { ...nothing, versions_per_day: 2 },
         limits: { entries: 5 },
       })
       expect(await used(store, principalKey(pseudonym))).toMatchObject({ entries: 1 })
+    })
+
+    test('counts the versions of a day for an owner who deletes everything and comes back, but not by name', async () => {
+      await using home = await open()
+      const { store } = home
+      const forget = () =>
+        store.personalData.forget({ issuer: 'urn:test', subject: 'ada' }, { issuer: 'x', subject: 'y' })
+      for (const total of [1, 2]) {
+        await change(store, sampleEntry({ owner: ownerOf('ada') }))
+        await forget()
+        expect(await used(store, accountOf('ada'))).toEqual({ ...nothing, versions_per_day: total })
+        const ranked = await store.usage.rank(null, 10)
+        expect(ranked.map(({ account }) => account)).toEqual([principalKey({ issuer: 'x', subject: 'y' })])
+      }
+      const { rows } = await store.personalData.find({ issuer: 'urn:test', subject: 'ada' }, 'usage', 0, 10)
+      expect(rows).toEqual([])
     })
 
     test('is dumped and restored with the entries', async () => {

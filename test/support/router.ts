@@ -27,6 +27,9 @@ export function sampleAgent(package_name: string, actions: readonly Action[], ta
   return { package_name, name: package_name, description: package_name, tags, actions }
 }
 
+/** No token ends. */
+export const lasting: RouterOptions['standing'] = { watch: () => () => {} }
+
 /** A router over these agents, and its observations. */
 export function routerOver(agents: readonly Agent[], options: Partial<RouterOptions> = {}) {
   const observations: Observation[] = []
@@ -37,6 +40,7 @@ export function routerOver(agents: readonly Agent[], options: Partial<RouterOpti
     chargeWrite: () => {},
     observe: () => (observation) => void observations.push(observation),
     revision: () => 7,
+    standing: lasting,
     clock: Date.now,
     createId: () => 'made-id',
     check_outputs: true,

@@ -1,7 +1,7 @@
 import type { Agent } from '../../schemas/action.ts'
 import { noLimits } from '../../src/router/limiter.ts'
 import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
-import { routerOver } from './router.ts'
+import { lasting, routerOver } from './router.ts'
 
 /** The context of a transport over these agents alone; no token is valid. */
 export function transportOver(agents: readonly Agent[]): TransportContext {
@@ -10,6 +10,7 @@ export function transportOver(agents: readonly Agent[]): TransportContext {
     agents,
     count: async () => {},
     limits: noLimits,
+    standing: lasting,
     authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
     trusted_proxies: new Set(),
     site: () => ({ base_url: 'https://registry.test' }),

@@ -5,6 +5,7 @@ import { noLimits } from '../../src/router/limiter.ts'
 import type { Task } from '../../src/transports/shared/flow-control.ts'
 import type { Connection } from '../../src/transports/websocket/connection.ts'
 import { type UpgradeOptions, Upgrades } from '../../src/transports/websocket/upgrade.ts'
+import { lasting } from './router.ts'
 
 interface TestUpgrades extends AsyncDisposable {
   /** URL of the only endpoint, `/test`, subprotocol `test`. */
@@ -26,6 +27,7 @@ export async function listenForSockets(
   const upgrades = new Upgrades({
     context: {
       authenticate: () => Promise.reject(new Error('Nobody has a token here.')),
+      standing: lasting,
       limits: noLimits,
       trusted_proxies: new Set(),
       site: () => ({ base_url: 'https://registry.test' }),

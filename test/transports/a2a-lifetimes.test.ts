@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
+import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
 import { collect, type Event, gist } from '../support/a2a-server.ts'
 import { openSession, type Session } from '../support/a2a-session.ts'
@@ -51,10 +52,19 @@ describe('a task', () => {
     await using session = await openSession({ clock, tasks: { times: { heartbeat: hour } } })
     const ada = await session.home.token('ada', { ttl_s: 24 * 3600 })
     const { id } = await session.begin('abandoned', ada)
-    await using other = await openSession({ clock, tasks: quick }, { DRAGOMAN_DATA: session.home.data })
+    const { signal } = await session.work('abandoned')
+    const at = { DRAGOMAN_DATA: session.home.data }
+    await using other = await openSession({ clock, tasks: { times: { poll: 10, grace: 0 } } }, at)
+    const job = createAbandonedTasks(other.home.gateway)
     expect((await other.ask('GET', `tasks/${id}`, ada)).json.status.state).toBe('TASK_STATE_SUBMITTED')
     const listening = await other.open('GET', `tasks/${id}:subscribe`, ada)
+    expect(await job.isDue()).toBe(false)
     now += 60_000
+    // No read and no look settles it.
+    expect(await job.isDue()).toBe(true)
+    expect((await other.ask('GET', `tasks/${id}`, ada)).json.status.state).toBe('TASK_STATE_SUBMITTED')
+    await job.run(new AbortController().signal)
+    expect(await job.isDue()).toBe(false)
     expect((await collect(listening)).map(gist)).toEqual(['task submitted', 'failed'])
     const { json } = await other.ask('GET', `tasks/${id}`, ada)
     expect(json.status).toMatchObject({
@@ -64,6 +74,22 @@ describe('a task', () => {
     })
     expect((await other.ask('GET', 'tasks?status=TASK_STATE_FAILED', ada)).json.tasks).toMatchObject([{ id }])
     expect(reasonOf(await other.ask('POST', `tasks/${id}:cancel`, ada))).toBe('TASK_NOT_CANCELABLE')
+    expect(signal.aborted).toBe(false)
+  })
+
+  test('whose lease is seen to be over is not taken over at once: after an outage its process renews it', async () => {
+    await using session = await openSession({ tasks: { times: { lease: 1, heartbeat: hour } } })
+    const ada = await session.home.token('ada')
+    const { id } = await session.begin('late', ada)
+    await using other = await openSession({ tasks: quick }, { DRAGOMAN_DATA: session.home.data })
+    const job = createAbandonedTasks(other.home.gateway)
+    await expect.poll(() => job.isDue()).toBe(true)
+    for (let look = 0; look < 3; look++) await job.run(new AbortController().signal)
+    expect((await other.ask('GET', `tasks/${id}`, ada)).json.status.state).toBe('TASK_STATE_SUBMITTED')
+    const { end } = await session.work('late')
+    await end(completed)
+    expect((await other.ask('GET', `tasks/${id}`, ada)).json.status.state).toBe(completed)
+    expect(await job.isDue()).toBe(false)
   })
 
   test('that another process works on is watched and cancelled from here', async () => {

@@ -54,8 +54,9 @@ async function begin(config: object) {
   return answer.json.task
 }
 
+const completed = 'TASK_STATE_COMPLETED'
 const ended = (taskId: string) => () =>
-  received.find(({ json }) => json.task?.id === taskId && json.task.status.state === 'TASK_STATE_COMPLETED')
+  received.find(({ json }) => json.task?.id === taskId && json.task.status.state === completed)
 
 describe('the address that comes with a message', () => {
   test('is told of the states of its task, with the proofs that its owner gave, signed', async () => {
@@ -142,6 +143,15 @@ describe('the address that comes with a message', () => {
 })
 
 describe('the configurations of a task', () => {
+  test('that are made after its end are told of it at once', async () => {
+    const { id } = (
+      await rest('POST', 'message:send', { message: search, configuration: { returnImmediately: true } })
+    ).json.task
+    await expect.poll(async () => (await rest('GET', `tasks/${id}`)).json.status.state).toBe(completed)
+    await rest('POST', `tasks/${id}/pushNotificationConfigs`, { url: `${receiver.origin}/late` })
+    await expect.poll(ended(id)).toBeDefined()
+  })
+
   test('are made, read, listed and deleted by its owner alone, at most eight', async () => {
     const { id: taskId } = (
       await rest('POST', 'message:send', { message: search, configuration: { returnImmediately: true } })
@@ -196,6 +206,7 @@ test('a notification that no try delivers is told to the operator, without the p
     check: () => {},
     seal: () => '',
     open: () => '{}',
+    isRevoked: () => false,
     post: async ({ url }: { url: string }) => {
       posted.push(url)
       return 'failed' as const
@@ -203,7 +214,8 @@ test('a notification that no try delivers is told to the operator, without the p
     wait: async () => {},
   }
   await using push = new PushNotifications({ store, port, onError: fault.resolve })
-  push.notify({ id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask)
+  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  expect(await push.notify(task)).toBe('posted')
   expect(String(await fault.promise)).toBe(
     'Error: A notification of the task t was not taken by https://hooks.example in 6 tries and is dropped.',
   )

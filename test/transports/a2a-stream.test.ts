@@ -10,7 +10,7 @@ import { serve } from '../net/support.ts'
 const style: StreamStyle = {
   write: JSON.stringify,
   fault: () => '"fault"',
-  check: async () => {},
+  watch: () => {},
   keep_alive_ms: 5,
 }
 
@@ -33,12 +33,10 @@ test('an idle stream gets keep-alive comments until its caller may no longer lis
   const queue = new EventQueue<StreamEvent>(1, () => {
     left = true
   })
-  let checks = 0
-  const check = async () => {
-    checks += 1
-    if (checks > 2) throw new Failure('unauthenticated', 'Revoked.')
+  const watch: StreamStyle['watch'] = (end) => {
+    setTimeout(() => end(new Failure('unauthenticated', 'Revoked.')), 50)
   }
-  expect(await served(queue, { check })).toBe(': still here\n\n: still here\n\n')
+  expect(await served(queue, { watch })).toMatch(/^(: still here\n\n)+data: "fault"\n\n$/)
   expect(left).toBe(true)
 })
 
@@ -77,6 +75,7 @@ describe('a channel to several listeners', () => {
     state: 'TASK_STATE_WORKING',
     updated_at: '2026-11-01T00:00:00.000Z',
     expires_at: '2026-11-01T01:00:00.000Z',
+    holder: 'h',
     alive_until: null,
     message: null,
     history: [],

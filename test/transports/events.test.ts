@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type EventStreamOptions, openEvents } from '../../src/transports/http/events.ts'
 import { serve } from '../net/support.ts'
 import { eventsOf, take } from '../support/events.ts'
@@ -124,42 +124,30 @@ describe('a row that streams', () => {
   })
 
   test('ends when its caller may listen no longer', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    try {
-      const token = await home.token('ada')
-      const { json } = await home.request('POST', '/api/playground/session', { token })
-      const headers = { ...events, Authorization: `Bearer ${token}` }
-      const answer = await fetch(`${home.url}/api/playground/session/${json.id}`, { headers })
-      const received = eventsOf(answer)
-      await take(received, 1)
-      const body = { to: 'svc.registry', action: 'revoke', params: { token } }
-      expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
-      vi.advanceTimersByTime(15_000)
-      expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
-    } finally {
-      vi.useRealTimers()
-    }
+    const token = await home.token('ada')
+    const { json } = await home.request('POST', '/api/playground/session', { token })
+    const headers = { ...events, Authorization: `Bearer ${token}` }
+    const answer = await fetch(`${home.url}/api/playground/session/${json.id}`, { headers })
+    const received = eventsOf(answer)
+    await take(received, 1)
+    const body = { to: 'svc.registry', action: 'revoke', params: { token } }
+    expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
+    expect(await take(received, 2)).toMatchObject([{ event: 'error', data: { code: 'unauthenticated' } }])
   })
 
   test('of MCP ends too when its caller may listen no longer', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    try {
-      const token = await home.token('ada')
-      const notifications = { resourcesListChanged: true }
-      const answer = await fetch(`${home.url}/mcp`, {
-        method: 'POST',
-        headers: { ...modernHeaders('subscriptions/listen'), Authorization: `Bearer ${token}` },
-        body: JSON.stringify(modernRequest(1, 'subscriptions/listen', { notifications })),
-      })
-      const received = eventsOf(answer)
-      await take(received, 1)
-      const body = { to: 'svc.registry', action: 'revoke', params: { token } }
-      expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
-      vi.advanceTimersByTime(15_000)
-      await expect(take(received, 1)).rejects.toThrow('terminated')
-    } finally {
-      vi.useRealTimers()
-    }
+    const token = await home.token('ada')
+    const notifications = { resourcesListChanged: true }
+    const answer = await fetch(`${home.url}/mcp`, {
+      method: 'POST',
+      headers: { ...modernHeaders('subscriptions/listen'), Authorization: `Bearer ${token}` },
+      body: JSON.stringify(modernRequest(1, 'subscriptions/listen', { notifications })),
+    })
+    const received = eventsOf(answer)
+    await take(received, 1)
+    const body = { to: 'svc.registry', action: 'revoke', params: { token } }
+    expect((await home.request('POST', '/a2a/message', { body, token })).status).toBe(200)
+    await expect(take(received, 1)).rejects.toThrow('terminated')
   })
 
   test('ends when the gateway stops, saying so', async () => {

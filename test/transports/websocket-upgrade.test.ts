@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Failure } from '../../schemas/failure.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { noLimits } from '../../src/router/limiter.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -193,9 +194,17 @@ describe('the subprotocol', () => {
   })
 })
 
-test('a closed socket is not checked again when tokens are revoked', async () => {
-  const authenticate = vi.fn(async () => principal('ada'))
-  await using server = await listenForSockets(nothing, { context: { authenticate } })
+test('a closed socket is watched no more, and an open one closes with 1008 when its token ends', async () => {
+  const watched = new Set<() => void>()
+  const standing = {
+    watch(_: unknown, end: (reason: Failure) => void) {
+      const lapse = () => end(new Failure('unauthenticated', 'The token has expired.'))
+      watched.add(lapse)
+      return () => watched.delete(lapse)
+    },
+  }
+  const context = { authenticate: async () => principal('ada'), standing }
+  await using server = await listenForSockets(nothing, { context })
   const upgraded = server.upgraded()
   const closing = await openSocket(server.url, ['test', 'bearer.token'])
   const wire = await upgraded
@@ -203,9 +212,8 @@ test('a closed socket is not checked again when tokens are revoked', async () =>
   const closed = once(wire, 'close')
   await closing[Symbol.asyncDispose]()
   await closed
-  await new Promise((resolve) => setImmediate(resolve))
-  authenticate.mockClear()
-  await server.upgrades.identify()
-  expect(authenticate).toHaveBeenCalledTimes(1)
-  expect(open.socket.readyState).toBe(open.socket.OPEN)
+  await expect.poll(() => watched.size).toBe(1)
+  const ended = once(open.socket, 'close')
+  for (const lapse of watched) lapse()
+  expect((await ended)[0]).toBe(1008)
 })

@@ -37,7 +37,7 @@ export async function follow(
     try {
       yield* client.send(message, within)
     } catch (thrown) {
-      isBroken = !within.signal.aborted && tracker.task !== undefined && isNetworkError(thrown)
+      isBroken = !within.signal.aborted && tracker.task !== undefined && isBrokenStream(thrown)
       if (!isBroken) throw thrown
     }
     const { task } = tracker
@@ -213,6 +213,11 @@ async function poll(
 function isNetworkError(thrown: unknown): boolean {
   const failure = failureIn(thrown)
   return failure?.code === 'upstream_failed' && failure.details.upstream?.status === undefined
+}
+
+/** A stream that was cut off, or in which not a byte came for long: its agent may answer all the same when it is asked. */
+function isBrokenStream(thrown: unknown): boolean {
+  return isNetworkError(thrown) || failureIn(thrown)?.details.upstream?.code === 'UND_ERR_BODY_TIMEOUT'
 }
 
 /** Cancels the task of an aborted call, unless another process continues it. Does not wait: no caller needs the result. */

@@ -48,12 +48,14 @@ export type Engine = (
 export interface EngineObserver {
   onAnswer(): void
   onFault(fault: Failure): void
+  /** An index has taken changes; with a fault, it refuses them. */
+  onWrite(index: string, fault?: Failure): void
 }
 
 const maxBytes = 256 * 1024 * 1024
 /** A search that takes longer is given up. */
 const searchTimeout_ms = 5000
-const retry_after_s = 5
+export const retry_after_s = 5
 const noSignal = new AbortController().signal
 /** Statuses of an engine that is overloaded, read-only, starting, or not ours to use. */
 const passing = new Set([401, 403, 408, 429, 500, 502, 503, 504])

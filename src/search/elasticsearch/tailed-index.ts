@@ -1,3 +1,4 @@
+import type { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import {
   away,
@@ -8,6 +9,8 @@ import {
   type EngineObserver,
   EngineRefusal,
   errorOf,
+  retry_after_s,
+  UnreachableEngine,
 } from './client.ts'
 
 /** A document by its id, made when it is sent; null if it was removed. */
@@ -194,13 +197,26 @@ export class TailedIndex {
         // 409: another node has written this version or a later one.
         if (status < 300 || status === 409 || (status === 404 && !error)) continue
         const reason = `${error?.type}, ${error?.reason}`
-        if (status !== 400) throw away('The search engine does not take changes now.', new Error(reason))
+        if (status !== 400) throw this.#refusedWrite(index, reason)
         this.#options.onError(new Error(`The search engine does not take ${_id}: ${reason}`))
         refused.push(JSON.stringify({ delete: { _id, version: revision, version_type: 'external' } }))
       }
     }
     // What the engine refuses is left out, also as it was before.
     if (refused.length > 0) await this.#bulk(index, refused, revision)
+    this.#options.observer?.onWrite(index)
+  }
+
+  /** The observer logs it: it may last for long, and each attempt ends with it. */
+  #refusedWrite(index: string, reason: string): Failure {
+    const fault = new UnreachableEngine(
+      'unavailable',
+      'The search engine does not take changes now.',
+      { retry_after_s },
+      new Error(reason),
+    )
+    this.#options.observer?.onWrite(index, fault)
+    return fault
   }
 
   async #refresh(index: string): Promise<void> {

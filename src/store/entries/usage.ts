@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type QuotaNumbers, quotaNames } from '../../../schemas/quota.ts'
 import { chunksOf } from '../../common/chunks.ts'
@@ -35,6 +36,7 @@ export function deltasOf(before: Counted, after: Counted, isVersion: boolean): r
   return summed([...of(before, -1, 0), ...of(after, 1, isVersion ? 1 : 0)])
 }
 
+const noLimits = '{}'
 const none: QuotaNumbers = { entries: 0, stage_entries: 0, bytes: 0, versions_per_day: 0 }
 
 export function plus(left: QuotaNumbers, right: QuotaNumbers): QuotaNumbers {
@@ -64,6 +66,40 @@ export async function addUsage(
   for (const statement of usageStatements(transaction, deltas, at)) await statement.execute()
 }
 
+/** Where the versions of a day count for an account whose owner has deleted everything: it does not name the owner. */
+function erasedKey(account: string): string {
+  return `${erasedPrefix}${hash('sha256', account, 'base64url')}`
+}
+
+const erasedPrefix = 'erased:'
+
+/**
+ * Forgets what an account uses. Limits that an admin has set, and the versions of this day, count also for an owner who
+ * deletes everything and comes back.
+ */
+export async function forgetUsage(db: Database, account: string, at: string): Promise<void> {
+  const { used } = (await readUsage(db, [account], at)).get(account) ?? { used: none }
+  const nothing = { entries: 0, stage_entries: 0, bytes: 0, versions: 0, versions_on: '' }
+  await db.updateTable('owner_usage').set(nothing).where('account', '=', account).execute()
+  await pruneUsage(db, at)
+  if (used.versions_per_day === 0) return
+  const count = { versions: used.versions_per_day, versions_on: dayOf(at) }
+  await db
+    .insertInto('owner_usage')
+    .values({ ...nothing, ...count, account: erasedKey(account), limits: noLimits })
+    .onConflict((conflict) => conflict.column('account').doUpdateSet(count))
+    .execute()
+}
+
+/** Deletes the rows that count nothing and limit nothing; versions count for their day. */
+export async function pruneUsage(db: Database, at: string): Promise<void> {
+  await db
+    .deleteFrom('owner_usage')
+    .where((row) => row.and({ entries: 0, stage_entries: 0, bytes: 0, limits: noLimits }))
+    .where('versions_on', '!=', dayOf(at))
+    .execute()
+}
+
 /** The statements of `addUsage`. */
 export function usageStatements(
   transaction: Database,
@@ -72,7 +108,7 @@ export function usageStatements(
 ): Statement[] {
   const rows = summed(deltas).map(
     ({ account, numbers: { versions_per_day, ...counts } }): OwnerUsageTable => {
-      return { account, ...counts, versions: versions_per_day, versions_on: dayOf(at), limits: '{}' }
+      return { account, ...counts, versions: versions_per_day, versions_on: dayOf(at), limits: noLimits }
     },
   )
   return Array.from(chunksOf(rows, maxRowsPerStatement), (chunk) =>
@@ -100,9 +136,15 @@ export async function readUsage(
 ): Promise<Map<string, AccountUsage>> {
   const found = new Map<string, AccountUsage>()
   for (const account of accounts) found.set(account, { used: none, limits: {} })
-  for (const chunk of chunksOf([...found.keys()], maxRowsPerStatement)) {
+  const erased = new Map(accounts.map((account) => [erasedKey(account), account]))
+  for (const chunk of chunksOf([...found.keys(), ...erased.keys()], maxRowsPerStatement)) {
     const rows = await db.selectFrom('owner_usage').selectAll().where('account', 'in', chunk).execute()
-    for (const row of rows) found.set(row.account, toUsage(row, dayOf(at)))
+    for (const row of rows) {
+      const account = erased.get(row.account) ?? row.account
+      const before = found.get(account) ?? { used: none, limits: {} }
+      const { used, limits } = toUsage(row, dayOf(at))
+      found.set(account, { used: plus(before.used, used), limits: { ...before.limits, ...limits } })
+    }
   }
   return found
 }
@@ -128,7 +170,8 @@ async function rankUsage(
     .selectFrom('owner_usage')
     .selectAll()
     .select(sql<number>`${greatest}(${sql.join(shares)})`.as('share'))
-    .where((row) => row.or([row('entries', '>', 0), row(versions, '>', 0), row('limits', '<>', '{}')]))
+    .where('account', 'not like', `${erasedPrefix}%`)
+    .where((row) => row.or([row('entries', '>', 0), row(versions, '>', 0), row('limits', '<>', noLimits)]))
     .as('ranked')
   const rows = await db
     .selectFrom(ranked)

@@ -33,6 +33,7 @@ const loaders: Readonly<Record<string, () => Promise<Migration>>> = {
   '0030-audit-action': async () => (await import('./0030-audit-action.ts')).auditAction,
   '0031-task-agent': async () => (await import('./0031-task-agent.ts')).taskAgent,
   '0032-suspended': async () => (await import('./0032-suspended.ts')).suspended,
+  '0033-task-holder': async () => (await import('./0033-task-holder.ts')).taskHolder,
 }
 
 /** In the order in which they run. */

@@ -82,7 +82,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   const { onAnswer, onClock } = observer
   stack.use(openListener({ url, sockets, invalidations, onError, onReplica, clock, onClock, onAnswer }))
 
-  const execute = createTransact(writing)
+  const execute = createTransact(writing, () => sockets.isCut)
   const observed = (realm: Realm, telling?: boolean) =>
     observeWrites(execute(realm, telling), observer, refusalOf)
   const transact = (realm: Realm): Transact => {

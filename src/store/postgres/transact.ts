@@ -26,9 +26,13 @@ const retryMilliseconds = 1000
  * beginning, so its reads stay valid until it commits. Within this process, waiting transactions hold no connection.
  * Processes wait for each other's round trips, so the lock, the statements that need no answers of others, and the
  * last statements with the commit each take one. The connections of the pool must pipeline. With `telling`, a commit
- * notifies the others of the last revision that it has written, or of none if that is not known.
+ * notifies the others of the last revision that it has written, or of none if that is not known. Nothing is tried again
+ * once `isGivenUp`.
  */
-export function createTransact(pool: PostgresPool): (realm: Realm, telling?: boolean) => Transact {
+export function createTransact(
+  pool: PostgresPool,
+  isGivenUp: () => boolean = () => false,
+): (realm: Realm, telling?: boolean) => Transact {
   return (realm, telling = false) => {
     const begin = `begin; select pg_advisory_xact_lock(${lockClass}, ${locks[realm]})`
     let last: Promise<unknown> = Promise.resolve()
@@ -58,7 +62,8 @@ export function createTransact(pool: PostgresPool): (realm: Realm, telling?: boo
         }
       }
       // Once the lock is held, a lost connection may hide a successful commit.
-      const again = (fault: unknown) => isConflict(fault) || (isUnreachable(fault) && !hasBegun)
+      const again = (fault: unknown) =>
+        !isGivenUp() && (isConflict(fault) || (isUnreachable(fault) && !hasBegun))
       return await retryFor(attempt, again, { ...retries, within_ms: retryMilliseconds })
     }
 

@@ -4,7 +4,7 @@ import type { Actor } from '../../../schemas/trust.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { toRow } from '../entries/group-commit/commit.ts'
 import { parseEntry } from '../entries/group-commit/decision-reads.ts'
-import { addUsage, deltasOf } from '../entries/usage.ts'
+import { addUsage, deltasOf, forgetUsage } from '../entries/usage.ts'
 import type { PersonalDataStore } from '../record-stores.ts'
 import { contains } from '../sql/contains.ts'
 import type { Database } from '../sql/tables.ts'
@@ -59,23 +59,12 @@ export function createPersonalDataStore(
           .where((row) => row.and({ issuer, subject }))
           .execute()
         await renameInEntries(db, owner, pseudonym, new Date(clock()).toISOString())
-        await forgetUsage(db, key)
+        await forgetUsage(db, key, new Date(clock()).toISOString())
         await renameInAudit(db, owner, pseudonym)
       })
       await forgetDeleted()
     },
   }
-}
-
-/** Limits that an admin has set hold also for a person who deletes everything and comes back. */
-async function forgetUsage(db: Database, account: string): Promise<void> {
-  await db
-    .deleteFrom('owner_usage')
-    .where('account', '=', account)
-    .where('limits', '=', JSON.stringify({}))
-    .execute()
-  const nothing = { entries: 0, stage_entries: 0, bytes: 0, versions: 0, versions_on: '' }
-  await db.updateTable('owner_usage').set(nothing).where('account', '=', account).execute()
 }
 
 /** A query of which pages are read. */

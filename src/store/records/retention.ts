@@ -1,6 +1,7 @@
 import type { KyselyPlugin } from 'kysely'
 import { chunksOf } from '../../common/chunks.ts'
 import { commitPuts } from '../entries/group-commit/commit.ts'
+import { pruneUsage } from '../entries/usage.ts'
 import type { RetentionBounds, RetentionStore } from '../record-stores.ts'
 import { changeRows } from '../sql/row-counts.ts'
 import { type Database, maxRowsPerStatement } from '../sql/tables.ts'
@@ -124,6 +125,7 @@ async function pruneExpired(transact: Transact, now: number): Promise<void> {
     await db.deleteFrom('api_key').where('expires_at', '<=', now).execute()
     await db.deleteFrom('sign_in').where('expires_at', '<=', now).execute()
     await db.deleteFrom('lease').where('until', '<=', at).execute()
+    await pruneUsage(db, at)
   })
 }
 

@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import {
-  busyStates,
+  isBusy,
   isTerminal,
   type StoredPush,
   type StoredTask,
@@ -26,7 +27,6 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
     add: (task, each, all) =>
       transact(async (db) => {
         await sweep(db, now())
-        await settle(db, now())
         const own = await usage(db, task.counted_by)
         if (own.unfinished >= each.unfinished) return 'busy'
         if ((await usage(db)).unfinished >= all.unfinished) return 'full'
@@ -47,42 +47,36 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .where('id', '=', id)
         .where('expires_at', '>', now())
         .executeTakeFirst()
-      if (!row) return undefined
-      if (row.alive_until === null || row.alive_until > now() || isTerminal(row.state)) return toTask(row)
-      await transact((db) => settle(db, now()))
-      return toTask({ ...row, ...lapsed(row.alive_until) })
+      return row && toTask(row)
     },
 
-    save: (task, from) =>
+    save: (task, { holder, states, alive_until }) =>
       transact(async (db) => {
+        const row = toRow(task)
+        const toPost = {
+          ...row,
+          alive_until: sql<string | null>`case when push <> '[]' then ${row.alive_until} end`,
+        }
         const update = db
           .updateTable('task')
-          .set(toRow(task))
+          .set(isBusy(task.state) ? row : toPost)
           .where('id', '=', task.id)
-          .where('state', 'in', from)
+          .where('holder', '=', holder)
+          .where('state', 'in', states)
           .where('expires_at', '>', now())
+          .$if(alive_until !== undefined, (query) => query.where('alive_until', '=', alive_until ?? ''))
         return (await changeRows(update)) > 0
       }),
 
-    async abandoned(limit) {
-      const found = await reader
+    lapsed: async (limit) =>
+      await reader
         .selectFrom('task')
-        .select(['id', 'characters'])
+        .select(['id', 'holder', (row) => row.ref('alive_until').$notNull().as('alive_until')])
         .where('alive_until', '<=', now())
         .where('expires_at', '>', now())
-        .where('push', 'is not', null)
-        .where('push', '!=', '[]')
-        // One that cannot go on yet is left again, and waits behind the others.
         .orderBy('alive_until')
         .limit(limit)
-        .execute()
-      if (found.length === 0) return []
-      await transact((db) => settle(db, now()))
-      return await load(
-        reader,
-        fitting(found, maxPageCharacters).map(({ id }) => id),
-      )
-    },
+        .execute(),
 
     push: async (id) => await readPush(reader, id),
 
@@ -93,7 +87,6 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
       }),
 
     async list(filter) {
-      if (await hasLapsed(reader, now())) await transact((db) => settle(db, now()))
       const matching = matches(reader, filter, now())
       const total = await countRows(matching)
       const { after } = filter
@@ -141,36 +134,6 @@ async function sweep(db: Database, now: string): Promise<void> {
   await db.deleteFrom('task').where('id', 'in', over).execute()
 }
 
-/**
- * Marks a task as failed if its process has not renewed it in time; the time of the failure is the end of that period.
- */
-async function settle(db: Database, now: string): Promise<void> {
-  await db
-    .updateTable('task')
-    .set((row) => ({
-      state: 'TASK_STATE_FAILED',
-      unfinished: 0,
-      updated_at: row.ref('alive_until').$notNull(),
-    }))
-    .where('alive_until', '<=', now)
-    .where('state', 'in', busyStates)
-    .execute()
-}
-
-async function hasLapsed(db: Database, now: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('task')
-    .select('id')
-    .where('alive_until', '<=', now)
-    .where('state', 'in', busyStates)
-    .executeTakeFirst()
-  return row !== undefined
-}
-
-function lapsed(alive_until: string): Partial<TaskTable> {
-  return { state: 'TASK_STATE_FAILED', unfinished: 0, updated_at: alive_until }
-}
-
 /** Usage of one caller, or of all callers. */
 async function usage(db: Database, counted_by?: string): Promise<TaskBounds> {
   const all = db.selectFrom('task')
@@ -208,8 +171,16 @@ function finished(db: Database) {
 }
 
 function toRow(task: StoredTask): Omit<TaskTable, 'push'> {
-  const { message, history, artifacts, metadata, upstream, shown_state, ...columns } = task
-  const document = JSON.stringify({ message, history, artifacts, metadata, upstream, shown_state })
+  const { message, history, artifacts, metadata, upstream, shown_state, credential, ...columns } = task
+  const document = JSON.stringify({
+    message,
+    history,
+    artifacts,
+    metadata,
+    upstream,
+    shown_state,
+    credential,
+  })
   const unfinished = isTerminal(task.state) ? 0 : 1
   return { ...columns, unfinished, characters: document.length, document }
 }

@@ -130,6 +130,7 @@ export interface TaskTable {
   unfinished: number
   updated_at: string
   expires_at: string
+  holder: string
   alive_until: string | null
   /** Length of the document. */
   characters: number

@@ -4,7 +4,7 @@ import { isRecord } from '../../../schemas/json.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Mount } from '../http/app.ts'
 import { parseBody } from '../http/body.ts'
-import { checkedCaller } from '../http/caller.ts'
+import { whileStanding } from '../http/caller.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, type Headers, send } from '../http/respond.ts'
 import { parseError, type RpcId, type RpcRequest, readRequest } from '../json-rpc/frames.ts'
@@ -91,7 +91,7 @@ export function a2aJsonRpcMount(context: TransportContext, perform: Perform): Mo
         const style = {
           write: answered.write.event,
           fault: (thrown: unknown) => errorFrame(answered.id, thrown, id).frame,
-          check: async () => await checkedCaller(context, request),
+          watch: (end: (reason: Failure) => void) => whileStanding(context, request, response, end),
         }
         await sendEvents(response, answered.answer.events, style, common)
       }

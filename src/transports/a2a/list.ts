@@ -4,7 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { TaskPosition } from '../../../schemas/task.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { listParams } from './protocol/params.ts'
-import type { Revive, TaskManager } from './tasks/task-manager.ts'
+import type { TaskManager } from './tasks/task-manager.ts'
 import { showTask } from './tasks/view.ts'
 
 const usualPage = 50
@@ -17,7 +17,6 @@ export async function listTasks(
   taskManager: TaskManager,
   input: unknown,
   caller: Principal | null,
-  revive: Revive,
 ): Promise<string> {
   const params = listParams.parse(input)
   if (!caller) {
@@ -38,9 +37,8 @@ export async function listTasks(
     limit: pageSize,
   })
   const last = tasks.at(-1)
-  const current = await Promise.all(tasks.map(revive))
   return JSON.stringify({
-    tasks: current.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
+    tasks: tasks.map((task) => showTask(task, { historyLength, artifacts: includeArtifacts ?? false })),
     nextPageToken: more && last ? tokenOf(last) : '',
     pageSize,
     totalSize: total,

@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import type { Mount } from '../http/app.ts'
 import { parseBody } from '../http/body.ts'
-import { checkedCaller } from '../http/caller.ts'
+import { whileStanding } from '../http/caller.ts'
 import { requestId } from '../http/request-id.ts'
 import { failureHeaders, send } from '../http/respond.ts'
 import type { Handler } from '../http/rest.ts'
@@ -37,7 +37,7 @@ export function a2aRestMounts(context: TransportContext, perform: Perform): Moun
         const style = {
           write: JSON.stringify,
           fault: (thrown: unknown) => void errorOf(context, thrown, id),
-          check: async () => await checkedCaller(context, request),
+          watch: (end: (reason: Failure) => void) => whileStanding(context, request, response, end),
         }
         await sendEvents(response, answered.events, style, headers)
       }

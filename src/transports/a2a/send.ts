@@ -2,18 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Json } from '../../../schemas/json.ts'
 import { assertPlain } from '../../../schemas/plain.ts'
-import {
-  isAbandoned,
-  isInterrupted,
-  isTerminal,
-  type Message,
-  type Part,
-  type StoredTask,
-} from '../../../schemas/task.ts'
+import { isInterrupted, isTerminal, type Message, type Part, type StoredTask } from '../../../schemas/task.ts'
 import { type A2aError, refusal } from './protocol/error.ts'
 import { type SendParams, sendParams } from './protocol/params.ts'
 import { type PushConfig, pushConfig } from './tasks/push.ts'
-import type { Revive, TaskManager } from './tasks/task-manager.ts'
+import type { TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Job, MessageContent, Work } from './work.ts'
 
@@ -110,16 +103,8 @@ async function begin(
 }
 
 /** An error as the parts of the message of a failed task. */
-function explanation(explain: SendOptions['explain'], { id = '' }: A2aCall) {
+export function explanation(explain: SendOptions['explain'], { id = '' }: A2aCall) {
   return (thrown: unknown): readonly Part[] => failureParts(explain(thrown, id))
-}
-
-/** Goes on with a task of the caller if it is abandoned. */
-export function reviveFor({ work, taskManager, explain }: SendOptions, call: A2aCall): Revive {
-  return async (task) => {
-    const run = isAbandoned(task) ? work.resume?.(task) : undefined
-    return run ? await taskManager.resume(task, { run, call, explain: explanation(explain, call) }) : task
-  }
 }
 
 /** The fields of a message that the history stores. */

@@ -5,9 +5,9 @@ import { listTasks } from './list.ts'
 import { errorOf } from './protocol/error.ts'
 import type { OperationName } from './protocol/operations.ts'
 import { cardParams, protoNames, pushParams, taskParams } from './protocol/params.ts'
-import { reviveFor, type SendOptions, sendMessage, streamMessage } from './send.ts'
+import { type SendOptions, sendMessage, streamMessage } from './send.ts'
 import { pushConfig } from './tasks/push.ts'
-import type { Revive, TaskManager } from './tasks/task-manager.ts'
+import type { TaskManager } from './tasks/task-manager.ts'
 import { type StreamEvent, showTask } from './tasks/view.ts'
 import type { A2aCall, Work } from './work.ts'
 
@@ -37,7 +37,6 @@ export function createService(
   return async (operation, input, call) => {
     const { principal } = call
     const params = protoNames(input)
-    const revive = reviveFor(sending, call)
     if (!dispatched.has(operation)) await context.count(call)
     switch (operation) {
       case 'SendMessage':
@@ -46,18 +45,14 @@ export function createService(
         return { events: await streamMessage(sending, params, { ...call, streams: true }) }
       case 'GetTask': {
         const { id, historyLength } = taskParams.parse(params)
-        return {
-          json: JSON.stringify(showTask(await taskManager.get(id, principal, revive), { historyLength })),
-        }
+        return { json: JSON.stringify(showTask(await taskManager.get(id, principal), { historyLength })) }
       }
       case 'ListTasks':
-        return { json: await listTasks(taskManager, params, principal, revive) }
+        return { json: await listTasks(taskManager, params, principal) }
       case 'CancelTask':
-        return {
-          json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call, revive))),
-        }
+        return { json: JSON.stringify(showTask(await cancel(taskParams.parse(params).id, call))) }
       case 'SubscribeToTask':
-        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal, revive) }
+        return { events: await taskManager.subscribe(taskParams.parse(params).id, principal) }
       case 'GetExtendedAgentCard': {
         const { tenant, version } = cardParams.parse(params)
         return { json: await work.extendedCard(tenant || undefined, version, call) }
@@ -67,9 +62,9 @@ export function createService(
     }
   }
 
-  async function cancel(id: string, call: A2aCall, revive: Revive): Promise<StoredTask> {
+  async function cancel(id: string, call: A2aCall): Promise<StoredTask> {
     const tellAgent = async (task: StoredTask) => await work.cancel?.(task, call)
-    return await taskManager.cancel(id, call.principal, tellAgent, revive)
+    return await taskManager.cancel(id, call.principal, tellAgent)
   }
 
   /** The operations on push notifications (section 3.1.7 to 3.1.10). */
@@ -83,7 +78,7 @@ export function createService(
     const task = await taskManager.get(taskId, principal)
     switch (operation) {
       case 'CreateTaskPushNotificationConfig':
-        return await push.create(task, pushConfig.parse(params), principal)
+        return await taskManager.addAddress(task, pushConfig.parse(params), principal)
       case 'ListTaskPushNotificationConfigs':
         return { configs: await push.list(task), nextPageToken: '' }
       case 'GetTaskPushNotificationConfig':

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Failure } from '../../../schemas/failure.ts'
 import { openEvents } from '../http/events.ts'
 import type { Headers } from '../http/respond.ts'
 import type { StreamEvent } from './tasks/view.ts'
@@ -8,8 +9,8 @@ export interface StreamStyle {
   readonly write: (event: StreamEvent) => string
   /** The last event for an error after the stream has begun; undefined means no event. */
   readonly fault: (thrown: unknown) => string | undefined
-  /** Throws if the caller is no longer allowed to listen; called at every keep-alive. */
-  readonly check: () => Promise<unknown>
+  /** Calls `end` when the caller is no longer allowed to listen. */
+  readonly watch: (end: (reason: Failure) => void) => void
   readonly keep_alive_ms?: number
 }
 
@@ -20,7 +21,7 @@ export interface StreamStyle {
 export async function sendEvents(
   response: ServerResponse,
   events: AsyncIterable<StreamEvent>,
-  { write, fault, check, keep_alive_ms }: StreamStyle,
+  { write, fault, watch, keep_alive_ms }: StreamStyle,
   headers: Headers,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
@@ -29,14 +30,18 @@ export async function sendEvents(
   response.once('close', leave)
   const stream = openEvents(response, {
     headers,
-    check,
-    lapsed: leave,
     ...(keep_alive_ms !== undefined && { keep_alive_ms }),
+  })
+  let lapsed: Failure | undefined
+  watch((reason) => {
+    lapsed = reason
+    leave()
   })
   try {
     for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
       await stream.write({ data: write(next.value) })
     }
+    if (lapsed) throw lapsed
     stream.end()
   } catch (thrown) {
     const data = fault(thrown)

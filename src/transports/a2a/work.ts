@@ -69,7 +69,7 @@ export interface Work {
    * cannot be read.
    */
   read(params: SendParams, task: StoredTask | undefined, references: readonly string[]): Job
-  /** The rest of the work on a task whose process ended (`isAbandoned`). */
+  /** The rest of the work on a task of an agent of A2A whose process ended. */
   resume?(task: StoredTask): NonNullable<Job['run']>
   /** Tells the agent of a task that its caller cancels it. Throws A2aRefusal TASK_NOT_CANCELABLE if the agent refuses. */
   cancel?(task: StoredTask, call: Call): Promise<void>

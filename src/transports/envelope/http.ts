@@ -36,7 +36,7 @@ export function envelopeMount(
       const call = { principal, signal: signalOf(response), id, client }
       if (wantsEvents(request)) {
         const headers = { ...echo, 'X-Request-Id': id }
-        await answerAsEvents({ context, request, response, headers, ending }, envelope as Envelope, call)
+        await answerAsEvents({ context, response, headers, ending }, envelope as Envelope, call)
         return
       }
       const { output, action, allowance, mark, deprecated } = await context.dispatch(

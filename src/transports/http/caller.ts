@@ -45,6 +45,16 @@ export function checkedCaller(
   return principalOf(headers.authorization, authenticate, resourceAt(url))
 }
 
+/** Calls `end` when the token of the caller of an admitted request ends, unless the response has closed before. */
+export function whileStanding(
+  { standing }: Pick<TransportContext, 'standing'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  end: (reason: Failure) => void,
+): void {
+  response.once('close', standing.watch(signedIn.get(request)?.principal ?? null, end))
+}
+
 /** The Failure for a request to a document, which needs no token, from an address whose requests have cost too much. */
 export function overCost(
   context: Pick<TransportContext, 'limits' | 'trusted_proxies'>,

@@ -6,7 +6,6 @@ import { isRecord, type Json } from '../../../schemas/json.ts'
 import type { Call } from '../../router/call.ts'
 import { stringify } from '../shared/stringify.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
-import { checkedCaller } from './caller.ts'
 import { type EventStream, openEvents } from './events.ts'
 import { errorsAt, type Headers } from './respond.ts'
 import type { Route } from './route.ts'
@@ -31,7 +30,6 @@ export function resumption({ events }: Route, { headers }: IncomingMessage): Rec
 
 interface EventAnswer {
   readonly context: TransportContext
-  readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly headers: Headers
   /** Ends endless streams when the gateway stops. */
@@ -46,27 +44,23 @@ interface EventAnswer {
  * caller of this function.
  */
 export async function answerAsEvents(
-  { context, request, response, headers, ending, id_field }: EventAnswer,
+  { context, response, headers, ending, id_field }: EventAnswer,
   envelope: Envelope,
   call: Call & { readonly id: string },
 ): Promise<void> {
   let stream: EventStream | undefined
   let isOver = false
-  const lapse = new AbortController()
-  const signal = AbortSignal.any([call.signal, lapse.signal])
 
   function open(): EventStream {
     stream ??= openEvents(response, {
       headers,
       ...(id_field !== undefined && { retry_ms }),
-      check: async () => await checkedCaller(context, request),
-      lapsed: (thrown) => lapse.abort(failureOf(context, thrown)),
     })
     return stream
   }
 
   async function emit(update: Update): Promise<void> {
-    if (isOver || signal.aborted) return
+    if (isOver || call.signal.aborted) return
     if (!('part' in update)) return await open().write({ event: 'progress', data: JSON.stringify(update) })
     const { part } = update
     const id = id_field !== undefined && isRecord(part) ? { id: String(part[id_field]) } : {}
@@ -74,7 +68,7 @@ export async function answerAsEvents(
   }
 
   try {
-    const { output, mark } = await context.dispatch(envelope, { ...call, signal, emit, ending })
+    const { output, mark } = await context.dispatch(envelope, { ...call, emit, ending })
     const data = stringify(output)
     if (mark) await open().write({ event: 'content', data: JSON.stringify(mark) })
     open().end({ event: 'result', data })

@@ -12,9 +12,6 @@ export interface EventStream {
 
 export interface EventStreamOptions {
   readonly headers?: Headers
-  /** Called at every keep-alive; throws to `lapsed` if the caller is no longer allowed to listen. */
-  readonly check?: () => Promise<unknown>
-  readonly lapsed?: (thrown: unknown) => void
   readonly keep_alive_ms?: number
   /** Time for which the client should wait before it reconnects, in milliseconds. */
   readonly retry_ms?: number
@@ -27,7 +24,7 @@ const stallMilliseconds = 60_000
 
 /** Begins an answer of server-sent events, with comments as keep-alive. */
 export function openEvents(response: ServerResponse, options: EventStreamOptions = {}): EventStream {
-  const { headers, check, lapsed = () => {}, retry_ms } = options
+  const { headers, retry_ms } = options
   const { keep_alive_ms = keepAliveMilliseconds, stall_ms = stallMilliseconds } = options
   response.writeHead(200, {
     'X-Content-Type-Options': 'nosniff',
@@ -38,11 +35,10 @@ export function openEvents(response: ServerResponse, options: EventStreamOptions
   })
   response.flushHeaders()
   if (retry_ms !== undefined) response.write(`retry: ${retry_ms}\n\n`)
-  const beat = setInterval(() => void keepAlive().catch(lapsed), keep_alive_ms).unref()
+  const beat = setInterval(keepAlive, keep_alive_ms).unref()
   response.once('close', () => clearInterval(beat))
 
-  async function keepAlive(): Promise<void> {
-    await check?.()
+  function keepAlive(): void {
     if (!isOver() && !response.writableNeedDrain) response.write(': still here\n\n')
   }
 

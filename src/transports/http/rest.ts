@@ -62,7 +62,7 @@ export function serve(
         }
         const headers = { ...cors, 'X-Request-Id': id }
         const id_field = route.events?.id
-        await answerAsEvents({ context, request, response, headers, ending, id_field }, envelope, call)
+        await answerAsEvents({ context, response, headers, ending, id_field }, envelope, call)
         return
       }
       const variant = route.versions ? variantOf(params) : etags.listVariant()

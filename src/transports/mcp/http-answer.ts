@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { codes, type Failure } from '../../../schemas/failure.ts'
-import { checkedCaller } from '../http/caller.ts'
+import { whileStanding } from '../http/caller.ts'
 import { isChallenge } from '../http/challenge.ts'
 import { type EventStream, openEvents } from '../http/events.ts'
 import { requestId } from '../http/request-id.ts'
@@ -22,7 +22,7 @@ export const json = { 'Content-Type': 'application/json' }
 
 /** `isEndless`: the answer of a subscription, which ends with the right of its caller to listen. */
 export function openAnswer(
-  context: Pick<TransportContext, 'site' | 'authenticate'>,
+  context: Pick<TransportContext, 'site' | 'standing'>,
   request: IncomingMessage,
   response: ServerResponse,
   isEndless = false,
@@ -49,12 +49,11 @@ export function openAnswer(
 
 /** A stream without an end of its own: it closes when its caller may listen no longer, as a socket does. */
 export function openEndless(
-  context: Pick<TransportContext, 'authenticate'>,
+  context: Pick<TransportContext, 'standing'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): EventStream {
-  return openEvents(response, {
-    check: async () => await checkedCaller(context, request),
-    lapsed: () => response.destroy(),
-  })
+  const stream = openEvents(response)
+  whileStanding(context, request, response, () => response.destroy())
+  return stream
 }

@@ -69,7 +69,7 @@ export function mcpMounts({ context, path, serviceOf, allowsOrigin }: McpHttpOpt
  * 403 if another token is needed. A caller who closes the connection cancels the request.
  */
 async function serveModern(
-  context: Pick<TransportContext, 'site' | 'authenticate'>,
+  context: Pick<TransportContext, 'site' | 'standing'>,
   modern: Modern,
   caller: McpCaller,
   message: McpRequest,

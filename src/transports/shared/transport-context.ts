@@ -3,6 +3,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import type { Principal, ResourcePath } from '../../../schemas/scope.ts'
 import type { Authenticate } from '../../auth/authenticator.ts'
 import { principalOf } from '../../auth/bearer.ts'
+import type { Standing } from '../../auth/standing.ts'
 import type { AddressSet } from '../../common/address-set.ts'
 import type { Call, Router } from '../../router/call.ts'
 import type { Limiter } from '../../router/limiter.ts'
@@ -11,6 +12,8 @@ import type { Limiter } from '../../router/limiter.ts'
 export interface TransportContext {
   readonly dispatch: Router['dispatch']
   readonly authenticate: Authenticate
+  /** Ends the streams and sockets of callers whose token ends. */
+  readonly standing: Pick<Standing, 'watch'>
   /** Counts a request that no action answers, as a read of its caller. Throws Failure `rate_limited`. */
   count(call: Call): Promise<void>
   /** What requests cost their callers, and the checks of unknown tokens. */

@@ -8,6 +8,7 @@ import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
 import { type MessageLimits, messageLimits } from '../shared/message.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
+import type { Backlog } from './backlog.ts'
 
 /** Time for a peer that reads too slowly to read the close frame. */
 const stalledMilliseconds = 5000
@@ -29,6 +30,8 @@ export interface ConnectionOptions extends SocketTimeouts {
   readonly wire: Socket
   readonly identify: () => Principal | null | Promise<Principal>
   readonly limits: TransportContext['limits']
+  /** What all sockets have sent and what is not answered. */
+  readonly backlog: Backlog
   readonly onClose: () => void
   /** Receives an error that a task throws; the socket then closes with 1011. */
   readonly onError: (fault: unknown) => void
@@ -47,6 +50,8 @@ export class Connection {
   readonly #stall_ms: number
   readonly #closed = new AbortController()
   readonly #flow: FlowControl
+  readonly #backlog: Backlog
+  readonly #unanswered = new Set<() => void>()
   readonly #closeListeners: (() => void)[]
   #isDraining = false
   #refusedUnits = 0
@@ -60,6 +65,7 @@ export class Connection {
     this.messageLimits = messageLimits(principal)
     this.#caller = { principal, client }
     this.#limits = options.limits
+    this.#backlog = options.backlog
     this.#socket = socket
     this.#wire = wire
     this.#identify = options.identify
@@ -94,9 +100,14 @@ export class Connection {
     } catch (thrown) {
       const isTemporary = Failure.from(thrown).code !== 'unauthenticated'
       if (isTemporary) this.close(1013, 'The caller cannot be checked now.')
-      else this.close(1008, 'The token is no longer valid.')
+      else this.endToken()
       return undefined
     }
+  }
+
+  /** Closes the socket of a caller whose token is no longer valid. */
+  endToken(): void {
+    this.close(1008, 'The token is no longer valid.')
   }
 
   /** The Failure `rate_limited` of a caller whose requests have cost too much. */
@@ -116,7 +127,9 @@ export class Connection {
         const units = costs.request + text.length * costs.receivedByte
         this.#charge(units)
         if (this.#ignoresRefusals(units)) return this.giveUp('Your requests cost too much. Reconnect later.')
-        if (!this.#flow.add(prepare(text), text.length)) this.#pause()
+        const answered = this.#backlog.add(this.#caller, text.length)
+        if (!answered) return this.giveUp('Too much of what you have sent is unanswered. Reconnect later.')
+        if (!this.#flow.add(this.#counted(prepare(text), answered), text.length)) this.#pause()
       } catch (fault) {
         this.#fail(fault)
       }
@@ -175,6 +188,16 @@ export class Connection {
     return this.#refusedUnits > maxRefusedUnits
   }
 
+  /** The task, which says when it has ended; those that the socket drops at its end never begin. */
+  #counted(task: Task, answered: () => void): Task {
+    this.#unanswered.add(answered)
+    const done = () => {
+      this.#unanswered.delete(answered)
+      answered()
+    }
+    return { ...(task.urgent && { urgent: true }), run: () => task.run().finally(done) }
+  }
+
   #pause(): void {
     this.#socket.pause()
     void this.#flow.ready().then(() => {
@@ -191,6 +214,7 @@ export class Connection {
   #onSocketClose(): void {
     this.#flow.close()
     this.#closed.abort()
+    for (const answered of this.#unanswered) answered()
     for (const listener of this.#closeListeners) listener()
   }
 

@@ -15,6 +15,7 @@ import { type AllowsOrigin, assertOrigin } from '../shared/origins.ts'
 import { repeatedField } from '../shared/repeated-fields.ts'
 import { secretInAddress } from '../shared/secrets.ts'
 import { authenticated, failureOf, type TransportContext } from '../shared/transport-context.ts'
+import { Backlog, type BacklogLimits } from './backlog.ts'
 import { Connection, type ConnectionOptions, type SocketTimeouts } from './connection.ts'
 import { ConnectionLimit, type ConnectionLimits, unavailable } from './connection-limit.ts'
 
@@ -26,8 +27,11 @@ export interface SocketEndpoint {
   open(connection: Connection): void
 }
 
-export interface UpgradeOptions extends ConnectionLimits, SocketTimeouts {
-  readonly context: Pick<TransportContext, 'authenticate' | 'limits' | 'onError' | 'site' | 'trusted_proxies'>
+export interface UpgradeOptions extends ConnectionLimits, BacklogLimits, SocketTimeouts {
+  readonly context: Pick<
+    TransportContext,
+    'authenticate' | 'limits' | 'onError' | 'site' | 'standing' | 'trusted_proxies'
+  >
   readonly sockets: readonly SocketEndpoint[]
   /** Refuses requests for other host names; when absent, every name is accepted. */
   readonly refuseHost?: RefuseHost
@@ -52,6 +56,7 @@ export class Upgrades {
   readonly #server: WebSocketServer
   readonly #anonymousServer: WebSocketServer
   readonly #limit: ConnectionLimit
+  readonly #backlog: Backlog
   /** All TCP sockets, before and after the upgrade. */
   readonly #wires = new Set<Duplex>()
   /** The open sockets; each function gives the place of its socket to another one. */
@@ -60,6 +65,7 @@ export class Upgrades {
 
   constructor(options: UpgradeOptions) {
     this.#options = options
+    this.#backlog = new Backlog(options)
     this.#limit = new ConnectionLimit(options, () => this.#closeIdle())
     this.#server = this.#serverFor(localLimits)
     this.#anonymousServer = this.#serverFor(messageLimits(null))
@@ -107,11 +113,6 @@ export class Upgrades {
     }
   }
 
-  /** Checks the caller of each open socket again; a socket whose token is no longer valid closes with 1008. */
-  async identify(): Promise<void> {
-    await Promise.all([...this.#connections.keys()].map((connection) => connection.identify()))
-  }
-
   /** Lets each socket finish the messages that it has read, then closes it with 1001. */
   async close(): Promise<void> {
     this.#isClosing = true
@@ -154,11 +155,13 @@ export class Upgrades {
       ...peer,
       onError: context.onError,
       limits: context.limits,
+      backlog: this.#backlog,
       identify: (): Principal | null | Promise<Principal> =>
         principalOf(authorization, context.authenticate, resourceAt(endpoint.path)),
       onClose: () => this.#connections.delete(connection),
     })
     this.#connections.set(connection, release)
+    connection.onClose(context.standing.watch(peer.principal, () => connection.endToken()))
     endpoint.open(connection)
   }
 

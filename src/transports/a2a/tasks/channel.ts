@@ -67,23 +67,31 @@ export class TaskChannel {
   }
 }
 
-/** Publishes the changes of the task by another process, or by another message, until the signal aborts. */
+/**
+ * Publishes the changes of the task by another process, or by another message, until the signal aborts. A read that fails
+ * is tried again: the listeners hear of the end, however long the database is away.
+ */
 export async function watch(
   channel: TaskChannel,
   read: () => Promise<StoredTask | undefined>,
   poll_ms: number,
   signal: AbortSignal,
+  onError: (fault: unknown) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     await pause(poll_ms, undefined, { signal }).catch(() => {})
     if (signal.aborted) return
     const before = channel.task
-    const now = await read()
-    // A worker in this process publishes its changes itself.
-    if (signal.aborted || channel.task !== before) continue
-    if (!now) return channel.end()
-    const events = differences(before, now)
-    channel.publish(now, events)
-    if (events.length > 0 && !isBusy(now.state)) channel.end()
+    try {
+      const now = await read()
+      // A worker in this process publishes its changes itself.
+      if (signal.aborted || channel.task !== before) continue
+      if (!now) return channel.end()
+      const events = differences(before, now)
+      channel.publish(now, events)
+      if (events.length > 0 && !isBusy(now.state)) channel.end()
+    } catch (fault) {
+      onError(fault)
+    }
   }
 }

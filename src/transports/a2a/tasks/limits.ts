@@ -19,8 +19,13 @@ export const standardLimits: TaskLimits = {
 export interface TaskTimes {
   /** From a task's last change until it is deleted. */
   readonly retention: number
-  /** From a worker's last heartbeat until the task counts as failed. */
+  /** From the last heartbeat of a task's holder until another process may take the task over. */
   readonly lease: number
+  /**
+   * How long a task is seen without a lease before it is taken over: after an outage of the database, holders that live
+   * renew their leases first. Longer than a statement may take that hangs since before.
+   */
+  readonly grace: number
   /** Between two heartbeats, which also read whether the task was cancelled elsewhere. */
   readonly heartbeat: number
   /** Between two reads of a task that another process works on. */
@@ -33,7 +38,8 @@ export interface TaskTimes {
 
 export const standardTimes: TaskTimes = {
   retention: 3_600_000,
-  lease: 60_000,
+  lease: 40_000,
+  grace: 20_000,
   heartbeat: 2000,
   poll: 1000,
   cancel: 2000,

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Message, Part, StoredTask } from '../../../../schemas/task.ts'
 import { principalKey } from '../../../common/principal-key.ts'
@@ -33,17 +33,22 @@ export function submittedTask(
 ): StoredTask {
   const id = before?.id ?? randomBytes(16).toString('hex')
   const { principal, client } = call
+  const credential = principal?.credential
   const owner = principal && principalKey(principal)
   const context_id = before?.context_id ?? origin?.context_id ?? stated
+  const { credential: _, ...base } = before ?? {
+    id,
+    owner,
+    counted_by: owner ?? (client === 'local' ? client : client.address),
+    agent: agent ?? null,
+    context_id,
+    artifacts: [],
+    credential,
+  }
   return {
-    ...(before ?? {
-      id,
-      owner,
-      counted_by: owner ?? (client === 'local' ? client : client.address),
-      agent: agent ?? null,
-      context_id,
-      artifacts: [],
-    }),
+    ...base,
+    ...(credential && { credential }),
+    holder: randomUUID(),
     ...upstreamOf(origin),
     ...metadataWith(before?.metadata, task_metadata),
     state: 'TASK_STATE_SUBMITTED',

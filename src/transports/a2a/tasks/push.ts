@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Principal } from '../../../../schemas/scope.ts'
@@ -14,6 +14,8 @@ export interface PushPort {
   check(url: string): unknown
   seal(secret: string, binding: string): string
   open(sealed: string, binding: string): string | undefined
+  /** True if the credential of the caller who named the address is revoked: it is told nothing more. */
+  isRevoked(config: StoredPush): boolean
   /** Posts one notification; `key` signs it. Resolves to what became of it, and throws only the signal's reason. */
   post(notification: {
     readonly id: string
@@ -58,11 +60,20 @@ export const pushConfig = input(
 )
 export type PushConfig = ReturnType<typeof pushConfig.parse>
 
+interface ShownConfig {
+  readonly taskId: string
+  readonly id: string
+  readonly url: string
+}
+
 /** The secrets of a notification, as they are sealed. */
 interface Secrets {
   readonly token?: string
   readonly authorization?: string
 }
+
+/** What became of the notifications of one state; `none`: the task has no addresses; `waits`: some were dropped. */
+type Posting = 'none' | 'posted' | 'stopped' | 'waits'
 
 interface PushOptions {
   readonly store: TaskStore
@@ -75,7 +86,7 @@ export class PushNotifications implements AsyncDisposable {
   readonly #options: PushOptions
   readonly #closing = new AbortController()
   /** The last notification of each address, after which the next one is sent. */
-  readonly #last = new Map<string, Promise<void>>()
+  readonly #last = new Map<string, Promise<unknown>>()
   #pending = 0
   readonly #pendingOf = new Map<string, number>()
 
@@ -93,15 +104,21 @@ export class PushNotifications implements AsyncDisposable {
     this.#options.port.check(url)
   }
 
-  async create(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<object> {
+  async create(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<ShownConfig> {
     this.assertAllowed(config, caller)
     const { port, store } = this.#options
     const id = config.id || randomUUID()
     const owner = caller ? principalKey(caller) : ''
     const secrets = secretsOf(config)
     const sealed = secrets && port.seal(JSON.stringify(secrets), bindingOf(task.id, id, owner))
-    const version = config.version && { version: config.version }
-    const stored: StoredPush = { id, url: config.url, owner, sealed: sealed ?? null, ...version }
+    const stored: StoredPush = {
+      id,
+      url: config.url,
+      owner,
+      sealed: sealed ?? null,
+      ...(caller?.credential && { credential: caller.credential }),
+      ...(config.version && { version: config.version }),
+    }
     await store.changePush(task.id, (configs) => {
       const others = configs.filter((other) => other.id !== id && (config.id || other.url !== config.url))
       if (others.length >= maxConfigs) {
@@ -130,21 +147,20 @@ export class PushNotifications implements AsyncDisposable {
   }
 
   /**
-   * Tells of a state: the whole task when its work has ended, else the state; in 0.3 always the task. Does not wait for
-   * the deliveries.
+   * Tells of a state: the whole task when its work has ended, else the state; in 0.3 always the task. Resolves when each
+   * address, or the one with this id, has taken it, or takes no more tries.
    */
-  notify(task: StoredTask): void {
-    const { store, onError } = this.#options
+  async notify(task: StoredTask, only?: string): Promise<Posting> {
     const bodyOf = ({ version }: StoredPush) => {
       if (version === '0.3') return JSON.stringify(fromTask(showTask(task)))
       return JSON.stringify(isBusy(task.state) ? statusEvent(task) : { task: showTask(task) })
     }
-    void store
-      .push(task.id)
-      .then((configs) => {
-        for (const config of configs) this.#enqueue(task.id, config, bodyOf(config))
-      })
-      .catch(onError)
+    const all = await this.#options.store.push(task.id)
+    const configs = only === undefined ? all : all.filter(({ id }) => id === only)
+    if (configs.length === 0) return 'none'
+    const posted = await Promise.all(configs.map((config) => this.#enqueue(task, config, bodyOf(config))))
+    if (posted.every(Boolean)) return 'posted'
+    return this.#closing.signal.aborted ? 'stopped' : 'waits'
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,22 +168,27 @@ export class PushNotifications implements AsyncDisposable {
     await Promise.allSettled(this.#last.values())
   }
 
-  #enqueue(taskId: string, config: StoredPush, body: string): void {
+  /** Resolves to true when the address has taken the notification, or takes no more tries. */
+  async #enqueue(task: StoredTask, config: StoredPush, body: string): Promise<boolean> {
     const { onError } = this.#options
     const { owner, url } = config
     const own = this.#pendingOf.get(owner) ?? 0
     if (this.#pending >= maxPending || own >= maxPendingOfOwner) {
-      onError(new Error(`Too many notifications of tasks wait; one to ${url} was dropped.`))
-      return
+      onError(new Error(`Too many notifications of tasks wait; one to ${new URL(url).origin} waits longer.`))
+      return false
     }
-    const key = `${taskId} ${config.id}`
+    const key = `${task.id} ${config.id}`
     this.#pending++
     this.#pendingOf.set(owner, own + 1)
     const sent = (this.#last.get(key) ?? Promise.resolve())
-      .then(() => this.#deliver(taskId, config, body))
-      .catch((thrown) => {
-        if (!this.#closing.signal.aborted) onError(thrown)
-      })
+      .then(() => this.#deliver(task, config, body))
+      .then(
+        () => true,
+        (thrown) => {
+          if (!this.#closing.signal.aborted) onError(thrown)
+          return false
+        },
+      )
       .finally(() => {
         this.#pending--
         const left = (this.#pendingOf.get(owner) ?? 1) - 1
@@ -176,33 +197,43 @@ export class PushNotifications implements AsyncDisposable {
         if (this.#last.get(key) === sent) this.#last.delete(key)
       })
     this.#last.set(key, sent)
+    return await sent
   }
 
-  async #deliver(taskId: string, config: StoredPush, body: string): Promise<void> {
-    const { port } = this.#options
+  /** Resolves when the address has taken the notification, or takes no more tries. */
+  async #deliver(task: StoredTask, config: StoredPush, body: string): Promise<void> {
+    const { port, store, onError } = this.#options
     const { signal } = this.#closing
-    const opened =
-      config.sealed === null ? '{}' : port.open(config.sealed, bindingOf(taskId, config.id, config.owner))
-    if (opened === undefined)
-      throw new Error(`The secrets of notifications to ${config.url} cannot be opened.`)
+    const { id, url, owner, sealed, version } = config
+    const opened = sealed === null ? '{}' : port.open(sealed, bindingOf(task.id, id, owner))
+    const { origin } = new URL(url)
+    if (opened === undefined) {
+      return onError(new Error(`The secrets of notifications to ${origin} cannot be opened.`))
+    }
     const { token, authorization }: Secrets = JSON.parse(opened)
     const headers = {
-      'content-type': config.version === '0.3' ? 'application/json' : 'application/a2a+json',
+      'content-type': version === '0.3' ? 'application/json' : 'application/a2a+json',
       ...(token !== undefined && { 'x-a2a-notification-token': token }),
       ...(authorization !== undefined && { authorization }),
     }
-    const notification = { id: `msg_${randomUUID()}`, url: config.url, headers, body, key: token, signal }
+    const notification = { id: notificationId(task, config), url, headers, body, key: token, signal }
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       if (attempt > 1) await port.wait(attempt - 1, signal)
-      const configs = await this.#options.store.push(taskId)
-      if (!configs.some(({ id, sealed }) => id === config.id && sealed === config.sealed)) return
+      const configs = await store.push(task.id)
+      if (!configs.some((now) => now.id === id && now.sealed === sealed) || port.isRevoked(config)) return
       if ((await port.post(notification)) !== 'failed') return
     }
-    const { origin } = new URL(config.url)
-    throw new Error(
-      `A notification of the task ${taskId} was not taken by ${origin} in ${maxAttempts} tries and is dropped.`,
+    onError(
+      new Error(
+        `A notification of the task ${task.id} was not taken by ${origin} in ${maxAttempts} tries and is dropped.`,
+      ),
     )
   }
+}
+
+/** The same for every process that posts this state, so that the receiver knows a repetition. */
+function notificationId({ id, state, updated_at }: StoredTask, config: StoredPush): string {
+  return `msg_${hash('sha256', JSON.stringify([id, config.id, state, updated_at]), 'base64url')}`
 }
 
 function secretsOf({ token, authentication }: PushConfig): Secrets | undefined {
@@ -216,6 +247,6 @@ function bindingOf(taskId: string, id: string, owner: string): string {
 }
 
 /** A configuration as its owner sees it: without its secrets. */
-function show(taskId: string, { id, url }: StoredPush): object {
+function show(taskId: string, { id, url }: StoredPush): ShownConfig {
   return { taskId, id, url }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Code, Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
@@ -15,12 +16,13 @@ import {
 import { principalKey } from '../../../common/principal-key.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Tell, WorkUpdate } from '../work.ts'
+import { differences } from './change.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
 import { standardLimits, standardTimes, type TaskLimits, type TaskTimes } from './limits.ts'
 import { type NewWork, queueFull, submittedTask } from './new-task.ts'
-import { PushNotifications, type PushPort } from './push.ts'
-import { type StreamEvent, statusEvent } from './view.ts'
+import { type PushConfig, PushNotifications, type PushPort } from './push.ts'
+import { fromAgent, type StreamEvent, statusEvent } from './view.ts'
 import { TaskWorker } from './worker.ts'
 
 export interface TaskManagerOptions {
@@ -33,9 +35,6 @@ export interface TaskManagerOptions {
   /** How notifications leave; without it, push notifications are not supported. */
   readonly push?: PushPort
 }
-
-/** Goes on with the work of a task if it is abandoned; resolves to the task as it is then. */
-export type Revive = (task: StoredTask) => Promise<StoredTask>
 
 /** The work has answered with a message, and there is no task. */
 interface DirectAnswer {
@@ -50,6 +49,9 @@ interface StartedTask {
   readonly ended: Promise<StoredTask>
 }
 
+/** The message of a task whose process could not store one itself. */
+const lostWorker = 'The process that worked on the task ended.'
+const unfinishedStates = [...busyStates, ...interruptedStates]
 const maxReferences = 20
 const maxListeners = 32
 
@@ -57,17 +59,19 @@ const maxListeners = 32
 export class TaskManager implements AsyncDisposable {
   readonly #options: TaskManagerOptions
   readonly #limits: TaskLimits
-  readonly #times: TaskTimes
+  readonly times: TaskTimes
   readonly #channels = new Map<string, TaskChannel>()
   readonly #workers = new Map<string, TaskWorker>()
   readonly #watchers = new Map<string, AbortController>()
   readonly #push: PushNotifications | undefined
+  /** States that are being posted. */
+  readonly #posts = new Set<Promise<void>>()
   #isClosed = false
 
   constructor(options: TaskManagerOptions) {
     this.#options = options
     this.#limits = options.limits ?? standardLimits
-    this.#times = { ...standardTimes, ...options.times }
+    this.times = { ...standardTimes, ...options.times }
     const { store, onError, push: port } = options
     this.#push = port && new PushNotifications({ store, onError, port })
   }
@@ -117,49 +121,53 @@ export class TaskManager implements AsyncDisposable {
   }
 
   /**
-   * Goes on with the work of an abandoned task. Resolves to the task as it is then, which another process may have
-   * resumed.
+   * Takes over a task whose holder has let its lease expire: goes on with the work that is given, or lets the task fail
+   * if there is none; posts the end of one that has ended. Does nothing if the holder, or another process, was faster.
    */
-  async resume(task: StoredTask, { run, call, explain }: Pick<NewWork, 'run' | 'call' | 'explain'>) {
-    const working = { ...task, state: 'TASK_STATE_WORKING' as const }
-    if (this.#isClosed) return working
+  async takeOver(task: StoredTask, work?: Pick<NewWork, 'run' | 'call' | 'explain'>): Promise<void> {
+    const { id, holder, state } = task
+    // Its worker is here, and only late: it renews its lease itself.
+    if (this.#isClosed || task.alive_until === null || this.#workers.get(id)?.holder === holder) return
     const { store, onError } = this.#options
-    const row = { ...working, updated_at: this.#at(), alive_until: this.#at(this.#times.lease) }
-    if (!(await store.save(row, ['TASK_STATE_FAILED']))) return (await store.get(task.id)) ?? working
-    // Its worker is here, and was only late, as after a pause of the machine: it goes on.
-    if (this.#workers.has(task.id)) return row
+    const held = { ...task, holder: randomUUID(), alive_until: this.#at(this.times.lease) }
+    const taken = !isBusy(state) ? held : work ? this.#workingOn(held) : this.#lost(held)
+    if (!(await store.save(taken, { holder, states: [state], alive_until: task.alive_until }))) return
+    if (!work || !isBusy(state)) return this.#announce(taken)
     const abort = new AbortController()
-    const worker = this.#employ(row, abort, [statusEvent(row)])
+    const worker = this.#employ(taken, abort, differences(this.#channelOf(taken).task, taken))
     const fail = async (thrown: unknown) => {
-      if (isAboutReader(thrown)) await worker.release()
-      else await worker.end('TASK_STATE_FAILED', explain(thrown))
+      if (mayPass(thrown)) await worker.release(this.times.lease)
+      else await worker.end('TASK_STATE_FAILED', work.explain(thrown))
     }
-    run({ ...call, signal: abort.signal }, (change) => worker.tell(change))
+    work
+      .run({ ...work.call, signal: abort.signal }, (change) => worker.tell(change))
       .then((message) => completeBy(worker, message), fail)
       .catch(onError)
-    return row
   }
 
-  /** Tells the addresses of a task that it has failed with its process, since nothing can go on with it. */
-  async lose(task: StoredTask): Promise<void> {
-    const lost = { ...task, alive_until: null }
-    if (await this.#options.store.save(lost, ['TASK_STATE_FAILED'])) this.#push?.notify(lost)
-  }
-
-  /**
-   * `revive` resumes an abandoned task. Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the
-   * caller is not allowed to see.
-   */
-  async get(id: string, caller: Principal | null, revive?: Revive): Promise<StoredTask> {
+  /** Throws A2aRefusal TASK_NOT_FOUND for an unknown task, and for a task that the caller is not allowed to see. */
+  async get(id: string, caller: Principal | null): Promise<StoredTask> {
     const task = this.#workers.has(id) ? this.#channels.get(id)?.task : await this.#options.store.get(id)
     if (!task || !isVisible(task, caller)) throw refusal('TASK_NOT_FOUND')
-    return revive ? await revive(task) : task
+    return task
   }
 
   /** The agents' references of tasks that the caller is allowed to see; other ids are left out. */
   async references(ids: readonly string[], caller: Principal | null): Promise<string[]> {
     const tasks = ids.slice(0, maxReferences).map((id) => this.get(id, caller).catch(() => undefined))
     return (await Promise.all(tasks)).flatMap((task) => task?.upstream?.task_id ?? [])
+  }
+
+  /** Adds an address for the changes of a task. It is told at once of a state that has come before. Throws Failure. */
+  async addAddress(task: StoredTask, config: PushConfig, caller: Principal | null): Promise<object> {
+    const { store } = this.#options
+    const added = await this.push.create(task, config, caller)
+    const now = await store.get(task.id)
+    if (!now || isBusy(now.state)) return added
+    const held = { ...now, alive_until: this.#at(this.times.lease) }
+    const isHeld = await store.save(held, { holder: now.holder, states: [now.state] })
+    if (isHeld) this.#announce(held, added.id)
+    return added
   }
 
   async list(filter: TaskFilter): Promise<TaskPage> {
@@ -174,26 +182,26 @@ export class TaskManager implements AsyncDisposable {
     id: string,
     caller: Principal | null,
     tellAgent: (task: StoredTask) => Promise<void>,
-    revive: Revive,
   ): Promise<StoredTask> {
-    const task = await this.get(id, caller, revive)
+    const task = await this.get(id, caller)
     if (isTerminal(task.state)) throw refusal('TASK_NOT_CANCELABLE')
     const worker = this.#workers.get(id)
     const isFollowed = isBusy(task.state) && task.upstream?.followed === true
     if (isFollowed) {
       await tellAgent(task)
-      const end = pause(this.#times.cancel, undefined, { ref: false })
+      const end = pause(this.times.cancel, undefined, { ref: false })
       if (worker) await Promise.race([worker.ended, end])
     }
-    const cancelled = await (worker?.end('TASK_STATE_CANCELED') ?? this.#cancelElsewhere(task))
+    const ended = worker ? await worker.end('TASK_STATE_CANCELED') : task
+    const cancelled = isTerminal(ended.state) ? ended : await this.#cancelElsewhere(ended)
     if (cancelled.state !== 'TASK_STATE_CANCELED') throw refusal('TASK_NOT_CANCELABLE')
     if (!worker && !isFollowed) await tellAgent(cancelled).catch(() => {})
     return cancelled
   }
 
   /** Throws as `get` does, and A2aRefusal UNSUPPORTED_OPERATION for a task that is over. */
-  async subscribe(id: string, caller: Principal | null, revive: Revive): Promise<EventQueue<StreamEvent>> {
-    const task = await this.get(id, caller, revive)
+  async subscribe(id: string, caller: Principal | null): Promise<EventQueue<StreamEvent>> {
+    const task = await this.get(id, caller)
     if (isTerminal(task.state)) {
       throw refusal(
         'UNSUPPORTED_OPERATION',
@@ -208,7 +216,7 @@ export class TaskManager implements AsyncDisposable {
       })
     }
     const queue = channel.follow()
-    if (!this.#workers.has(id) && !this.#watchers.has(id)) this.#watch(channel, revive)
+    if (!this.#workers.has(id)) this.#watch(channel)
     return queue
   }
 
@@ -216,9 +224,10 @@ export class TaskManager implements AsyncDisposable {
     this.#isClosed = true
     const workers = () => [...this.#workers.values()]
     const ended = Promise.all(workers().map((worker) => worker.ended))
-    await Promise.race([ended, pause(this.#times.shutdown, undefined, { ref: false })])
+    await Promise.race([ended, pause(this.times.shutdown, undefined, { ref: false })])
     const stopped = [{ text: 'The gateway stopped.' }]
     const endOf = async ([id, worker]: readonly [string, TaskWorker]) => {
+      worker.stopWaiting()
       if (this.#channels.get(id)?.task.upstream?.followed) await worker.release()
       else await worker.end('TASK_STATE_FAILED', stopped)
     }
@@ -226,6 +235,7 @@ export class TaskManager implements AsyncDisposable {
     for (const channel of this.#channels.values()) channel.end()
     for (const watcher of this.#watchers.values()) watcher.abort()
     await this.#push?.[Symbol.asyncDispose]()
+    await Promise.all(this.#posts)
   }
 
   async #open(
@@ -239,7 +249,7 @@ export class TaskManager implements AsyncDisposable {
     if (work.push) {
       await this.push.create(task, work.push, work.call.principal).catch(async (thrown) => {
         const before = work.task ?? { ...task, state: 'TASK_STATE_FAILED' as const, alive_until: null }
-        await store.save(before, busyStates)
+        await store.save(before, { holder: task.holder, states: busyStates })
         throw thrown
       })
     }
@@ -255,18 +265,19 @@ export class TaskManager implements AsyncDisposable {
     channel.publish(task, begun)
     const worker = new TaskWorker({
       channel,
-      save: (row, from) => store.save(row, from),
-      read: () => store.get(task.id),
+      store,
       clock,
-      times: this.#times,
+      times: this.times,
       abort: (reason) => abort.abort(reason),
       onError,
-      changed: (changedTask) => this.#push?.notify(changedTask),
+      changed: (changedTask) => this.#announce(changedTask),
     })
     this.#workers.set(task.id, worker)
-    void worker.ended.then(() => {
+    void worker.ended.then(({ state }) => {
+      if (this.#workers.get(task.id) !== worker) return
       this.#workers.delete(task.id)
       this.#forget(task.id)
+      if (isBusy(state) && channel.listeners > 0) this.#watch(channel)
     })
     return worker
   }
@@ -276,11 +287,11 @@ export class TaskManager implements AsyncDisposable {
     const { task: before, call } = work
     const task = submittedTask(work, first, {
       updated_at: this.#at(),
-      expires_at: this.#at(this.#times.retention),
-      alive_until: this.#at(this.#times.lease),
+      expires_at: this.#at(this.times.retention),
+      alive_until: this.#at(this.times.lease),
     })
     if (before) {
-      if (await store.save(task, [before.state])) return task
+      if (await store.save(task, { holder: before.holder, states: [before.state] })) return task
       throw refusal('UNSUPPORTED_OPERATION', 'Another message has continued the task in the meantime.')
     }
     const { owner, address, all } = this.#limits
@@ -305,40 +316,85 @@ export class TaskManager implements AsyncDisposable {
     this.#watchers.delete(id)
   }
 
-  #watch(channel: TaskChannel, revive: Revive): void {
+  #watch(channel: TaskChannel): void {
     const { store, onError } = this.#options
     const { id } = channel.task
+    if (this.#isClosed || this.#watchers.has(id)) return
     const watcher = new AbortController()
     this.#watchers.set(id, watcher)
-    const read = async () => {
-      if (this.#workers.has(id)) return channel.task
-      const task = await store.get(id)
-      return task && (await revive(task))
-    }
-    void watch(channel, read, this.#times.poll, watcher.signal).catch((fault) => {
-      onError(fault)
-      channel.end()
-    })
+    const read = () => (this.#workers.has(id) ? Promise.resolve(channel.task) : store.get(id))
+    void watch(channel, read, this.times.poll, watcher.signal, onError)
   }
 
   /**
    * A task without a worker here waits for its caller, or belongs to another process, which reads this change at its
    * heartbeat.
    */
-  async #cancelElsewhere(task: StoredTask): Promise<StoredTask> {
+  async #cancelElsewhere(first: StoredTask): Promise<StoredTask> {
     const { store } = this.#options
-    const cancelled: StoredTask = {
-      ...task,
-      state: 'TASK_STATE_CANCELED',
-      message: null,
-      updated_at: this.#at(),
-      expires_at: this.#at(this.#times.retention),
-      alive_until: null,
+    for (let task = first; !isTerminal(task.state); ) {
+      const cancelled: StoredTask = {
+        ...task,
+        state: 'TASK_STATE_CANCELED',
+        message: null,
+        ...this.#endNow(),
+      }
+      if (await store.save(cancelled, { holder: task.holder, states: unfinishedStates })) {
+        this.#announce(cancelled)
+        return cancelled
+      }
+      const now = await store.get(task.id)
+      if (!now) break
+      task = now
     }
-    const from = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', ...interruptedStates] as const
-    if (!(await store.save(cancelled, from))) return (await store.get(task.id)) ?? task
-    this.#push?.notify(cancelled)
-    return cancelled
+    throw refusal('TASK_NOT_CANCELABLE')
+  }
+
+  /** A task that the process which died may have stored before its agent began. */
+  #workingOn(task: StoredTask): StoredTask {
+    return task.state === 'TASK_STATE_WORKING'
+      ? task
+      : { ...task, state: 'TASK_STATE_WORKING', updated_at: this.#at() }
+  }
+
+  /** The end of a task whose process died, and whose work cannot go on. */
+  #lost(task: StoredTask): StoredTask {
+    const message = fromAgent(task.id, task.context_id, randomUUID(), [{ text: lostWorker }])
+    return { ...task, state: 'TASK_STATE_FAILED', message, ...this.#endNow() }
+  }
+
+  /** What each end has that is written here. */
+  #endNow(): Pick<StoredTask, 'holder' | 'updated_at' | 'expires_at' | 'alive_until'> {
+    const { retention, lease } = this.times
+    return {
+      holder: randomUUID(),
+      updated_at: this.#at(),
+      expires_at: this.#at(retention),
+      alive_until: this.#at(lease),
+    }
+  }
+
+  /**
+   * Posts the state of a task to its addresses, or to the one with this id. The end of the work is posted under the lease of the task, so that
+   * another process posts it if this one dies before.
+   */
+  #announce(task: StoredTask, only?: string): void {
+    if (!this.#push) return
+    const post = this.#post(task, this.#push, only).catch(this.#options.onError)
+    this.#posts.add(post)
+    void post.then(() => this.#posts.delete(post))
+  }
+
+  async #post(task: StoredTask, push: PushNotifications, only?: string): Promise<void> {
+    const { store, onError } = this.#options
+    const expected = { holder: task.holder, states: [task.state] }
+    const renew = () =>
+      void store.save({ ...task, alive_until: this.#at(this.times.lease) }, expected).catch(onError)
+    const renewal = isBusy(task.state) ? undefined : setInterval(renew, this.times.lease / 4).unref()
+    const posting = await push.notify(task, only).finally(() => clearInterval(renewal))
+    if (isBusy(task.state)) return
+    if (posting === 'posted') await store.save({ ...task, alive_until: null }, expected)
+    if (posting === 'stopped') await store.save({ ...task, holder: '', alive_until: this.#at() }, expected)
   }
 
   #at(after = 0): string {
@@ -352,17 +408,11 @@ async function completeBy(worker: TaskWorker, message: unknown): Promise<void> {
   else await worker.end('TASK_STATE_COMPLETED')
 }
 
-/** Failures of a caller who reads a task that goes on thereby: they say nothing of the task. */
-const aboutReader: ReadonlySet<Code> = new Set<Code>([
-  'rate_limited',
-  'circuit_open',
-  'unavailable',
-  'unauthenticated',
-  'forbidden',
-])
+/** Failures that say nothing of a task that goes on: a later attempt may succeed. */
+const passing: ReadonlySet<Code> = new Set<Code>(['rate_limited', 'circuit_open', 'unavailable'])
 
-function isAboutReader(thrown: unknown): boolean {
-  return thrown instanceof Failure && aboutReader.has(thrown.code)
+function mayPass(thrown: unknown): boolean {
+  return thrown instanceof Failure && passing.has(thrown.code)
 }
 
 /** An anonymous task is visible to every caller who knows its id. */

@@ -60,18 +60,7 @@ export function showTask(stored: StoredTask, { historyLength, artifacts = true }
   }
 }
 
-/** The message for a worker whose process ended: it could not store a message itself. */
-const lostWorker = 'The process that worked on the task ended.'
-
-function showStatus(task: StoredTask): Status {
-  const { id, context_id, state, shown_state, message, updated_at, alive_until } = task
-  if (state === 'TASK_STATE_FAILED' && alive_until !== null) {
-    return {
-      state,
-      message: fromAgent(id, context_id, `${id}-gone`, [{ text: lostWorker }]),
-      timestamp: updated_at,
-    }
-  }
+function showStatus({ state, shown_state, message, updated_at }: StoredTask): Status {
   const shown = (shown_state ?? state) as TaskState
   return { state: shown, ...(message && { message }), timestamp: updated_at }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Failure } from '../../../../schemas/failure.ts'
 import {
   busyStates,
@@ -6,6 +7,7 @@ import {
   type Part,
   type StoredTask,
   type TaskState,
+  type TaskStore,
 } from '../../../../schemas/task.ts'
 import { refusal } from '../protocol/error.ts'
 import type { WorkUpdate } from '../work.ts'
@@ -16,41 +18,47 @@ import { type StreamEvent, statusEvent } from './view.ts'
 
 interface WorkerOptions {
   readonly channel: TaskChannel
-  /** Saves the task if its state is one of these; false if it is not. */
-  readonly save: (task: StoredTask, from: readonly TaskState[]) => Promise<boolean>
-  readonly read: () => Promise<StoredTask | undefined>
+  readonly store: Pick<TaskStore, 'get' | 'save'>
   readonly clock: () => number
   readonly times: TaskTimes
   /** Stops the action that works on the task. */
   readonly abort: (reason: Failure) => void
   readonly onError: (fault: unknown) => void
-  /** Called with the task when its state has changed. */
+  /** Called with the task when this worker has changed its state. */
   readonly changed: (task: StoredTask) => void
 }
 
 /**
- * The work on one task in this process. Updates are applied one after the other. Listeners get them at once; the
- * database gets them at each heartbeat and at the end.
+ * The work on one task in this process, under the name of its holder. Updates are applied one after the other. Listeners
+ * get them at once, but the end of the work once it is stored: only what is stored is an end.
  */
 export class TaskWorker {
   readonly #options: WorkerOptions
+  readonly #holder: string
   readonly #measure: ReturnType<typeof createMeter>
   readonly #ended = Promise.withResolvers<StoredTask>()
   readonly #heartbeat: NodeJS.Timeout
+  /** Aborts when the gateway stops: it waits for the database no longer. */
+  readonly #stopping = new AbortController()
+  #isBeating = false
   #isOver = false
   /** The last update; the next one waits for it. */
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: WorkerOptions) {
     this.#options = options
+    this.#holder = options.channel.task.holder
     this.#measure = createMeter(options.channel.task.artifacts)
-    const beat = () => void this.#inTurn(() => this.#beat()).catch(options.onError)
-    this.#heartbeat = setInterval(beat, options.times.heartbeat).unref()
+    this.#heartbeat = setInterval(() => this.#beat(), options.times.heartbeat).unref()
   }
 
-  /** Resolves with the final state of the task. */
+  /** Resolves with the task when its work has ended here: it is over or interrupted, or another process works on it. */
   get ended(): Promise<StoredTask> {
     return this.#ended.promise
+  }
+
+  get holder(): string {
+    return this.#holder
   }
 
   /** Applies an update. Resolves when the listeners can take more. */
@@ -59,22 +67,28 @@ export class TaskWorker {
     await this.#options.channel.ready()
   }
 
-  /** Ends the task in this state unless it has ended already; resolves with the final state of the task. */
+  /** Ends the task in this state unless it has ended already; resolves with the task as it is then. */
   end(state: TaskState, parts?: readonly Part[]): Promise<StoredTask> {
     return this.#inTurn(async () =>
       this.#isOver ? this.#options.channel.task : await this.#finish({ state, ...(parts && { parts }) }),
     )
   }
 
-  /** Leaves the task to another process, which finds its lease over. */
-  release(): Promise<void> {
+  /** Leaves the task to any process, after so many milliseconds. */
+  release(after = 0): Promise<void> {
+    // Before the database answers: whatever ends the call before that would cancel the task at its agent.
+    this.#options.abort(handedOver)
     return this.#inTurn(async () => {
-      const { channel, save } = this.#options
       if (this.#isOver) return
-      const task = { ...channel.task, alive_until: this.#at() }
-      await save(task, busyStates).catch(this.#options.onError)
+      const task = { ...this.#options.channel.task, holder: '', alive_until: this.#at(after) }
+      await this.#save(task, busyStates).catch(this.#options.onError)
       this.#end(task, handedOver)
     })
+  }
+
+  /** An end that cannot be stored now is not stored at all. */
+  stopWaiting(): void {
+    this.#stopping.abort()
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -99,39 +113,78 @@ export class TaskWorker {
   }
 
   async #finish(change: WorkUpdate): Promise<StoredTask> {
-    const { channel, save, times, onError } = this.#options
-    const idle = { ...channel.task, expires_at: this.#at(times.retention), alive_until: null }
-    const { task, event } = update(idle, change, this.#at())
-    try {
-      if (!(await save(task, busyStates))) return await this.#lose()
-    } catch (fault) {
-      // The listeners still get the final event; the row expires by itself.
-      onError(fault)
+    const { channel, times } = this.#options
+    const last = {
+      ...channel.task,
+      expires_at: this.#at(times.retention),
+      alive_until: this.#at(times.lease),
     }
+    const { task, event } = update(last, change, this.#at())
+    const stored = await this.#storeEnd(task)
+    if (!stored) return this.#leave(channel.task)
+    if (stored !== task) return stored
+    this.#options.changed(task)
     return this.#close(task, [event])
   }
 
-  async #beat(): Promise<void> {
-    const { channel, save, times } = this.#options
-    if (this.#isOver) return
+  /**
+   * Stores the end of the work, however long the database is away: if another process takes the task over in the
+   * meantime, its end counts. Resolves to the task as it is then; undefined if the gateway stops before.
+   */
+  async #storeEnd(task: StoredTask): Promise<StoredTask | undefined> {
+    const { times, onError } = this.#options
+    const { signal } = this.#stopping
+    for (;;) {
+      try {
+        // The answer to an earlier attempt may be lost.
+        const isStored = await this.#save(task, [...busyStates, task.state])
+        return isStored ? task : await this.#lose()
+      } catch (fault) {
+        onError(fault)
+      }
+      if (signal.aborted) return undefined
+      await pause(times.heartbeat, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  #beat(): void {
+    if (this.#isBeating) return
+    this.#isBeating = true
+    void this.#inTurn(() => this.#renew())
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#isBeating = false
+      })
+  }
+
+  async #renew(): Promise<void> {
+    const { channel, times } = this.#options
+    if (this.#isOver || this.#stopping.signal.aborted) return
     const alive = {
       ...channel.task,
       expires_at: this.#at(times.retention),
       alive_until: this.#at(times.lease),
     }
-    if (!(await save(alive, busyStates))) await this.#lose()
+    if (!(await this.#save(alive, busyStates))) await this.#lose()
   }
 
-  /** Another process has cancelled the task, or marked it as failed: the stored row decides. */
+  /** Another process holds the task: what is stored decides, and that process tells its addresses. */
   async #lose(): Promise<StoredTask> {
-    const { channel, read } = this.#options
-    const task = (await read()) ?? { ...channel.task, state: 'TASK_STATE_FAILED' as const }
-    return this.#close(task, [statusEvent(task)])
+    const { channel, store } = this.#options
+    const task = await store.get(channel.task.id)
+    if (!task) return this.#close({ ...channel.task, state: 'TASK_STATE_FAILED' }, [])
+    return isBusy(task.state) ? this.#leave(task) : this.#close(task, [statusEvent(task)])
+  }
+
+  /** Another process goes on with the task: its listeners stay, and its agent hears of no end. */
+  #leave(task: StoredTask): StoredTask {
+    this.#end(task, handedOver)
+    return task
   }
 
   #close(task: StoredTask, events: readonly StreamEvent[]): StoredTask {
-    this.#options.changed(task)
     this.#options.channel.publish(task, events)
+    this.#options.channel.end()
     this.#end(task, new Failure('cancelled', 'The task is over.'))
     return task
   }
@@ -139,9 +192,12 @@ export class TaskWorker {
   #end(task: StoredTask, reason: Failure): void {
     this.#isOver = true
     clearInterval(this.#heartbeat)
-    this.#options.channel.end()
     this.#options.abort(reason)
     this.#ended.resolve(task)
+  }
+
+  #save(task: StoredTask, states: readonly TaskState[]): Promise<boolean> {
+    return this.#options.store.save(task, { holder: this.#holder, states })
   }
 
   #at(after = 0): string {

@@ -18,7 +18,7 @@ import { type Legacy, type LegacyAnswer, type LegacyPost, versions } from './leg
  * notification or question on, as server-sent events.
  */
 export async function serveLegacy(
-  context: Pick<TransportContext, 'site' | 'authenticate'>,
+  context: Pick<TransportContext, 'site' | 'standing'>,
   legacy: Legacy,
   caller: McpCaller,
   body: unknown,
@@ -48,7 +48,7 @@ export async function serveLegacy(
 
 /** The stream of a session: notifications of changes, if the agent tells of any. */
 async function listen(
-  context: Pick<TransportContext, 'authenticate'>,
+  context: Pick<TransportContext, 'standing'>,
   legacy: Legacy,
   caller: McpCaller,
   request: IncomingMessage,
