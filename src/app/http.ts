@@ -102,6 +102,7 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
   const agentService = createAgentServices(gateway, version, onMcpError, ending)
   const mcp = { context: gateway, allowsOrigin }
   const perform = createService(gateway, createRouting(gateway), gateway.taskManager)
+  const a2aJsonRpc = a2aJsonRpcMount(gateway, perform)
   const site = siteMounts(
     gateway,
     gateway.signIn.server,
@@ -115,8 +116,8 @@ function createMounts({ gateway, mcpService, allowsOrigin, onMcpError, isDrainin
     envelopeMount(gateway, allowsOrigin, ending),
     envelopeSchemaMount(gateway),
     jsonRpcMount(gateway, version, allowsOrigin),
-    a2aJsonRpcMount(gateway, perform),
-    ...a2aRestMounts(gateway, perform),
+    a2aJsonRpc,
+    ...a2aRestMounts(gateway, perform, a2aJsonRpc.handler),
     ...oauthMounts({ context: gateway, ...gateway.identity, ...gateway.signIn, signIns: gateway.signIns }),
     ...ardMounts(gateway),
     ...serverCardMounts(gateway, version),

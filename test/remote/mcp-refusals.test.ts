@@ -13,7 +13,7 @@ const discovered = {
   serverInfo: { name: 'strict', version: '1' },
 }
 
-test.each([-32002, 1, 4040])(
+test.each([-32002, -32603, 1, 4040])(
   'a refusal of one caller by error %i does not open the circuit for others',
   async (code) => {
     const to = 'com.example.strict'

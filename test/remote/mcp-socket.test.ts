@@ -29,16 +29,18 @@ interface SocketOptions {
   /** The status with which every handshake is refused. */
   readonly refuse?: number
   readonly host?: string
+  /** The server selects none of the subprotocols that the client offers. */
+  readonly selectsNone?: boolean
 }
 
 /** A WebSocket server that answers tool calls as configured. */
 async function startSockets(
   take: Take,
-  { era = '2026-07-28', refuse, host = '127.0.0.1' }: SocketOptions = {},
+  { era = '2026-07-28', refuse, host = '127.0.0.1', selectsNone = false }: SocketOptions = {},
 ): Promise<Sockets> {
   const upgrades: IncomingMessage[] = []
   const server = createServer()
-  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => 'mcp' })
+  const sockets = new WebSocketServer({ noServer: true, handleProtocols: () => !selectsNone && 'mcp' })
   server.on('upgrade', (request, wire, head) => {
     upgrades.push(request)
     if (refuse) return wire.end(`HTTP/1.1 ${refuse} No\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n`)
@@ -92,6 +94,13 @@ describe.each(eras)('a WebSocket to a server of the era %s', (era) => {
       await remote.ask('x', {}, { headers: { authorization, 'x-assertion': assertion } as never })
     }
     expect(server.upgrades.map(({ headers }) => headers['x-assertion'])).toEqual(['1', '3'])
+  })
+
+  test('is open to a server that selects no subprotocol, as those on Quarkus', async () => {
+    await using server = await startSockets(polite, { era, selectsNone: true })
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('x')).toEqual({ text: 'done' })
+    expect(server.upgrades.map(({ headers }) => headers['sec-websocket-protocol'])).toEqual(['mcp'])
   })
 
   test('is closed when it is idle, and opened again', async () => {

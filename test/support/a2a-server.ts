@@ -16,7 +16,8 @@ export async function serveWork(
   port = 0,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const perform = createService(gateway, work, gateway.taskManager)
-  const mounts = [a2aJsonRpcMount(gateway, perform), ...a2aRestMounts(gateway, perform)]
+  const jsonRpc = a2aJsonRpcMount(gateway, perform)
+  const mounts = [jsonRpc, ...a2aRestMounts(gateway, perform, jsonRpc.handler)]
   const app = createHttpApp(gateway, createEtags('test'), mounts)
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     before(request)

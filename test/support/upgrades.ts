@@ -39,7 +39,6 @@ export async function listenForSockets(
       {
         path: '/test',
         subprotocol: 'test',
-        required: false,
         open: (connection) => connection.read((text) => prepare(connection, text)),
       },
     ],

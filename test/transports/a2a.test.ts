@@ -186,6 +186,8 @@ describe('an agent that a tenant names', () => {
     for (const [path, params] of [
       ['/a2a/v1', { tenant: 'svc.utility.wiki' }],
       ['/a2a/v1?tenant=svc.utility.wiki', {}],
+      ['/a2a/v1/svc.utility.wiki', { tenant: '' }],
+      ['/a2a/v1/svc.utility.wiki', { tenant: 'svc.utility.wiki' }],
     ] as const) {
       const body = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params }
       const { json } = await home.request('POST', path, { token, body, headers: a2aVersion })
@@ -212,6 +214,8 @@ describe('an agent that a tenant names', () => {
         headers: a2aVersion,
       })
       const wrong = await home.request('POST', `/a2a/v1/${name}/tasks`, { token, body, headers: a2aVersion })
+      const tasks = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }
+      const rpc = await home.request('POST', `/a2a/v1/${name}`, { token, body: tasks, headers: a2aVersion })
       return [
         await get(`/a2a/v1/${name}/.well-known/agent-card.json`),
         await get(`/agents/${name}/.well-known/agent-card.json`),
@@ -220,12 +224,13 @@ describe('an agent that a tenant names', () => {
         await get(`/a2a/v1/${name}/tasks/none`),
         await get(`/a2a/v1/${name}/nothing`),
         [sent.status, sent.json.error.message],
+        [rpc.status, rpc.json.result?.tasks],
         [wrong.status, wrong.headers.get('allow')],
       ]
     }
     const plain = await answersOf('io.github.slashes/thing')
     expect(plain).toEqual(await answersOf('io.github.slashes%2Fthing'))
-    expect(plain.map(([status]) => status)).toEqual([200, 200, 200, 200, 404, 404, 409, 405])
+    expect(plain.map(([status]) => status)).toEqual([200, 200, 200, 200, 404, 404, 409, 200, 405])
     const nobody = await answersOf('io.github.slashes/nobody')
     expect(nobody).toEqual(await answersOf('io.github.slashes%2Fnobody'))
     expect(nobody.slice(0, 3)).toEqual(Array(3).fill([404, 'not_found']))
@@ -307,6 +312,8 @@ describe('the paths of HTTP+JSON', () => {
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     const nowhere = await home.request('GET', '/a2a/v1/nowhere/at/all', { headers: a2aVersion })
     expect([nowhere.status, nowhere.json.error.status]).toEqual([404, 'NOT_FOUND'])
+    const list = await home.request('POST', '/a2a/v1/tasks', { body: {}, headers: a2aVersion })
+    expect([list.status, list.headers.get('allow')]).toEqual([405, 'GET'])
   })
 })
 

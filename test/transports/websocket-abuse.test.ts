@@ -85,7 +85,6 @@ describe('an upgrade with everything wrong', () => {
         {
           path: '/test',
           subprotocol: 'test',
-          required: true,
           open: (connection) => connection.read(nothing),
         },
       ],
@@ -100,7 +99,7 @@ describe('an upgrade with everything wrong', () => {
       )
     expect(await status('/elsewhere', ['other'], 'https://evil.example')).toBe(404)
     expect(await status('/test', ['other'], 'https://evil.example')).toBe(403)
-    expect(await status('/test', ['other'], 'https://page.example')).toBe(400)
+    expect(await status('/test', [], 'https://page.example')).toBe(400)
     expect(authenticate).toHaveBeenCalledTimes(1)
     expect(await status('/test', ['test'], 'https://page.example')).toBe(401)
     expect(await status('/test', ['test'], 'https://page.example', 'bearer.good')).toBe(503)

@@ -171,6 +171,7 @@ describe('the subprotocol', () => {
 
   test.each([
     ['/mcp/ws', 'foo, mcp', 'mcp'],
+    ['/mcp/ws', '', undefined],
     ['/rpc', 'foo, jsonrpc', 'jsonrpc'],
     ['/rpc', 'foo, bar', undefined],
     ['/rpc', '', undefined],

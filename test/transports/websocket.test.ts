@@ -84,10 +84,6 @@ describe.each(paths)('the upgrade of %s', (path, protocol) => {
   })
 })
 
-test('MCP requires its subprotocol', async () => {
-  expect((await refusal('/mcp/ws', [])).status).toBe(400)
-})
-
 test('no other path is upgraded', async () => {
   expect((await refusal('/elsewhere', ['mcp'])).status).toBe(404)
 })

@@ -38,6 +38,7 @@ export interface McpSocket {
   close(): Promise<void>
 }
 
+const subprotocol = 'mcp'
 const closeMilliseconds = 2000
 
 /**
@@ -67,7 +68,7 @@ export function openMcpSocket(
   }: McpSocketOptions,
   events: McpSocketEvents,
 ): Promise<McpSocket> {
-  const socket = new WebSocket(address, ['mcp'], {
+  const socket = new WebSocket(address, [subprotocol], {
     headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
     handshakeTimeout: handshake_ms,
     maxPayload: max_bytes,
@@ -78,7 +79,11 @@ export function openMcpSocket(
     ...(create_connection && { createConnection: create_connection }),
   })
   return new Promise((resolve, reject) => {
-    socket.once('upgrade', ({ socket: wire }: IncomingMessage) => startHeartbeat(socket, wire, beat_ms))
+    socket.once('upgrade', ({ socket: wire, headers: answered }: IncomingMessage) => {
+      // Some servers select no subprotocol, such as those on Quarkus. The library would refuse them.
+      answered['sec-websocket-protocol'] ??= subprotocol
+      startHeartbeat(socket, wire, beat_ms)
+    })
     socket.once('error', reject)
     socket.once('unexpected-response', (request, answer: IncomingMessage) => {
       const refuse = (body: string) => {

@@ -19,7 +19,7 @@ import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
 import { continued, isQuestion, questionOf } from './continuation.ts'
 import { type Current, type ExchangeFacts, type McpExchange, runExchange } from './exchange.ts'
-import { failureOf, failureOfRpc, isCallError, rpcErrorIn } from './failure.ts'
+import { failureOf, failureOfRpc, isCallError, type RpcError, rpcErrorIn } from './failure.ts'
 import { type Listeners, listenTo } from './listen.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
@@ -72,7 +72,7 @@ export class McpAgent implements RemoteAgent {
           ? await this.#describeAsked(request, call)
           : await this.request('tools/call', { ...request, ...meta }, call)
       if ('refused' in reply) return reply
-      if ('error' in reply) throw failureOfRpc(reply.error)
+      if ('error' in reply) return refusedBy(reply.error)
       const { result } = reply
       if (isQuestion(result)) return questionOf(request, result)
       if (request.name === descriptionCall) return { output: result }
@@ -291,6 +291,17 @@ function factsOf(call: RemoteCall, ask?: AskCaller): Eventual<ExchangeFacts> {
     ...(notifyClient && { notifyClient }),
     ...(launch && { launch }),
   }))
+}
+
+/** The SDKs in Java, Ruby and Rust answer so for a tool that throws. */
+const internalError = -32603
+
+/** The answer of a server that works. Throws Failure for an error that means a broken one. */
+function refusedBy(error: RpcError): { readonly refused: Failure } {
+  const failure = failureOfRpc(error)
+  if (error.code !== internalError) return refusedOr(failure)
+  const { code, message, details } = failure
+  return { refused: new Failure(code, message, { retryable: false, ...details }) }
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */

@@ -11,7 +11,7 @@ import { parseError, type RpcId, type RpcRequest, readRequest } from '../json-rp
 import type { TransportContext } from '../shared/transport-context.ts'
 import { type Dialect, dialect10, isOperation } from './protocol/dialect.ts'
 import { errorOf, refusal } from './protocol/error.ts'
-import { extensionHeaders, queryOf, readCall, versionOf } from './protocol/request.ts'
+import { agentAt, extensionHeaders, pathOf, queryOf, readCall, versionOf } from './protocol/request.ts'
 import type { Answer, Perform } from './service.ts'
 import { sendEvents } from './stream.ts'
 import type { StreamEvent } from './tasks/view.ts'
@@ -116,10 +116,11 @@ function readFrame(text: Buffer, principal: Principal | null): RpcRequest | Answ
   return { id: read.id, thrown: read.failure, code: read.code, http: 200 }
 }
 
-/** 0.3 has no tenants: each agent has its own URL, `/a2a/v1?tenant=NAME`. */
-function withTenant({ url = '' }: IncomingMessage, params: unknown): unknown {
-  const tenant = queryOf(url).get('tenant')
-  return tenant && isRecord(params) ? { tenant, ...params } : params
+/** 0.3 has no tenants: each agent has its own URL, `/a2a/v1?tenant=NAME` or `/a2a/v1/NAME`. */
+function withTenant(request: IncomingMessage, params: unknown): unknown {
+  const tenant = queryOf(request.url ?? '').get('tenant') ?? agentAt(pathOf(request))
+  // A client by the protocol buffers may state an empty tenant.
+  return tenant && isRecord(params) ? { ...params, tenant: params.tenant || tenant } : params
 }
 
 /** Throws A2aRefusal VERSION_NOT_SUPPORTED for another version, and for a method of 1.0 without the version header. */

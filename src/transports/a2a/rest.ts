@@ -10,14 +10,23 @@ import type { Handler } from '../http/rest.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { errorOf } from './protocol/error.ts'
 import { type Operation, type OperationName, operations } from './protocol/operations.ts'
-import { assertCurrent, extensionHeaders, queryOf, readCall } from './protocol/request.ts'
+import {
+  agentAt,
+  assertCurrent,
+  base,
+  extensionHeaders,
+  pathOf,
+  queryOf,
+  readCall,
+} from './protocol/request.ts'
 import type { Answer, Perform } from './service.ts'
 import { sendEvents } from './stream.ts'
 
-const base = '/a2a/v1/'
-
-/** A2A 1.0 section 11: the paths under `/a2a/v1/`, each also with a tenant before it, the name of an agent. */
-export function a2aRestMounts(context: TransportContext, perform: Perform): Mount[] {
+/**
+ * A2A 1.0 section 11: the paths under `/a2a/v1/`, each also with a tenant before it, the name of an agent. The SDK in
+ * Java sends JSON-RPC to the path of the agent alone, which `jsonRpc` serves.
+ */
+export function a2aRestMounts(context: TransportContext, perform: Perform, jsonRpc: Handler): Mount[] {
   async function answer(request: IncomingMessage, response: ServerResponse, id: string): Promise<Answer> {
     const { body, call } = await readCall(context, request, response, id)
     assertCurrent(request)
@@ -28,6 +37,7 @@ export function a2aRestMounts(context: TransportContext, perform: Perform): Moun
   }
 
   const handler: Handler = async (request, response) => {
+    if (request.method === 'POST' && isOfAgent(pathOf(request))) return jsonRpc(request, response)
     const id = requestId(request)
     const headers = { 'X-Request-Id': id, ...extensionHeaders(request), 'Content-Type': mediaType(request) }
     try {
@@ -57,10 +67,6 @@ export function a2aRestMounts(context: TransportContext, perform: Perform): Moun
     handler,
     direct: `${base}message:send`,
   }))
-}
-
-function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? ''
 }
 
 const fields = [
@@ -103,6 +109,11 @@ function named(path: string): Named {
     }
   }
   return { rows: [], tail: '' }
+}
+
+/** True for `/a2a/v1/NAME`, where no operation of HTTP+JSON is. */
+function isOfAgent(path: string): boolean {
+  return agentAt(path) !== undefined && named(path).rows.length === 0
 }
 
 function allowed(path: string): string {

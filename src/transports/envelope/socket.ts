@@ -47,7 +47,6 @@ export function envelopeSocket(context: TransportContext, ending: AbortSignal): 
   return {
     path: '/a2a/message',
     subprotocol: 'envelope',
-    required: false,
     open(connection) {
       connection.read((text) => ({ run: () => answer(text, connection) }))
     },

@@ -21,7 +21,6 @@ export function jsonRpcSocket(
   return {
     path: '/rpc',
     subprotocol: 'jsonrpc',
-    required: false,
     open(connection) {
       const { client, signal } = connection
       async function identify(): Promise<Principal | null> {

@@ -8,7 +8,6 @@ export function mcpSocket(service: McpService, onError: (fault: unknown) => void
   return {
     path: '/mcp/ws',
     subprotocol: 'mcp',
-    required: true,
     open(connection) {
       const channel = new McpChannel({
         service,

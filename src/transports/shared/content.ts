@@ -62,10 +62,11 @@ function partOf(block: Block): Part {
 
 /** A part of A2A as a block of MCP. What a block has no field for is in its `_meta`, under `a2a`. */
 function blockOf(part: Part): Block {
-  const { text, data, raw, url, filename: name, mediaType: type = '', metadata } = part
-  const from = isRecord(metadata?.mcp) ? metadata.mcp : undefined
+  const { text, data, raw, url, filename: name, mediaType: type = '', metadata = {} } = part
+  const from = isRecord(metadata.mcp) ? metadata.mcp : undefined
   const { resource, ...fields } = (from ?? {}) as JsonObject
-  const rest = from || !metadata ? fields : { _meta: { a2a: metadata } }
+  // The SDK in Java states metadata of nothing.
+  const rest = from || Object.keys(metadata).length === 0 ? fields : { _meta: { a2a: metadata } }
   if (isRecord(resource)) {
     const body = raw === undefined ? { text: text ?? '' } : { blob: raw }
     return { type: 'resource', resource: { ...resource, ...mimeType(type), ...body } as JsonObject, ...rest }

@@ -19,11 +19,10 @@ import { Backlog, type BacklogLimits } from './backlog.ts'
 import { Connection, type ConnectionOptions, type SocketTimeouts } from './connection.ts'
 import { ConnectionLimit, type ConnectionLimits, unavailable } from './connection-limit.ts'
 
-/** A path that is served over WebSocket. A client must offer the `subprotocol` if `required` is set. */
+/** A path that is served over WebSocket. A client may leave the `subprotocol` out. */
 export interface SocketEndpoint {
   readonly path: string
   readonly subprotocol: string
-  readonly required: boolean
   open(connection: Connection): void
 }
 
@@ -134,9 +133,9 @@ export class Upgrades {
     const { authorization } = request.headers
     const offered = offeredBy(request)
     const token = offered.find(isToken)?.slice(tokenPrefix.length)
-    if (!offered.includes(endpoint.subprotocol) && (endpoint.required || isOnlyTokens(offered))) {
+    if (isOnlyTokens(offered)) {
       throw new Failure('invalid_request', `Offer the subprotocol ${endpoint.subprotocol}.`, {
-        ...(token !== undefined && { hint: 'Offer it in addition to the token, which is never echoed.' }),
+        hint: 'Offer it in addition to the token, which is never echoed.',
       })
     }
     this.#assertOpen()

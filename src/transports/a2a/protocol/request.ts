@@ -45,6 +45,21 @@ export function assertCurrent(request: IncomingMessage): void {
   if (versionOf(request) !== '1.0') throw refusal('VERSION_NOT_SUPPORTED')
 }
 
+export const base = '/a2a/v1/'
+
+export function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+/** A name has no colon, which every operation that is sent by POST has, and at most one slash, encoded or not. */
+const agentPath = /^[^/:%]+(?:(?:\/|%2F)[^/:%]+)?$/i
+
+/** The name of the agent at `/a2a/v1/NAME`; undefined for every other path. */
+export function agentAt(path: string): string | undefined {
+  const name = path.startsWith(base) ? path.slice(base.length) : ''
+  return agentPath.test(name) ? decodeURIComponent(name) : undefined
+}
+
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?')[1])
 }

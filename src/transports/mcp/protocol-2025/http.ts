@@ -62,10 +62,11 @@ async function listen(
       session_id: sessionIn(request),
       over_http: true,
       signal,
+      opened() {
+        if (!signal.aborted) stream ??= openEndless(context, request, response)
+      },
       async send(message) {
-        if (signal.aborted) return
-        stream ??= openEndless(context, request, response)
-        await stream.write({ event: 'message', data: JSON.stringify(message) })
+        await stream?.write({ event: 'message', data: JSON.stringify(message) })
       },
     })
   } catch {

@@ -1,9 +1,9 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import type { JsonObject } from '../../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
 import { principalKey } from '../../../common/principal-key.ts'
-import { Fault, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
+import { Fault, faults, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import { faultOf, invalidField } from '../views/ask.ts'
 import type { ClientExchange } from '../views/forward.ts'
@@ -59,6 +59,12 @@ export interface LegacyPost {
   readonly send: (message: object) => Promise<void>
 }
 
+/** The stream of a session. */
+export interface LegacyStream extends Omit<LegacyPost, 'message'> {
+  /** Called when notifications may come. */
+  readonly opened?: () => void
+}
+
 /** The answer; without a text, the message was no request. */
 export interface LegacyAnswer {
   readonly text?: string
@@ -72,8 +78,8 @@ export interface Legacy {
   readonly streams: boolean
   /** Never throws. */
   take(post: LegacyPost): Promise<LegacyAnswer>
-  /** Sends notifications of changes until the signal aborts; rejects before the first message if there are none. */
-  listen(listening: Omit<LegacyPost, 'message'>): Promise<void>
+  /** Sends notifications of changes until the signal aborts; rejects before it has opened if there are none. */
+  listen(stream: LegacyStream): Promise<void>
 }
 
 export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07']
@@ -158,7 +164,7 @@ export function createLegacy(options: LegacyOptions): Legacy {
       const expected =
         thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : undefined
       if (!expected) onError(thrown)
-      const fault = expected ?? internalFault()
+      const fault = withEarlierCode(method, expected ?? internalFault())
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
       if (controller && running.get(key) === controller) running.delete(key)
@@ -176,16 +182,17 @@ export function createLegacy(options: LegacyOptions): Legacy {
       } else questions.answer(message, await callerOf(post))
       return {}
     },
-    async listen(listening) {
-      const { caller, session_id = '', over_http, signal, send } = listening
-      await listeners.listen(sessionKey(session_id, await callerOf(listening)), signal, (filter, until) =>
+    async listen(stream) {
+      const { caller, session_id = '', over_http, signal, send, opened } = stream
+      await listeners.listen(sessionKey(session_id, await callerOf(stream)), signal, (filter, until) =>
         subscribe(filter, {
           caller,
           signal: until,
           challenges: over_http,
           facts: { era: 'legacy', capabilities: capabilitiesIn(session_id) },
           async notify(method, params) {
-            if (method !== acknowledgement) await send({ jsonrpc: '2.0', method, params })
+            if (method === acknowledgement) opened?.()
+            else await send({ jsonrpc: '2.0', method, params })
           },
         }),
       )
@@ -198,6 +205,18 @@ function declined(method: string, thrown: unknown): JsonObject {
   const isRefusal = thrown instanceof Failure && thrown.code === 'invalid_request'
   if (isRefusal && method === 'elicitation/create') return { action: 'cancel' }
   throw thrown
+}
+
+/** Until 2025-11-25 the code of an unknown resource is -32002; SEP-2164 changed it. */
+function withEarlierCode(method: string, fault: Fault): Fault {
+  const { code, message, data } = fault
+  const isUnknown = method.startsWith('resources/') && code === faults.invalidParams && isAddress(data)
+  return isUnknown ? new Fault(-32002, message, { data }) : fault
+}
+
+/** The data of SEP-2164: only the address. */
+function isAddress(data: unknown): boolean {
+  return isRecord(data) && Object.keys(data).join() === 'uri'
 }
 
 interface Question {

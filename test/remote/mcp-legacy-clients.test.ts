@@ -1,0 +1,64 @@
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
+import { startGateway } from '../support/gateway.ts'
+import { list } from '../support/listed.ts'
+
+const agent = 'com.example.notes'
+
+/** A server of 2025-11-25 whose lists may change, and that has no note. */
+function startNotes() {
+  return serve(async (request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const { id, method, params } = JSON.parse(await text(request))
+    if (id === undefined) return void response.writeHead(202).end()
+    const capabilities = { resources: { listChanged: true } }
+    const serverInfo = { name: 'notes', version: '1' }
+    const answer =
+      method === 'initialize'
+        ? { result: { protocolVersion: '2025-11-25', capabilities, serverInfo } }
+        : { error: { code: -32002, message: 'Resource not found', data: { uri: params.uri } } }
+    response.setHeader('Content-Type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  })
+}
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'client', version: '1' },
+  },
+}
+
+test('a client of 2025-11-25 reads the code of its revision for a resource that the server does not know', async () => {
+  await using server = await startNotes()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const { json } = await gateway.request('POST', `/mcp/agents/${agent}`, {
+    body: { jsonrpc: '2.0', id: 2, method: 'resources/read', params: { uri: 'note://2' } },
+    token: await gateway.token('ada'),
+  })
+  expect(json.error).toEqual({ code: -32002, message: 'Resource not found', data: { uri: 'note://2' } })
+})
+
+test('the stream of a session opens before the first change, so that no proxy takes it for a server that hangs', async () => {
+  await using server = await startNotes()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const url = `${gateway.url}/mcp/agents/${agent}`
+  const authorization = { Authorization: `Bearer ${await gateway.token('ada')}` }
+  const began = await fetch(url, {
+    method: 'POST',
+    headers: { ...authorization, 'Content-Type': 'application/json' },
+    body: JSON.stringify(initialize),
+  })
+  await began.body?.cancel()
+  const session = { 'Mcp-Session-Id': began.headers.get('mcp-session-id') ?? '' }
+  const stream = await fetch(url, { headers: { ...authorization, ...session, Accept: 'text/event-stream' } })
+  expect([stream.status, stream.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  await stream.body?.cancel()
+})
