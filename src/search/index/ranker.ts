@@ -107,14 +107,13 @@ export class Ranker {
    */
   async read(text: string, query: IndexQuery, vocabulary: Vocabulary, signal: AbortSignal): Promise<Reading> {
     const { exact, filter, words_only } = query
-    const written = readRequest(text)
+    const isAsWritten = exact || vocabulary.isName(text)
+    const written = readRequest(isAsWritten || filter.owner !== undefined ? text : this.#restate(text))
     const language = languageIn(written.intent)
-    const all = readQuery(written.intent, language)
-    if (exact || vocabulary.isName(text)) return { text, request: written, terms: all, meant: written.intent }
+    const terms = readQuery(written.intent, language)
+    if (isAsWritten) return { text, request: written, terms, meant: written.intent }
     const meaning = words_only ? undefined : this.#meaning()
-    const stated = filter.owner === undefined ? this.#withoutIdioms(written) : written
-    const terms = stated === written ? all : readQuery(stated.intent)
-    const request = await this.#withOtherNames(stated, terms, meaning)
+    const request = await this.#withOtherNames(written, terms, meaning)
     const foreign = await this.#readForeign({ text, request, terms }, language, meaning, vocabulary)
     if (foreign) return foreign
     const spelling = {
@@ -126,7 +125,7 @@ export class Ranker {
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)
     if (!corrected) return this.#withSynonyms(text, request, terms, vocabulary)
-    const meant = this.#withoutIdioms(readRequest(corrected.text))
+    const meant = readRequest(this.#restate(corrected.text))
     const meantTerms = readQuery(meant.intent)
     const excluding = await this.#withOtherNames(meant, meantTerms, meaning)
     const reading = this.#withSynonyms(corrected.text, excluding, meantTerms, vocabulary)
@@ -216,11 +215,6 @@ export class Ranker {
       ...(facets && { facets: corpus.facets(passes) }),
       ...(degraded !== undefined && { degraded }),
     }
-  }
-
-  #withoutIdioms(request: Request): Request {
-    const intent = this.#restate(request.intent)
-    return intent === request.intent ? request : { ...request, intent }
   }
 
   /** A reading of the terms of a request, with the synonyms of what it is written in and the words that entries join. */
