@@ -44,12 +44,16 @@ export function openRemotes(
   const { remote_timeout_ms } = options
   const first_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_FIRST * 1000
   const idle_ms = remote_timeout_ms ?? config.DRAGOMAN_CALL_IDLE * 1000
-  const { fetch, open, dial } = outbound.reach({
-    allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
-    // The limits of a call, and of a question to its caller, end it first, with their own words.
-    idle_ms: Math.max(first_ms, idle_ms, questionWait_ms) + 5_000,
-    connections: null,
-  })
+  // What is awaited, such as the limits of a call, ends it first, with its own words.
+  const reach = (...awaited_ms: readonly number[]) =>
+    outbound.reach({
+      allow_origins: config.DRAGOMAN_ALLOW_ORIGINS,
+      idle_ms: Math.max(...awaited_ms) + 5_000,
+      connections: null,
+    })
+  const { fetch, open } = reach(first_ms, idle_ms)
+  // A server of MCP is silent while its question to the caller waits.
+  const asking = reach(first_ms, idle_ms, questionWait_ms)
   const processes = stack.use(
     createProcessPool({ max: config.DRAGOMAN_RUN_MAX, idle_ms: config.DRAGOMAN_RUN_IDLE * 1000 }),
   )
@@ -59,8 +63,8 @@ export function openRemotes(
         createEnvelopeConnect(fetch, clock),
         createA2aConnect({ open, clock, wait }),
         createMcpConnect({
-          open,
-          dial,
+          open: asking.open,
+          dial: asking.dial,
           processes,
           client: { name: 'dragoman', version },
           per_call_headers: ['dragoman-assertion', 'via'],
