@@ -111,6 +111,10 @@ export type SearchOutput = z.infer<typeof SearchOutput>
 export const BriefSearchOutput = z
   .object({
     agents: z.array(BriefFound),
+    callable_agents: z
+      .array(BriefFound)
+      .optional()
+      .describe('Where none of `agents` can be called at once: at most two others that fit and can be.'),
     ...page,
     next_cursor: z.string().optional().describe('Absent on the last page.'),
   })

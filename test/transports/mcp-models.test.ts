@@ -51,6 +51,18 @@ async function connect(gateway: TestGateway, token?: string) {
 }
 type Peer = Awaited<ReturnType<typeof connect>>
 
+/** Lists a server that is called by nobody before it is approved. */
+async function importPackage(gateway: TestGateway, name: string, description: string): Promise<void> {
+  const packages = [
+    { registryType: 'npm', identifier: 'knit', version: '1.0.0', transport: { type: 'stdio' } },
+  ]
+  const document = { name, description, version: '1.0.0', packages }
+  const params = { lines: [JSON.stringify({ server: document })] }
+  const body = { to: 'svc.registry', action: 'import_entries', params }
+  const token = await gateway.token('root', { scopes: ['admin'] })
+  await gateway.request('POST', '/a2a/message', { body, token })
+}
+
 const forecast = {
   type: 'object',
   properties: { city: { type: 'string' }, days: { type: 'integer' } },
@@ -140,22 +152,7 @@ describe('over agents with actions', () => {
   })
 
   test('a model that can call none of the agents found learns how to find others', async () => {
-    const packages = [
-      { registryType: 'npm', identifier: 'knit', version: '1.0.0', transport: { type: 'stdio' } },
-    ]
-    const document = {
-      name: 'com.example/knitting',
-      description: 'Knits jumpers.',
-      version: '1.0.0',
-      packages,
-    }
-    const body = {
-      to: 'svc.registry',
-      action: 'import_entries',
-      params: { lines: [JSON.stringify({ server: document })] },
-    }
-    const token = await home.token('root', { scopes: ['admin'] })
-    await home.request('POST', '/a2a/message', { body, token })
+    await importPackage(home, 'com.example/knitting', 'Knits jumpers.')
     const noticeOf = async (input: object) =>
       (await anonymous.call('search_agents', { query: 'knits jumpers', limit: 1, ...input })).output.notice
     expect(await noticeOf({})).toContain('{"callable": ["hosted", "open", "stated"]}')
@@ -551,6 +548,25 @@ function requiredOf({ input_schema, required }: Action): Record<string, string> 
   return Object.fromEntries(names.map((name) => [name, fields[name]?.type ?? 'any']))
 }
 
+test('a model that can call none of the best agents gets others that fit, within the same size', async () => {
+  await using home = await startGateway()
+  await using peer = await connect(home)
+  await importPackage(home, 'com.example/web-page-reader', 'Reads web pages.')
+  const input = { query: 'web page reader', limit: 1 }
+  const { output } = await peer.call('search_agents', input)
+  expect(output.agents).toMatchObject([{ package_name: 'com.example/web-page-reader', callable: 'package' }])
+  const [best] = output.callable_agents as Hit[]
+  expect(best).toMatchObject({ package_name: 'svc.utility.reader', callable: 'hosted' })
+  expect(best?.actions?.[0]).toHaveProperty('input_schema')
+  expect(output.notice).toContain('`callable_agents` can')
+  const { output: small } = await peer.call('search_agents', { ...input, max_tokens: 100 })
+  expect(small).not.toHaveProperty('callable_agents')
+  const filters = { callable: ['package'] }
+  expect((await peer.call('search_agents', { ...input, filters })).output).not.toHaveProperty(
+    'callable_agents',
+  )
+})
+
 describe('the list of tools', () => {
   test('costs a model at most 1,000 tokens, with the longest description of the registry', async () => {
     const categories = Object.fromEntries(
@@ -588,7 +604,7 @@ describe('the list of tools', () => {
     expect(outputs.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['search_agents', 'resolve_package']),
     )
-    expect(tokensOf(outputs)).toBeLessThan(5_500)
+    expect(tokensOf(outputs)).toBeLessThan(6_000)
   })
 
   test('says of each tool when to use it, with an example that the tool takes', async () => {

@@ -23,12 +23,14 @@ export function noticeOf(
 export const noneAtOnce =
   'None of these can be called at once. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask. The filter {"callable": ["hosted", "open", "stated"]} finds agents that need no approval.'
 
-/** What a model does when it can call none of the agents that it found. */
-export function noticeOfUse(
-  { query, filters = {} }: SearchQuery,
+/** What a model reads that can call others than those that fit best. */
+export const othersAtOnce =
+  'None of `agents` can be called at once; `callable_agents` can. A `package` runs here once it is approved: call_agent asks the user, or says whom to ask.'
+
+/** True if a model can call none of the agents that it found, and has not said which ones it wants. */
+export function lacksCallable(
+  { query, filters = {}, cursor }: SearchQuery,
   agents: BriefSearchOutput['agents'],
-): string | undefined {
-  if (query === undefined || filters.callable || agents.length === 0 || agents.some(isCallable))
-    return undefined
-  return noneAtOnce
+): boolean {
+  return query !== undefined && !cursor && !filters.callable && agents.length > 0 && !agents.some(isCallable)
 }

@@ -1,4 +1,4 @@
-import { charactersPerToken } from '../../../schemas/brief.ts'
+import { charactersPerToken, fittingConfidence, lengthOf } from '../../../schemas/brief.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -26,7 +26,7 @@ import { encodePosition } from './cursor.ts'
 import { FullPages } from './full-pages.ts'
 import { type FreshnessOptions, IndexFreshness } from './index-freshness.ts'
 import { toIndexQuery } from './index-query.ts'
-import { noneAtOnce, noticeOf, noticeOfUse } from './notices.ts'
+import { lacksCallable, noneAtOnce, noticeOf, othersAtOnce } from './notices.ts'
 import { rankedEntries } from './ranked-entries.ts'
 import { createSearchCache } from './search-cache.ts'
 
@@ -50,6 +50,12 @@ const cachedCharacters = 16_000_000
 
 /** Size up to which a brief answer has schemas if its caller states none. */
 const briefTokens = 4000
+
+/** Maximum number of agents that can be called at once beside others that cannot, and their share of the size. */
+const maxCallable = 2
+const callableShare = 1 / 3
+/** What needs neither an approval nor a credential. */
+const callableAtOnce = ['hosted', 'open', 'stated'] as const
 
 export interface SearchServiceOptions extends Omit<FreshnessOptions, 'reader'> {
   readonly reader: Reader
@@ -113,15 +119,54 @@ export class SearchService {
     signal: AbortSignal,
     approved: ReadonlySet<string>,
   ): Promise<BriefSearchOutput> {
-    const { max_tokens = briefTokens } = input
+    const characters = (input.max_tokens ?? briefTokens) * charactersPerToken
     const found = await this.#cached('brief', input, caller, async () => {
-      const found = await this.#find(input, caller, signal, (ranked, characters) =>
-        briefPage(ranked, characters, max_tokens * charactersPerToken),
-      )
-      const notice = found.notice ?? noticeOfUse(input, found.agents)
-      return { ...found, ...(notice !== undefined && { notice }) }
+      const found = await this.#findBriefly(input, caller, signal, characters)
+      if (!lacksCallable(input, found.agents)) return found
+      const both = await this.#withCallable(input, caller, signal, characters)
+      return both ?? { ...found, notice: found.notice ?? noneAtOnce }
     })
     return approved.size > 0 ? withApproved(found, approved) : found
+  }
+
+  #findBriefly(input: SearchQuery, caller: Caller, signal: AbortSignal, schemaCharacters: number) {
+    return this.#find(input, caller, signal, (ranked, characters) =>
+      briefPage(ranked, characters, schemaCharacters),
+    )
+  }
+
+  /** A page beside the best agents that can be called at once; undefined if none of those fits, or both are too long. */
+  async #withCallable(
+    input: SearchQuery,
+    caller: Caller,
+    signal: AbortSignal,
+    characters: number,
+  ): Promise<BriefSearchOutput | undefined> {
+    const atOnce = {
+      ...input,
+      limit: maxCallable,
+      filters: { ...input.filters, callable: [...callableAtOnce] },
+    }
+    const others = await this.#find(atOnce, caller, signal, (ranked) =>
+      briefPage(
+        ranked.filter(({ reasons }) => (reasons?.confidence ?? 0) >= fittingConfidence),
+        characters * callableShare,
+        characters * callableShare,
+      ),
+    )
+    const callable_agents = others.agents
+    if (callable_agents.length === 0) return undefined
+    const left = characters - lengthOf(callable_agents)
+    const found = await this.#findBriefly(input, caller, signal, left)
+    if (input.max_tokens !== undefined && lengthOf(found.agents) > left) return undefined
+    this.#pages.set(found.agents, this.#factsOf(found.agents, callable_agents))
+    return { ...found, callable_agents, notice: found.notice ?? othersAtOnce }
+  }
+
+  /** What callers may see of several pages. */
+  #factsOf(...pages: readonly object[]): PageFacts {
+    const facts = pages.flatMap((page) => this.#pages.get(page) ?? [])
+    return { entries: facts.flatMap(({ entries }) => entries), asks: facts.some(({ asks }) => asks) }
   }
 
   /** Throws Failure `not_found` with close names if this caller may not know of the entry. */
