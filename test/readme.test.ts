@@ -83,7 +83,7 @@ describe('the README', () => {
 
   test('the commands that it names are those of --help', async () => {
     const { stdout } = await run(['--help'], {})
-    const named = [...readme.matchAll(/(?:dragoman --|`dragoman) ([a-z-]+)/g)].map(([, name = '']) => name)
+    const named = [...readme.matchAll(/(?:`|\$\()dragoman ([a-z-]+)/g)].map(([, name = '']) => name)
     expect(new Set(named)).toEqual(new Set(['token', 'mirror', 'search', 'install']))
     for (const name of named) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
   })
