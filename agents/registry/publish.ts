@@ -33,7 +33,7 @@ const publication: Shape<Publication> = {
   parse(value) {
     const other = noPublication(value)
     if (!other) return complete.parse(value)
-    throw new Failure('invalid_request', `This is ${other.kind}, and no publication.`, { hint: other.remedy })
+    throw new Failure('invalid_request', `This is ${other.kind}, not a publication.`, { hint: other.remedy })
   },
 }
 

@@ -53,7 +53,7 @@ test.each<[string, string[], number, RegExp[]]>([
     'a text among fields',
     ['call', 'svc.registry', 'search', 'query=x', 'more'],
     2,
-    [/^more is no field/, /limit:=5/],
+    [/^more is not a field/, /limit:=5/],
   ],
   ['a number as a text', ['call', 'svc.registry', 'search', 'query=x', 'limit=5'], 2, [/\/limit: .*number/i]],
   [
@@ -73,7 +73,7 @@ test.each<[string, string[], number, RegExp[]]>([
     'an action that is left out',
     ['call', reader],
     2,
-    [/missing required argument 'action'/, /dragoman call --help shows how it is called/],
+    [/missing required argument 'action'/, /dragoman call --help shows its arguments/],
   ],
   ['a port as an option', ['serve', '--port', '9000'], 2, [/'--port'/, /PORT=9000 \S+.* serve/]],
   [

@@ -94,8 +94,8 @@ export interface paths {
       cookie?: never
     }
     /**
-     * How this gateway does
-     * @description How this gateway does: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.
+     * The state of this gateway
+     * @description The state of this gateway: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.
      */
     get: operations['getStatus']
     put?: never
@@ -562,7 +562,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The icon, drawn anew by the gateway
+     * The icon, redrawn by the gateway
      * @description The icon of an agent as a square PNG, drawn anew from the picture of its publisher.
      */
     get: operations['getIcon']
