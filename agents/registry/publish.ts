@@ -42,7 +42,7 @@ export function publish(registry: RegistryPort): Action<Publication, EntryDetail
     name: 'publish',
     title: 'Create an agent',
     description:
-      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.',
+      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.',
     input: publication,
     output: output(EntryDetail),
     access: { scope: 'agents:write' },

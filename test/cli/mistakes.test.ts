@@ -21,7 +21,12 @@ test.each<[string, string[], number, RegExp[]]>([
     2,
     [/There is no file http/, /init --endpoint http:\/\/127\.0\.0\.1:9\/mcp/],
   ],
-  ['an address to write to', ['init', 'http://127.0.0.1:9/mcp'], 2, [/no file/, /init --endpoint http/]],
+  [
+    'an address to write to',
+    ['init', 'http://127.0.0.1:9/mcp'],
+    2,
+    [/is an address, not a file/, /init --endpoint http/],
+  ],
   ['a folder for a file', ['publish', '.'], 2, [/^\. cannot be read: it is a folder\./]],
   ['a list that is not there', ['import', 'list.jsonl'], 2, [/There is no file list\.jsonl\./]],
   [

@@ -317,7 +317,7 @@ export interface paths {
     put?: never
     /**
      * Create a new agent, in STAGE
-     * @description Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.
+     * @description Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.
      */
     post: operations['publishAgent']
     delete?: never
