@@ -10,7 +10,7 @@ export function addData(program: Command, json: WantsJson): void {
       'JSON lines: A2A agent cards, or MCP servers; or what export wrote; - for standard input',
     )
     .option('--replace', 'for an export: delete what the store holds now')
-    .description('list agents from a file, which you may do again; or restore an export of a whole registry')
+    .description('list agents from a file, where a repeat changes nothing; or restore an export')
     .action(async (file: string, { replace = false }) =>
       (await import('../import.ts')).importLines(file, replace, json()),
     )
