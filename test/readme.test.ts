@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hostIds } from '../schemas/install.ts'
+import { LivenessStatus } from '../schemas/liveness.ts'
 import { settings } from '../src/app/settings.ts'
 import { remedies } from '../src/cli/checks.ts'
 import { routes } from '../src/transports/http/routes.ts'
@@ -83,7 +84,7 @@ describe('the README', () => {
 
   test('the commands that it names are those of --help', async () => {
     const { stdout } = await run(['--help'], {})
-    const named = [...readme.matchAll(/(?:dragoman --|`dragoman) ([a-z-]+)/g)].map(([, name = '']) => name)
+    const named = [...readme.matchAll(/(?:`|\$\()dragoman ([a-z-]+)/g)].map(([, name = '']) => name)
     expect(new Set(named)).toEqual(new Set(['token', 'mirror', 'search', 'install']))
     for (const name of named) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
   })
@@ -111,6 +112,22 @@ describe('the documents', () => {
     const rows = guideOf('monitoring.md').matchAll(/^\| `([a-z_]+)` \| (.+) \|$/gm)
     const stated = Object.fromEntries([...rows].map(([, reason, remedy]) => [reason, remedy]))
     expect(stated).toMatchObject(remedies)
+  })
+
+  test('the glossary names every status of liveness', () => {
+    const [row = ''] = /^\| liveness \|.*$/m.exec(guideOf('glossary.md')) ?? []
+    for (const status of LivenessStatus.options) expect(row).toContain(`\`${status}\``)
+  })
+
+  test('the table of scopes names every action that agents:read permits', async () => {
+    await using home = await startGateway()
+    const [row = ''] = /^\| `agents:read` \|.*$/m.exec(guideOf('authentication.md')) ?? []
+    const actions = home.gateway.agents.flatMap((agent) => agent.actions)
+    const readers = actions.filter(
+      ({ access }) => typeof access === 'object' && access.scope === 'agents:read',
+    )
+    expect(readers.length).toBeGreaterThan(3)
+    for (const { name } of readers) expect(row).toContain(`\`${name}\``)
   })
 
   const documents = globSync(['*.md', 'docs/**/*.md', '{agents,scripts,src}/**/README.md'], { cwd: root })

@@ -74,7 +74,7 @@ function nextOf(
 const isReady: ReadonlySet<Callable> = new Set(['hosted', 'open'])
 
 const approval =
-  'call_agent runs it here, in a sandbox, once it is approved: it asks the user, or says whom to ask. It reaches the hosts alone that the approval names: tell the user which it needs.'
+  'call_agent runs it here, in a sandbox, once it is approved: it asks the user, or says whom to ask. It reaches only the hosts that the approval names: tell the user which hosts it needs.'
 const installed = (agent: string) =>
   `For another program of the user, call_agent ${JSON.stringify({ agent: registryName, action: 'install_config', params: { agent } })} shows how to install it.`
 const unread = `Its actions are unknown here: call_agent with the action ${listedActions.description} asks it for them.`

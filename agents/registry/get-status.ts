@@ -9,7 +9,7 @@ export function getStatus(status: StatusPort): Action<Record<string, never>, Sta
     name: 'get_status',
     title: 'Read the status',
     description:
-      'How this gateway does: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.',
+      'The state of this gateway: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.',
     input: input(z.strictObject({})),
     output: output(Status),
     access: 'public',

@@ -263,7 +263,7 @@ export interface CredentialsPort {
   remove(agent: string, caller: Principal): Promise<void>
 }
 
-/** How this gateway does. */
+/** The state of this gateway. */
 export interface StatusPort {
   /** What everybody may know, and more for an admin. */
   read(caller: Caller, signal: AbortSignal): Promise<Status>

@@ -33,7 +33,7 @@ const publication: Shape<Publication> = {
   parse(value) {
     const other = noPublication(value)
     if (!other) return complete.parse(value)
-    throw new Failure('invalid_request', `This is ${other.kind}, and no publication.`, { hint: other.remedy })
+    throw new Failure('invalid_request', `This is ${other.kind}, not a publication.`, { hint: other.remedy })
   },
 }
 
@@ -42,7 +42,7 @@ export function publish(registry: RegistryPort): Action<Publication, EntryDetail
     name: 'publish',
     title: 'Create an agent',
     description:
-      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.',
+      'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.',
     input: publication,
     output: output(EntryDetail),
     access: { scope: 'agents:write' },

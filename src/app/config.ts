@@ -166,7 +166,7 @@ function assertNamed(names: readonly string[], where: string): void {
     unknown.map((name) => {
       const [close] = nearest(name, Object.keys(settings))
       const hint = close === undefined ? '' : ` Did you mean ${close}?`
-      return { name, detail: `${where} has this name, which is no setting.${hint}` }
+      return { name, detail: `${where} has this name, which is not a setting.${hint}` }
     }),
   )
 }

@@ -27,9 +27,13 @@ export function openDomainLogins(
     async logIn({ method, ...stated }: DomainLogin, signal: AbortSignal): Promise<RegistryToken> {
       if (method === 'none') {
         if (config.DRAGOMAN_MCP_ANONYMOUS === 'on') return await tokenFor('anonymous', anonymous)
-        throw new Failure('not_configured', 'Nobody publishes here without a proof.', {
-          hint: 'Log in with dns or http. The operator may set DRAGOMAN_MCP_ANONYMOUS=on.',
-        })
+        throw new Failure(
+          'not_configured',
+          'This registry does not accept publications without a login (none).',
+          {
+            hint: 'Log in with dns or http. The operator may set DRAGOMAN_MCP_ANONYMOUS=on.',
+          },
+        )
       }
       const { timestamp, signed_timestamp } = stated
       const domain = stated.domain?.toLowerCase().replace(/\.$/, '')

@@ -132,7 +132,7 @@ export const settings = {
   ],
   DRAGOMAN_NAMES: [
     z.enum(['open', 'proof']).optional(),
-    'Who may take an agent live: every owner (open), or under a registrable domain only who proved it (proof); open when unset, proof where people log in.',
+    'Which names may go live: open: every name; proof: a name under a registrable domain only with a proof of that domain; when unset, proof if DRAGOMAN_LOGINS is set, else open.',
   ],
   DRAGOMAN_MCP_ANONYMOUS: [
     z.enum(['on', 'off']).default('off'),
@@ -186,11 +186,11 @@ export const settings = {
   ],
   DRAGOMAN_CALL_FIRST: [
     z.coerce.number().int().min(1).max(3600).default(60),
-    'Seconds that a listed agent may take to its first word.',
+    'Seconds within which a listed agent must begin to answer.',
   ],
   DRAGOMAN_CALL_IDLE: [
     z.coerce.number().int().min(1).max(3600).default(60),
-    'Seconds that a listed agent may be silent after that; each event and each progress starts them anew.',
+    'Seconds that a listed agent may be silent after that; each event and each progress notification starts them again.',
   ],
   DRAGOMAN_CALL_TOTAL: [
     z.coerce.number().int().min(1).max(86_400).default(3600),
@@ -209,14 +209,14 @@ export const settings = {
       .string()
       .default(textOf(retention))
       .transform((text, context) => readNumbers(text, retention, 1, context)),
-    'Days for which old data is kept, and how many versions without a version string and audit events of an agent (docs/retention.md), of which you may name some.',
+    'Days for which old data is kept, and how many versions without a version string and audit events of an agent (docs/retention.md); name those that you change.',
   ],
   DRAGOMAN_QUOTAS: [
     z
       .string()
       .default(textOf(standardQuotas))
       .transform((text, context) => (text === 'off' ? null : readNumbers(text, standardQuotas, 0, context))),
-    'Limits of what one owner may store (docs/limits.md), of which you may name some; off: no limits.',
+    'Limits of what one owner may store (docs/limits.md); name those that you change; off: no limits.',
   ],
   DRAGOMAN_LOG: [
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).optional(),
@@ -299,7 +299,7 @@ export const settings = {
   ],
   DRAGOMAN_EMBEDDER: [
     z.enum(['static', 'transformers', 'http']).default('static'),
-    'Source of the vectors: the built-in table, a local model, or an OpenAI-compatible endpoint.',
+    'Source of the vectors: static (the built-in table), transformers (a local model) or http (an OpenAI-compatible endpoint).',
   ],
   DRAGOMAN_MODEL: [
     z.string().min(1).optional(),
@@ -331,7 +331,7 @@ export const settings = {
   ],
   DRAGOMAN_VECTORS: [
     z.enum(['auto', 'memory', 'lance']).default('auto'),
-    'Vector store: in memory, or on disk by LanceDB; auto uses disk above 3,000,000 vectors, and Elasticsearch where the index is.',
+    'Vector store: memory, or lance (LanceDB, on disk); auto: lance above 3,000,000 vectors, or Elasticsearch if the index is there.',
   ],
   DRAGOMAN_WIKI_URL: [
     z

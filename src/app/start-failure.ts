@@ -75,7 +75,7 @@ function isFull(code: string | undefined): boolean {
 /** Some file systems, such as /proc, take no folders. */
 function noFolder(path: string, fault: Error): Failure {
   const hint = 'Set DRAGOMAN_DATA to a folder that can be made.'
-  return new Failure('not_configured', `The system makes no folder ${path}.`, { hint }, fault)
+  return new Failure('not_configured', `The folder ${path} cannot be made.`, { hint }, fault)
 }
 
 function diskFull(path: string, fault: Error): Failure {

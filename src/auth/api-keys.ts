@@ -129,7 +129,7 @@ function assertMayMake({ scopes: requested = [], namespaces = [] }: KeyInput, ca
   }
   // A key is valid at every resource.
   if (caller.resources !== undefined && !caller.resources.includes('')) {
-    throw new Failure('forbidden', 'A token for MCP or A2A alone cannot create API keys.', {
+    throw new Failure('forbidden', 'A token that is valid only for MCP or A2A cannot create API keys.', {
       hint: 'Use a token for the base URL, or create the key on the command line.',
     })
   }

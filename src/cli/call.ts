@@ -91,5 +91,5 @@ function readField(text: string): [string, unknown] {
   } catch (fault) {
     throw new Failure('invalid_request', `The value of ${name} is not JSON.`, { hint: paramsHint }, fault)
   }
-  throw new Failure('invalid_request', `${text} is no field.`, { hint: paramsHint })
+  throw new Failure('invalid_request', `${text} is not a field.`, { hint: paramsHint })
 }

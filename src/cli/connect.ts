@@ -42,7 +42,10 @@ function headersOf(options: readonly string[]): Record<string, string> {
     try {
       new Headers([[name, value]])
     } catch {
-      throw new Failure('invalid_request', `--header takes NAME=VALUE; ${name || 'this'} is none.`)
+      throw new Failure(
+        'invalid_request',
+        `--header takes NAME=VALUE; ${name || 'this'} is not of this form.`,
+      )
     }
     return [name, value] as const
   })

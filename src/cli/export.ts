@@ -46,7 +46,7 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
 async function assertFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => undefined)
   if (found?.isDirectory()) return
-  if (found) throw new Failure('invalid_request', `${folder} is no folder.`)
+  if (found) throw new Failure('invalid_request', `${folder} is not a folder.`)
   throw new Failure('invalid_request', `There is no folder ${folder}.`, {
     hint: 'An export makes no folders: make it first, or name another file.',
   })
@@ -60,7 +60,7 @@ async function targetOf(file: string): Promise<string> {
     return file
   }
   if (found.isFile()) return await realpath(file)
-  throw new Failure('invalid_request', `${file} is no regular file.`, {
+  throw new Failure('invalid_request', `${file} is not a regular file.`, {
     hint: 'An export replaces its file: name a file, such as registry.jsonl.',
   })
 }

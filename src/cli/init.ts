@@ -21,7 +21,7 @@ interface InitOptions {
 /** Writes a publication to a new file, from options, from answers at a terminal, or with placeholders. */
 export async function init(file: string, options: InitOptions, json: boolean): Promise<void> {
   if (URL.canParse(file) && file.includes('://')) {
-    throw new Failure('invalid_request', `${file} is no file to write to.`, {
+    throw new Failure('invalid_request', `${file} is an address, not a file to write to.`, {
       hint: `For an agent at this address: ${initFor(file)}`,
     })
   }

@@ -59,7 +59,7 @@ export function parseObject(json: string, source: string, hint?: string): Record
 export function readNumber(option: string, text: string, min: number, max: number): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value >= min && value <= max) return value
-  throw new Failure('invalid_request', `${option} takes a number from ${min} to ${max}; ${text} is none.`)
+  throw new Failure('invalid_request', `${option} takes a number from ${min} to ${max}, not ${text}.`)
 }
 
 /** Longest time that an option takes. */
@@ -71,7 +71,7 @@ export function readSeconds(option: string, text: string): number {
   const [, number, unit = 's'] = /^(\d{1,9})([smhd])?$/.exec(text) ?? []
   const value = Number(number) * unitSeconds[unit as keyof typeof unitSeconds]
   if (value >= 1 && value <= maxDays * unitSeconds.d) return value
-  throw new Failure('invalid_request', `${option} takes a length of time; ${text} is none.`, {
+  throw new Failure('invalid_request', `${option} takes a length of time, not ${text}.`, {
     hint: `Write a number with the unit s, m, h or d, such as 900s, 30m, 12h or 30d; at most ${maxDays}d.`,
   })
 }

@@ -72,9 +72,13 @@ async function ownEntry({ package_name }: Record<string, unknown>): Promise<stri
 export async function update(agent: string, file: string, options: Revision, json: boolean): Promise<void> {
   const publication = await readObject(file)
   if (hasServerSchema(publication)) {
-    throw new Failure('invalid_request', 'A server.json is no update: each of them is a version.', {
-      hint: `To publish it as a new version: dragoman publish ${file}`,
-    })
+    throw new Failure(
+      'invalid_request',
+      'A server.json cannot update an agent: it always is a new version.',
+      {
+        hint: `To publish it as a new version: dragoman publish ${file}`,
+      },
+    )
   }
   await show(await askRegistry<EntryDetail>('update', { agent, ...publication, ...expected(options) }), json)
 }

@@ -66,7 +66,7 @@ export async function runMirror(name: string, json: boolean): Promise<void> {
       hint:
         error.code === 'too_large'
           ? `The next run meets the same limit. To read less: dragoman mirror remove ${name}, then add it again with --filter (docs/mirror.md).`
-          : 'The next run goes on where this one ended.',
+          : 'The next run continues where this one ended.',
     })
   }
   if (json) return

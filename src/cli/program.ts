@@ -106,7 +106,7 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
 function helpOf(path: string): string {
   if (path === 'serve')
     return 'It takes settings instead of options: PORT=9000 dragoman serve. To list them: dragoman doctor --settings'
-  const help = `dragoman ${path} --help shows how it is called, with examples.`
+  const help = `dragoman ${path} --help shows its arguments and options, with examples.`
   return path === 'search'
     ? `A word to leave out stands in quotes: dragoman search "weather -google". ${help}`
     : help

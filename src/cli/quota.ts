@@ -25,7 +25,10 @@ export async function setQuota(
   json: boolean,
 ): Promise<void> {
   if (limit !== 'standard' && !/^\d{1,15}$/.test(limit)) {
-    throw new Failure('invalid_request', `${limit} is no limit: give a number, or standard.`)
+    throw new Failure(
+      'invalid_request',
+      `${limit} is not a limit: give a number, or standard for the default limit.`,
+    )
   }
   const params = { ...paramsOf(selection), quota, limit: limit === 'standard' ? null : Number(limit) }
   await ask('set_quota', params, json)

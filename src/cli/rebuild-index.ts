@@ -20,8 +20,8 @@ export async function rebuildIndex(json: boolean): Promise<void> {
       },
     )
   if (!engineLocation(config.DRAGOMAN_SEARCH))
-    throw new Failure('invalid_request', 'DRAGOMAN_SEARCH names no index of a search engine.', {
-      hint: 'An index in memory is derived again by a start without the folder DATA/index.',
+    throw new Failure('invalid_request', 'DRAGOMAN_SEARCH does not name an index of a search engine.', {
+      hint: 'To rebuild an index in memory, stop the gateway, delete the folder DATA/index, and start it again.',
     })
   await using gateway = await openGateway(config, { rebuild_index: true })
   const revision = await rebuilt()

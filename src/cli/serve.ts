@@ -62,7 +62,7 @@ export async function serve(json: boolean): Promise<void> {
   if (!isFirst && config.only_here.length > 0) {
     const names = config.only_here.join(', ')
     say(
-      `Set in the environment of this process alone: ${names}. To give it to other commands and to MCP hosts, put it into ${config.config_path}.`,
+      `Set only in the environment of this process: ${names}. To give it to other commands and to MCP hosts, put it into ${config.config_path}.`,
     )
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)

@@ -43,7 +43,7 @@ async function signToken(
   const issuer = issuerName(ring, config.DRAGOMAN_BASE_URL)
   const token = await mintToken(await ring.signing(), issuer, grant, Date.now)
   if (sub.length > maxSubject || token.length > maxTokenLength) {
-    throw new Failure('invalid_request', 'No gateway would accept such a token.', {
+    throw new Failure('invalid_request', 'The token would be too long for a gateway.', {
       hint: `A subject may have at most ${maxSubject} characters, a token ${maxTokenLength}: use fewer namespaces.`,
     })
   }
@@ -67,7 +67,7 @@ export async function operatorToken(config: Config): Promise<string> {
 async function tokenFrom(url: string, options: Options, config: Config): Promise<string> {
   const { sub, scope, namespace, ttl } = options
   if (sub !== undefined) {
-    throw new Failure('invalid_request', `${url} makes tokens for their caller alone.`, {
+    throw new Failure('invalid_request', `${url} makes tokens only for their caller.`, {
       hint: 'Leave out --sub. To make a token for a subject, unset DRAGOMAN_URL on the machine of the gateway.',
     })
   }

@@ -62,7 +62,11 @@ export async function updateWebhook(webhook: string, options: Subscription, json
     ...fieldsOf(options),
     ...(enable !== disable && { enabled: enable }),
   }
-  if (Object.keys(edit).length === 0) throw new Failure('invalid_request', 'Give what to change.')
+  if (Object.keys(edit).length === 0)
+    throw new Failure(
+      'invalid_request',
+      'Give an option that says what to change, such as --url or --disable.',
+    )
   show(await askRegistry('update_webhook', { webhook, ...edit }), json)
 }
 

@@ -93,7 +93,8 @@ export function createSubscription(
     advertised: false,
     deadline_ms: 'none',
     async run(value, context) {
-      if (!context.notifyClient) throw new Failure('not_callable', 'Only clients of MCP are told of changes.')
+      if (!context.notifyClient)
+        throw new Failure('not_callable', 'Only MCP clients can subscribe to changes.')
       await calls.listen((value as { notifications: JsonObject }).notifications, context)
       return {}
     },

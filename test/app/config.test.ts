@@ -154,7 +154,7 @@ describe('the file of the settings', () => {
     expect(written).not.toContain('secret')
     await using second = await serve(folder.path, { DRAGOMAN_CONTACT: 'eve@example.com' })
     await second.printed(/Settings: .+\/dragoman\.json\n/)
-    await second.printed(/Set in the environment of this process alone: DRAGOMAN_CONTACT\./)
+    await second.printed(/Set only in the environment of this process: DRAGOMAN_CONTACT\./)
     expect(await readFile(path, 'utf8')).toBe(written)
   }, 30_000)
 
@@ -194,7 +194,7 @@ test('trusted proxies are addresses of both families', () => {
 describe('a setting that nothing reads', () => {
   test.each([
     ['DRAGOMAN_RATELIMIT', 'Did you mean DRAGOMAN_RATE_LIMIT?'],
-    ['DRAGOMAN_QZX', 'which is no setting'],
+    ['DRAGOMAN_QZX', 'which is not a setting'],
   ])('is refused: %s', (name, message) => {
     expect(() => readConfig({ [name]: 'off' })).toThrow(message)
   })

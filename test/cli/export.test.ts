@@ -65,7 +65,7 @@ test('an export goes to the file behind a link, and refuses what is no file', as
   expect((await run(['export', link], environment)).code).toBe(0)
   expect((await lstat(link)).isSymbolicLink()).toBe(true)
   expect((await readFile(file, 'utf8')).length).toBeGreaterThan(0)
-  const refused = { code: 2, stderr: expect.stringContaining(`${folder.path} is no regular file.`) }
+  const refused = { code: 2, stderr: expect.stringContaining(`${folder.path} is not a regular file.`) }
   expect(await run(['export', folder.path], environment)).toMatchObject(refused)
 })
 
@@ -78,5 +78,5 @@ test('an export into a folder that does not exist names the folder, and makes no
   expect(await readdir(folder.path)).toEqual([])
   await writeFile(join(folder.path, 'file'), '')
   const inFile = await run(['export', join(folder.path, 'file/export.jsonl')], environment)
-  expect([inFile.code, inFile.stderr]).toEqual([2, expect.stringContaining('/file is no folder.')])
+  expect([inFile.code, inFile.stderr]).toEqual([2, expect.stringContaining('/file is not a folder.')])
 })

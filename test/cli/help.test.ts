@@ -91,11 +91,11 @@ describe('a command line that is wrong', () => {
 
 describe('an option with a wrong value', () => {
   test.each([
-    [['search', 'x', '--limit', 'many'], '--limit takes a number from 1 to 100; many is none.'],
-    [['search', 'x', '--limit', '1000'], '--limit takes a number from 1 to 100; 1000 is none.'],
-    [['audit', 'x', '--limit', '0'], '--limit takes a number from 1 to 10000; 0 is none.'],
-    [['token', 'create', '--ttl', '1w'], '--ttl takes a length of time; 1w is none.'],
-    [['mirror', 'add', 'official', '--every', 'often'], '--every takes a length of time; often is none.'],
+    [['search', 'x', '--limit', 'many'], '--limit takes a number from 1 to 100, not many.'],
+    [['search', 'x', '--limit', '1000'], '--limit takes a number from 1 to 100, not 1000.'],
+    [['audit', 'x', '--limit', '0'], '--limit takes a number from 1 to 10000, not 0.'],
+    [['token', 'create', '--ttl', '1w'], '--ttl takes a length of time, not 1w.'],
+    [['mirror', 'add', 'official', '--every', 'often'], '--every takes a length of time, not often.'],
   ])('%j says once which values it takes', async (args, message) => {
     const { code, stderr } = await run(args, { DRAGOMAN_URL: 'http://127.0.0.1:9' })
     expect(code).toBe(2)

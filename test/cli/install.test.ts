@@ -328,7 +328,7 @@ describe('install', () => {
     const { code, stderr } = await ada.install('com.example.weather')
     expect([code, stderr]).toEqual([
       2,
-      expect.stringContaining('dragoman install --help shows how it is called'),
+      expect.stringContaining('dragoman install --help shows its arguments'),
     ])
   })
 

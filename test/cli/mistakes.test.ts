@@ -21,7 +21,12 @@ test.each<[string, string[], number, RegExp[]]>([
     2,
     [/There is no file http/, /init --endpoint http:\/\/127\.0\.0\.1:9\/mcp/],
   ],
-  ['an address to write to', ['init', 'http://127.0.0.1:9/mcp'], 2, [/no file/, /init --endpoint http/]],
+  [
+    'an address to write to',
+    ['init', 'http://127.0.0.1:9/mcp'],
+    2,
+    [/is an address, not a file/, /init --endpoint http/],
+  ],
   ['a folder for a file', ['publish', '.'], 2, [/^\. cannot be read: it is a folder\./]],
   ['a list that is not there', ['import', 'list.jsonl'], 2, [/There is no file list\.jsonl\./]],
   [
@@ -53,7 +58,7 @@ test.each<[string, string[], number, RegExp[]]>([
     'a text among fields',
     ['call', 'svc.registry', 'search', 'query=x', 'more'],
     2,
-    [/^more is no field/, /limit:=5/],
+    [/^more is not a field/, /limit:=5/],
   ],
   ['a number as a text', ['call', 'svc.registry', 'search', 'query=x', 'limit=5'], 2, [/\/limit: .*number/i]],
   [
@@ -73,7 +78,7 @@ test.each<[string, string[], number, RegExp[]]>([
     'an action that is left out',
     ['call', reader],
     2,
-    [/missing required argument 'action'/, /dragoman call --help shows how it is called/],
+    [/missing required argument 'action'/, /dragoman call --help shows its arguments/],
   ],
   ['a port as an option', ['serve', '--port', '9000'], 2, [/'--port'/, /PORT=9000 \S+.* serve/]],
   [

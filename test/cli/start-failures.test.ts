@@ -62,7 +62,7 @@ test.skipIf(!existsSync('/proc/self'))(
   async () => {
     const { code, stdout, stderr } = await run(['search', 'x'], { DRAGOMAN_DATA: '/proc/dragoman/data' })
     expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(/The system makes no folder \/proc\/dragoman\. \(not_configured\)/)
+    expect(stderr).toMatch(/The folder \/proc\/dragoman cannot be made\. \(not_configured\)/)
   },
 )
 

@@ -311,7 +311,7 @@ test('the hosts that a person names in the form are those that the package may r
   const answers = ['https://api.example.com/x', 'api.example.com, example.org:8443', '']
   await using connected = await connectHost(() => accept({ approve: true, hosts: answers.shift() }))
   const wrong = await connected.client.callTool(echo('com.example/reaching'))
-  expect(JSON.stringify(wrong.content)).toContain('named a host that is none')
+  expect(JSON.stringify(wrong.content)).toContain('named something that is not a host')
   expect((await connected.client.callTool(echo('com.example/reaching'))).isError).toBeUndefined()
   expect(runner.starts.at(-1)?.hosts).toEqual(['api.example.com', 'example.org:8443'])
   await list('com.example/resting')

@@ -404,7 +404,7 @@ describe('a package that misbehaves', () => {
 
   test('by endless lines that are no messages is ended', async () => {
     const { report } = await start('chatter')
-    expect(report.problem).toContain('no messages of MCP')
+    expect(report.problem).toContain('not MCP messages')
   })
 
   test('by ending during a call fails that call alone, and starts again', async () => {

@@ -108,7 +108,7 @@ async function serverOf({ server, title }: CodeLogin, signal: AbortSignal): Prom
 }
 
 function away(title: string, fault?: unknown): Failure {
-  return new Failure('unavailable', `${title} does not answer as an issuer does. Try again later.`, {}, fault)
+  return new Failure('unavailable', `${title} did not give a valid answer. Try again later.`, {}, fault)
 }
 
 /** The person may have refused, or the answer may not be that of this login: both end it. */

@@ -96,14 +96,14 @@ export function addQuotas(program: Command, json: WantsJson): void {
       .option('--namespace <prefix>', 'a claimed namespace instead of an owner')
 
   selecting(program.command('usage'))
-    .description('print what is used of each quota: yours, or as an admin that of others')
+    .description('print how much of each quota you use, or as an admin others use')
     .action(async (options) => (await import('../quota.ts')).showUsage(options, json()))
 
   const quota = program.command('quota').description('limits of what owners may store')
   quota
     .command('list')
     .option('--limit <number>', 'how many owners and namespaces, 1 to 10000', '20')
-    .description('list owners and namespaces, those that are nearest to a limit first, as an admin')
+    .description('list owners and namespaces, the nearest to a limit first, as an admin')
     .action(async (options) => (await import('../quota.ts')).listQuotas(options, json()))
 
   selecting(quota.command('set'))

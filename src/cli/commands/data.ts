@@ -10,7 +10,7 @@ export function addData(program: Command, json: WantsJson): void {
       'JSON lines: A2A agent cards, or MCP servers; or what export wrote; - for standard input',
     )
     .option('--replace', 'for an export: delete what the store holds now')
-    .description('list agents from a file, where doing it again changes nothing; or take in a whole registry')
+    .description('list agents from a file, where a repeat changes nothing; or restore an export')
     .action(async (file: string, { replace = false }) =>
       (await import('../import.ts')).importLines(file, replace, json()),
     )
@@ -60,7 +60,7 @@ export function addMirrors(program: Command, json: WantsJson): void {
     .command('add')
     .argument('<source>', 'the word official, or the URL of a registry, a catalog or a list')
     .option('--name <name>', 'name of the mirror; made from the source when left out')
-    .option('--kind <kind>', 'mcp-registry, ard, cards or lines; found out when left out')
+    .option('--kind <kind>', 'mcp-registry, ard, cards or lines; detected when left out')
     .option('--every <time>', 'time between two runs: 30m, 1h, 1d', '1h')
     .option('--filter <word...>', 'latest, remote, package, or patterns of names such as io.github.*')
     .option('--license <words>', 'licence of the texts of the source')

@@ -22,7 +22,7 @@ export function addPublishing(program: Command, json: WantsJson): void {
     .option('--manifest <url>', "address of the agent's own card, instead of an endpoint")
     .option('--tag <tag...>', 'tags')
     .option('--force', 'replace the file if it is there')
-    .description('write a file for publish to fill in')
+    .description('write a file that describes an agent, to complete and publish')
     .action(async (path: string, options) => (await import('../init.ts')).init(path, options, json()))
 
   const load = () => import('../life-cycle.ts')

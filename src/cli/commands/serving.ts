@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 export function addServing(program: Command): void {
   program
     .command('serve')
-    .description('run the gateway: REST, envelopes, JSON-RPC, MCP')
+    .description('run the gateway: REST, envelopes, JSON-RPC, MCP, A2A')
     .action(async () => (await import('../serve.ts')).serve(program.opts().json === true))
 
   program
@@ -16,11 +16,12 @@ export function addServing(program: Command): void {
   program
     .command('connect')
     .argument('<url>', 'an MCP endpoint: ws, wss, http or https')
-    .option('--token <token>', 'who calls; DRAGOMAN_TOKEN when left out')
-    .option('--header <name=value>', 'sent along; may be given again', (header, all: string[] = []) => [
-      ...all,
-      header,
-    ])
-    .description('bridge an MCP host that starts its servers to an endpoint elsewhere')
+    .option('--token <token>', 'token or API key for the endpoint; DRAGOMAN_TOKEN when left out')
+    .option(
+      '--header <name=value>',
+      'header that is sent with each request; may be given again',
+      (header, all: string[] = []) => [...all, header],
+    )
+    .description('connect an MCP host that can only start its servers to an MCP endpoint elsewhere')
     .action(async (url: string, options) => (await import('../connect.ts')).connect(url, options))
 }

@@ -20,6 +20,6 @@ export function addSignIn(program: Command, json: WantsJson): void {
 
   program
     .command('whoami')
-    .description('print as whom commands act, and at which gateway')
+    .description('print who you are to the gateway, and which gateway commands use')
     .action(async () => (await import('../sign-in/sign-in.ts')).whoAmI(json()))
 }

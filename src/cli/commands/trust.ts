@@ -18,7 +18,7 @@ export function addTrustCommands(program: Command, json: WantsJson): void {
 
   for (const [name, description] of [
     ['verify', 'prove the domain of an agent, or print what to publish'],
-    ['claim', 'become the owner of an agent that nobody has proved to own, by the same proofs'],
+    ['claim', 'become the owner of an agent that has no proved owner, by proving its domain'],
   ] as const) {
     program
       .command(name)

@@ -12,13 +12,9 @@ import { openOwnStore } from '../own-store.ts'
  */
 export async function printLoginLink(config: Config, json: boolean): Promise<void> {
   if (!process.stdout.isTTY) {
-    throw new Failure(
-      'invalid_request',
-      'The link is printed on a terminal alone, so that no log holds it.',
-      {
-        hint: 'To sign in at another gateway, give its address: dragoman login https://registry.example',
-      },
-    )
+    throw new Failure('invalid_request', 'The link is printed only on a terminal, so that no log holds it.', {
+      hint: 'To sign in at another gateway, give its address: dragoman login https://registry.example',
+    })
   }
   const server = await findServer(config)
   if (server === undefined) {

@@ -94,8 +94,8 @@ export interface paths {
       cookie?: never
     }
     /**
-     * How this gateway does
-     * @description How this gateway does: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.
+     * The state of this gateway
+     * @description The state of this gateway: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.
      */
     get: operations['getStatus']
     put?: never
@@ -317,7 +317,7 @@ export interface paths {
     put?: never
     /**
      * Create a new agent, in STAGE
-     * @description Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url, or name, description and capabilities, endpoints or packages, or both; fields stated here take precedence.
+     * @description Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.
      */
     post: operations['publishAgent']
     delete?: never
@@ -562,7 +562,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The icon, drawn anew by the gateway
+     * The icon, redrawn by the gateway
      * @description The icon of an agent as a square PNG, drawn anew from the picture of its publisher.
      */
     get: operations['getIcon']

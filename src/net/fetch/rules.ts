@@ -18,7 +18,7 @@ export interface Rules {
 
 const maxUrlLength = 2048
 const hint =
-  "The operator may allow this URL's origin: DRAGOMAN_ALLOW_ORIGINS in dragoman.json of the data folder, for every process that starts after that."
+  'The operator may allow the origin of this URL: add it to DRAGOMAN_ALLOW_ORIGINS in dragoman.json of the data folder, and start the gateway again.'
 
 /**
  * Checks the URL itself: scheme, user information, host, port. The connector checks the addresses to which its name

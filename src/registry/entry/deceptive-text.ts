@@ -8,5 +8,6 @@ import { hiddenIn, mixesScripts } from '../../../schemas/text.ts'
 export function assertHonestText(document: unknown, pointer: string, name: string | null | undefined): void {
   const errors = hiddenIn(document).map((at) => ({ pointer: at, detail: 'hides characters.' }))
   if (name && mixesScripts(name)) errors.push({ pointer, detail: 'mixes scripts that look alike.' })
-  if (errors.length > 0) throw new Failure('invalid_request', 'It holds deceptive text.', { errors })
+  if (errors.length > 0)
+    throw new Failure('invalid_request', 'The document has text that misleads its readers.', { errors })
 }

@@ -254,7 +254,7 @@ function complete(facts: { [Name in keyof Facts]?: Exclude<Facts[Name], undefine
       errors: lacks.map((field) => ({ pointer: `/${field}`, detail: 'This field is required.' })),
       hint: isUnnamed
         ? 'The URL of the card names no domain from which a name can be made: state a package_name, such as com.example.weather.'
-        : 'Give manifest_url, or name, description and capabilities, endpoints or packages.',
+        : 'Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages.',
     })
   }
   return { ...initialValues, card: null, ...facts, package_name, name, description }

@@ -206,6 +206,6 @@ export function hasProved(principal: Principal, claims: readonly Claim[]): boole
 function unavailableName(): Failure {
   return new Failure('conflict', 'This name cannot be taken.', {
     errors: [{ pointer: '/package_name', detail: 'Choose another name.' }],
-    hint: 'Single segments, public suffixes such as com or io.github, and words of paths are no names; a name that another agent has or had, and one that resembles it, is not given again.',
+    hint: 'Not allowed are a single segment, a public suffix such as com or io.github, a word that a path uses, a name that another agent has or had, and a name that looks like such a name.',
   })
 }

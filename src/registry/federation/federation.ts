@@ -199,8 +199,8 @@ interface Question {
 /** The search for other registries, or the reason why it cannot be passed on. */
 export function questionFor(input: SearchQuery, ownUrl: string): Question | string {
   const { query, cursor, sort, min_score, filters = {} } = input
-  if (query === undefined) return 'A list without a query is of this registry alone.'
-  if (cursor !== undefined) return 'Further pages are of this registry alone.'
+  if (query === undefined) return 'A list without a query has only agents of this registry.'
+  if (cursor !== undefined) return 'Further pages have only agents of this registry.'
   if (sort !== 'relevance') return 'Only a list by relevance can be merged.'
   if (min_score !== undefined) return 'Scores of different registries do not compare.'
   const { protocol, labels, tags, publisher, ...others } = filters

@@ -136,7 +136,7 @@ export const hosts: readonly Host[] = [
     server: ({ launch }) => untypedServer(launch, blank),
     line: ({ name, launch }) => (launch.kind === 'bundle' ? downloadLine(name, launch) : undefined),
     otherwise:
-      'Its file takes servers that it starts alone. Add the address as a custom connector under Settings, Connectors; that works for addresses that the internet reaches and that take a sign-in or nothing.',
+      'Its file takes only servers that it starts itself. Add the address as a custom connector under Settings, Connectors; this works for addresses that are reached from the internet and need a sign-in or no credential.',
   },
   {
     id: 'codex',

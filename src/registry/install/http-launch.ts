@@ -39,7 +39,7 @@ function checkAddress(url: Template, pointer: string, reach: Reach): URL {
   if (typeof first !== 'string' || !/^https?:\/\//i.test(first) || !URL.canParse(sample)) {
     throw refuse(
       pointer,
-      'Hosts connect to http and https addresses alone.',
+      'Hosts connect only to http and https addresses.',
       'Use the target gateway, if the entry has it.',
     )
   }

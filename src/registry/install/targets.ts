@@ -139,7 +139,7 @@ function gatewayTarget({ package_name, name, state, suspended }: Installed, base
     title: `${name} through this gateway`,
     launch(needs) {
       if (state !== 'ACTIVE') {
-        throw refuse('/state', 'The gateway calls agents that are ACTIVE alone.', 'Take it live first.')
+        throw refuse('/state', 'The gateway calls only agents that are ACTIVE.', 'Take it live first.')
       }
       if (suspended) {
         throw refuse(

@@ -252,7 +252,7 @@ function checkedUrl(source: string, own: readonly string[]): string {
       errors: [{ pointer: '/source', detail }],
       hint: 'Give the word official, or the https URL of a registry or a list.',
     })
-  if (!URL.canParse(source) || !/^https?:/i.test(source)) throw invalid('It is no http or https URL.')
+  if (!URL.canParse(source) || !/^https?:/i.test(source)) throw invalid('It is not an http or https URL.')
   const { username, password, origin } = new URL(source)
   if (username || password) throw invalid('It holds credentials, which `origin` would show to everybody.')
   if (own.includes(origin)) throw invalid('It is this gateway.')
@@ -262,7 +262,9 @@ function checkedUrl(source: string, own: readonly string[]): string {
 /** Throws Failure `invalid_request` for a name that a mirror cannot have. */
 function checkedName(name: string): string {
   if (MirrorName.safeParse(name).success) return name
-  throw new Failure('invalid_request', 'The URL makes no name of a mirror.', { hint: 'Give it a name.' })
+  throw new Failure('invalid_request', 'The mirror needs a name, because none can be made from the URL.', {
+    hint: 'State its name: lower-case letters, digits and dashes.',
+  })
 }
 
 /** The host and the path in one word. */

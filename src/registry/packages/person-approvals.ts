@@ -104,7 +104,7 @@ export class PersonApprovals {
     const named = String(content.hosts ?? '').split(/[\s,]+/)
     const { success, data: hosts } = ApprovalInput.shape.hosts.safeParse(named.filter(Boolean))
     if (success) return { ...planned, input: { ...planned.input, hosts } }
-    throw approvalRequired(entry, 'The user named a host that is none. Another call asks again.', [])
+    throw approvalRequired(entry, 'The user named something that is not a host. Another call asks again.', [])
   }
 
   /** Waits while another call of the host asks about this package; not for ever, since a form may be left unanswered. */

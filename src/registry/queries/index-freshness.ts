@@ -13,7 +13,7 @@ export interface FreshnessOptions {
 
 const behind = 'The index cannot be brought up to date now: what changed lately may be missing here.'
 const embedding =
-  'Agents that were added last are found by their words alone so far: the search by meaning does not have them yet.'
+  'The newest agents are found only by their words so far: the search by meaning does not have them yet.'
 
 /** Changes by which the search by meaning may be behind for a moment, as it is after each write. */
 const maxLag = 100

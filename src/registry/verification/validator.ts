@@ -32,7 +32,8 @@ export function createValidator(fetchCard: FetchCard, reader: Pick<Reader, 'entr
       return caller ? await withNameFinding(whole, caller, reader) : whole
     }
     if (!caller) throw Failure.needsToken('Fetching a manifest needs a bearer token.')
-    if (manifest_url === undefined) throw new Failure('invalid_request', 'There is nothing to validate.')
+    if (manifest_url === undefined)
+      throw new Failure('invalid_request', 'Give a card, a manifest_url or a publication to validate.')
     return await withNameFinding(await ofUrl(manifest_url, fetchCard, signal), caller, reader)
   }
 }

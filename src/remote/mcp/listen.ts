@@ -52,7 +52,7 @@ export async function listenTo(
 ): Promise<void> {
   const acknowledge = async (notifications: object) => {
     if (Object.keys(notifications).length === 0) {
-      throw new Failure('not_callable', 'The agent tells of no such changes.')
+      throw new Failure('not_callable', 'The agent does not announce such changes.')
     }
     await notifyClient?.('notifications/subscriptions/acknowledged', {
       notifications: notifications as JsonObject,

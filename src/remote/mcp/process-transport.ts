@@ -120,7 +120,7 @@ export class ProcessTransport implements Transport {
     this.#firstOther ??= text
     this.#otherLines++
     if (this.#otherLines > maxOtherLines) {
-      this.#fail(invalid(`The package writes lines that are no messages of MCP${this.#shown()}.`))
+      this.#fail(invalid(`The package writes lines that are not MCP messages${this.#shown()}.`))
     }
   }
 
@@ -152,7 +152,7 @@ export class ProcessTransport implements Transport {
   #endFailure(how: string): Failure {
     const stderr = this.#process.stderrTail()
     const cause = stderr === '' ? undefined : new Error(stderr)
-    const other = this.#firstOther === undefined ? '' : `, and wrote lines that are no messages of MCP`
+    const other = this.#firstOther === undefined ? '' : `, and wrote lines that are not MCP messages`
     return new Failure('upstream_failed', `The package ${how}${other}${this.#shown()}.`, {}, cause)
   }
 

@@ -129,7 +129,8 @@ function sampled({ systemPrompt, ...params }: Readonly<Record<string, unknown>>,
 
 function assertForeign(url: unknown, asker: Asker): void {
   const address = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined
-  if (!address || !/^https?:$/.test(address.protocol)) throw refusal(asker, 'names an address that is none')
+  if (!address || !/^https?:$/.test(address.protocol))
+    throw refusal(asker, 'names an address that is not http or https')
   const own = asker.own_origins().map((origin) => new URL(origin))
   if (own.some((origin) => isSameHost(origin, address)))
     throw refusal(asker, 'sends its caller to this gateway')

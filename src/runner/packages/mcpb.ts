@@ -110,7 +110,7 @@ async function download(
     'precondition_failed',
     `The bundle has the SHA-256 ${digest}, which its entry does not state.`,
     {
-      hint: 'Its publisher states the digest of each version anew.',
+      hint: 'Ask its publisher to state the digest of this version in the entry.',
     },
   )
 }

@@ -63,7 +63,7 @@ export const routes: readonly Route[] = [
   search('GET /public/suggest', 'suggestNames', 'Names of agents that complete what is typed', {
     query: { q: 'text', limit: 'limit' },
   }),
-  operations('GET /public/status', 'getStatus', 'How this gateway does', {
+  operations('GET /public/status', 'getStatus', 'The state of this gateway', {
     action: 'get_status',
     uncached: true,
   }),
@@ -176,7 +176,7 @@ export const routes: readonly Route[] = [
   search('GET /public/agents/:agent/readme', 'getReadme', 'The README that its publisher wrote', {
     action: 'get_readme',
   }),
-  search('GET /public/agents/:agent/icon', 'getIcon', 'The icon, drawn anew by the gateway', {
+  search('GET /public/agents/:agent/icon', 'getIcon', 'The icon, redrawn by the gateway', {
     action: 'get_icon',
   }),
   ownership('POST /api/agents/:agent/claim', 'claimAgent', 'Claim an agent without a proved owner', {

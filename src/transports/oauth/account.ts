@@ -23,7 +23,7 @@ export function accountAnswers({ consumeLoginLink, ...port }: AccountOptions) {
 
   function assertLoopback(): void {
     if (isLoopback(server)) return
-    throw new Failure('not_found', 'One-time addresses sign in on the machine of the gateway alone.')
+    throw new Failure('not_found', 'A one-time address works only on the machine of the gateway.')
   }
 
   const show: PageAnswer = async (exchange) => {

@@ -8,7 +8,9 @@ import { Failure } from '../../../schemas/failure.ts'
 export function repeatedField({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): Failure | undefined {
   const name = ['host', 'authorization'].find((field) => isRepeated(rawHeaders, field))
   if (name === undefined) return undefined
-  return new Failure('invalid_request', `The request has more than one ${name} field.`, { hint: 'Send one.' })
+  return new Failure('invalid_request', `The request has more than one ${name} field.`, {
+    hint: 'Send this field once.',
+  })
 }
 
 /** `rawHeaders` alternates names and values, as they came. */

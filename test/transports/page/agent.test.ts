@@ -532,7 +532,9 @@ describe('the filters of a search', () => {
     expect(text).toContain('Nothing here does that.')
     expect(text).toMatch(/fits? without the filters:/)
     expect(text).toContain('href="/agent/com.example.weather"')
-    expect(text).toContain('<a class="chip" href="/search?q=weather&amp;license=mit">Lift: Package</a>')
+    expect(text).toContain(
+      '<a class="chip" href="/search?q=weather&amp;license=mit">Remove the filter: Package</a>',
+    )
     expect((await open('/search?q=weather')).text).not.toContain('without the filters')
   })
 })

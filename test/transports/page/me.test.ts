@@ -242,7 +242,7 @@ test("a name of one's own is refused with the place where its agent is changed",
   const own = { ...agent, package_name: 'com.eva-weather.forecast', do: 'publish' }
   await browser.submit(page, own)
   const again = await browser.submit(await browser.open(page.url), own)
-  expect([again.status, again.text.includes('Change it on its page, under Your agents.')]).toEqual([
+  expect([again.status, again.text.includes('Change the agent on its page, under Your agents.')]).toEqual([
     409,
     true,
   ])

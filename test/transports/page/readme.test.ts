@@ -121,7 +121,9 @@ describe('a README', () => {
     const pages = await Promise.all([readmeOf('plain'), readmeOf('plain'), readmeOf('plain')])
     for (const { status, text } of pages) {
       expect(status).toBe(200)
-      expect(text).toMatch(/of the publisher of the agent, not of this gateway.*Read at <a[^>]*>127\.0\.0\.1/)
+      expect(text).toMatch(
+        /publisher of the agent wrote this text, not this gateway\..*Read at <a[^>]*>127\.0\.0\.1/,
+      )
       expect(text).toContain('<h3>Plain</h3>')
       expect(text).toMatch(/<a href="http:[^"]*\/docs\/use\.md" rel="nofollow noopener ugc">link<\/a>/)
       expect(text).toContain('<meta name="robots" content="noindex, nofollow">')
@@ -163,7 +165,7 @@ describe('a README', () => {
   test('that is long is cut, and says where it goes on', async () => {
     const { text } = await readmeOf('long')
     expect(text.length).toBeLessThan(60_000)
-    expect(text).toContain('It goes on there.')
+    expect(text).toContain('The text continues there.')
   })
 
   test.each([

@@ -45,7 +45,7 @@ export function readListFilter(text: string): ListFilter {
     const path = names.get(stated) ?? stated
     if (path === 'createdAfter') createdAfter = timeOf(values)
     else if (operator?.startsWith('>'))
-      throw new Failure('invalid_request', `${stated} is compared by = alone.`)
+      throw new Failure('invalid_request', `${stated} is compared only by =.`)
     else if (Object.hasOwn(filter, path)) throw new Failure('invalid_request', `${stated} is stated twice.`)
     else filter[path] = values
   } while (take(conjunction))
