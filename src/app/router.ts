@@ -16,6 +16,7 @@ import { createObserver } from '../telemetry/observe.ts'
 import type { Traffic } from '../telemetry/traffic.ts'
 import type { PushPort } from '../transports/a2a/tasks/push.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
+import { createPaced } from '../transports/mcp/changes.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { storeLocation } from './config.ts'
 import type { ListedAgents } from './remote.ts'
@@ -64,7 +65,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     check_outputs: config.DRAGOMAN_CHECK_OUTPUTS === 'on',
     once: createIdempotency({ store: store.idempotency, clock, createId: randomUUID, onError }),
   })
-  /** A suspension ends the calls that run, too. */
+  /** A suspension ends the calls that run, too. Reads an entry for each called agent, so not for each change. */
   async function endSuspended(): Promise<void> {
     for (const package_name of router.calledAgents()) {
       const entry = await store.read.entry({ package_name })
@@ -72,7 +73,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
       router.endCallsTo(package_name, new Failure('not_found', `${package_name} is no longer listed here.`))
     }
   }
-  stack.defer(onListed(() => void endSuspended().catch(onError)))
+  stack.defer(createPaced(onListed)(() => void endSuspended().catch(onError)))
   return {
     ...withSessions(router, 'svc.playground'),
     taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, push, ...options.tasks })),

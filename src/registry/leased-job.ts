@@ -48,12 +48,17 @@ export function startLeasedJob(options: LeasedJobOptions): AsyncDisposable {
     const renew = async () => {
       if (!(await take())) lost.abort()
     }
-    const renewal = setInterval(() => void renew().catch(onError), lease_ms / 3).unref()
+    let renewed: Promise<void> | undefined
+    const renewal = setInterval(() => {
+      renewed = renew().catch(onError)
+    }, lease_ms / 3).unref()
     try {
       // The next holder does the work that is left.
       await job.run(AbortSignal.any([signal, lost.signal, AbortSignal.timeout(limit_ms)]))
     } finally {
       clearInterval(renewal)
+      // A renewal after the release would keep the lease.
+      await renewed
     }
   }
 

@@ -31,8 +31,7 @@ function objectSketch(schema: unknown, withOptional: boolean, depth: number): st
 function typeSketch(schema: unknown, withOptional: boolean, depth: number): string {
   const { type, enum: choices, items } = isRecord(schema) ? schema : {}
   if (Array.isArray(choices) && choices.length <= maxChoices) {
-    const words = choices.filter((choice) => typeof choice !== 'string' || word.test(choice))
-    if (words.length === choices.length) return choices.map((choice) => JSON.stringify(choice)).join(' | ')
+    if (choices.every(isWord)) return choices.map((choice) => JSON.stringify(choice)).join(' | ')
   }
   if (type === 'array' && depth < maxDepth) {
     const item = typeSketch(items, withOptional, depth + 1)
@@ -43,4 +42,10 @@ function typeSketch(schema: unknown, withOptional: boolean, depth: number): stri
     (name) => typeof name === 'string' && word.test(name),
   )
   return names.length > 0 ? names.join(' | ') : 'any'
+}
+
+/** An object or an array could hold a sentence. */
+function isWord(choice: unknown): boolean {
+  if (typeof choice === 'string') return word.test(choice)
+  return choice === null || typeof choice === 'number' || typeof choice === 'boolean'
 }

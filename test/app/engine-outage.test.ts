@@ -89,10 +89,15 @@ test('an engine that comes and goes is asked by one loop', async () => {
   expect(waiting).toBe(1)
 })
 
-test('an engine that refuses changes is told once, without a stack, until it takes them', async () => {
+test.each([
+  ['it takes them', false],
+  ['it has them from another gateway', true],
+])('an engine that refuses changes is told once, without a stack, until %s', async (_, isElsewhere) => {
   await using stack = new AsyncDisposableStack()
   const port = await freePort()
   let isReadOnly = true
+  /** Later, a write of the state is refused if another gateway has made it just before. */
+  const isRefused = (_id: string) => isReadOnly || (isElsewhere && _id === '.state')
   const documents = new Map<string, object>()
   const engine = createServer(async (request, response) => {
     const body = await text(request)
@@ -105,7 +110,7 @@ test('an engine that refuses changes is told once, without a stack, until it tak
       const error = { type: 'cluster_block_exception', reason: 'index [registry] blocked by: FORBIDDEN/8' }
       const items = heads.map((line) => {
         const [[kind = '', { _id } = { _id: '' }] = []] = Object.entries<{ _id: string }>(JSON.parse(line))
-        return { [kind]: isReadOnly ? { _id, status: 403, error } : { _id, status: 200 } }
+        return { [kind]: isRefused(_id) ? { _id, status: 403, error } : { _id, status: 200 } }
       })
       const state = /"state":(\{"revision":.*?\})\}/.exec(body)?.[1]
       if (!isReadOnly && state) documents.set(index.replace('-writes', ''), { state: JSON.parse(state) })

@@ -189,3 +189,29 @@ test.each([
     expect(answer.json, answer.text).toEqual({ text: 'Hello' })
   },
 )
+
+test.each(['1.0', '0.3.0'])(
+  'an agent of A2A %s whose work throws is not shut: it has answered',
+  async (version) => {
+    await using server = await startHostileServer((_request, response, body) =>
+      answerJson(response, body, { error: { code: -32603, message: 'Division by zero.' } }),
+    )
+    await using gateway = await startGateway({
+      DRAGOMAN_ALLOW_ORIGINS: server.origin,
+      DRAGOMAN_LIVENESS: 'off',
+    })
+    const to = 'com.example.throws'
+    const endpoints = [{ protocol: 'a2a', url: `${server.origin}/a2a`, version }] as const
+    await list(gateway, { package_name: to, endpoints })
+    const token = await gateway.token('ada')
+    const body = { to, action: 'send_message', params: { text: 'Hello' } }
+    for (let time = 0; time < 6; time++) {
+      const { json } = await gateway.request('POST', '/a2a/message', { token, body })
+      expect(json).toMatchObject({
+        code: 'upstream_failed',
+        detail: 'The agent says: Division by zero.',
+        retryable: false,
+      })
+    }
+  },
+)

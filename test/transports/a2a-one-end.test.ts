@@ -6,7 +6,7 @@ import type { StoredTask, TaskStore } from '../../schemas/task.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
-import type { TaskTimes } from '../../src/transports/a2a/tasks/limits.ts'
+import { standardTimes, type TaskTimes } from '../../src/transports/a2a/tasks/limits.ts'
 import type { PushPort } from '../../src/transports/a2a/tasks/push.ts'
 import { TaskManager } from '../../src/transports/a2a/tasks/task-manager.ts'
 import type { Tell } from '../../src/transports/a2a/work.ts'
@@ -294,4 +294,16 @@ test('a task whose agent cannot be asked now is left for a while, and to any pro
   await expect.poll(async () => (await stored(id)).holder, soon).toBe('')
   expect((await stored(id)).state).toBe('TASK_STATE_WORKING')
   expect((await store.tasks.lapsed(10)).map((task) => task.id)).not.toContain(id)
+})
+
+test('a task that works for longer than finished ones are kept is left to other processes with all of that time', async () => {
+  let now = Date.now()
+  const manager = new TaskManager({ store: store.tasks, clock: () => now, onError: () => {}, times: quick })
+  const { id, tell } = await begin(manager)
+  const origin = { agent: 'com.example.a', task_id: 't', followed: true } as const
+  await tell({ state: 'TASK_STATE_WORKING', parts: [{ text: 'busy' }], origin })
+  const { expires_at } = await stored(id)
+  now += standardTimes.retention
+  await manager[Symbol.asyncDispose]()
+  expect(Date.parse((await stored(id)).expires_at)).toBe(Date.parse(expires_at) + standardTimes.retention)
 })

@@ -100,6 +100,33 @@ test('a caller who leaves while it waits cancels the call', async () => {
   expect(works[0]?.call.signal.aborted).toBe(true)
 })
 
+test('a request that was repeated cancels nothing when it leaves, and the later one has the progress', async () => {
+  const { calls, callOf, work, works } = open()
+  const cursor = cursorIn(await afterWait(calls.run(callOf(), 'ada', work)))
+  const leaving = new AbortController()
+  const early = calls.follow(cursor, callOf({ signal: leaving.signal }), 'ada')
+  await vi.advanceTimersByTimeAsync(1_000)
+  const updates: unknown[] = []
+  const late = calls.follow(cursor, callOf({ emit: async (update) => void updates.push(update) }), 'ada')
+  leaving.abort()
+  expect(works[0]?.call.signal.aborted).toBe(false)
+  await vi.advanceTimersByTimeAsync(44_000)
+  expect(await early).toEqual({ cursor })
+  await works[0]?.call.emit?.({ progress: 1 })
+  works[0]?.end('film')
+  expect(await late).toEqual({ outcome: 'film' })
+  expect(updates).toEqual([{ progress: 1 }])
+})
+
+test('calls that begin at once count as if one had begun after the other', async () => {
+  const { calls, callOf, work, works } = open()
+  const begun = Array.from({ length: 10 }, () => calls.run(callOf(), 'ada', work))
+  await vi.advanceTimersByTimeAsync(60_000)
+  for (const { end } of works) end('film')
+  const answers = await Promise.all(begun)
+  expect(answers.filter((answer) => 'cursor' in answer)).toHaveLength(8)
+})
+
 test('of one caller, eight calls work unattended, and a ninth is waited for', async () => {
   const { calls, callOf, work, works } = open()
   for (let count = 0; count < 8; count++) await afterWait(calls.run(callOf(), 'ada', work))

@@ -39,6 +39,24 @@ test('the unanswered messages of all sockets of a caller are limited together, a
     .toBeGreaterThan(3)
 })
 
+test('a message that the gateway failed to read counts no more once its socket has closed', async () => {
+  const received: string[] = []
+  await using server = await listenForSockets(
+    (_, text) => {
+      if (text === 'unlucky') throw new Error('A bug.')
+      return { run: async () => void received.push(text) }
+    },
+    { max_of_caller: 10 },
+  )
+  await using first = await openSocket(server.url, ['test'])
+  const closed = once(first.socket, 'close')
+  first.socket.send('unlucky')
+  expect((await closed)[0]).toBe(1011)
+  await using second = await openSocket(server.url, ['test'])
+  second.socket.send('fortunate')
+  await expect.poll(() => received).toEqual(['fortunate'])
+})
+
 test('who has little unanswered is not refused for what others have', () => {
   const backlog = new Backlog({ max_of_caller: 100, max_in_all: 100, few: 10 })
   const [ada, bob] = ['ada', 'bob'].map((name) => ({ principal: principal(name), client: 'local' as const }))

@@ -69,6 +69,8 @@ describe('what is sent', () => {
   })
 
   test('may not wait for a peer that reads nothing', async () => {
+    // However long the peer then takes to read all of it, it is not cut off.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const answer = JSON.stringify({ id: 1, long: long.repeat(4) })
     await using server = await listenForSockets((connection) => ({ run: () => connection.send(answer) }), {
       stall_ms: 50,

@@ -8,8 +8,11 @@ import { codeOfReason } from './answer.ts'
 
 /** Reasons that mean that the agent speaks another version. JSON-RPC has only method not found for this. */
 const otherVersion = new Set(['VERSION_NOT_SUPPORTED', 'METHOD_NOT_FOUND'])
-/** Errors of the agent itself; they count against it. */
-const serverErrors = new Set(['INTERNAL_ERROR', 'INTERNAL', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
+/**
+ * Errors of the agent itself; they count against it. The internal error of JSON-RPC is none: SDKs answer so for work that
+ * throws, as those of MCP do for a tool.
+ */
+const serverErrors = new Set(['INTERNAL', 'INVALID_AGENT_RESPONSE', 'UNAVAILABLE'])
 
 /** An error that the SDK threw: the agent is broken, it refuses the call, or it speaks another version. */
 export interface ClassifiedError {

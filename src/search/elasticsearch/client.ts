@@ -48,7 +48,7 @@ export type Engine = (
 export interface EngineObserver {
   onAnswer(): void
   onFault(fault: Failure): void
-  /** An index has taken changes; with a fault, it refuses them. */
+  /** An index, by the name that stays when it is replaced, has all changes; with a fault, it refuses them. */
   onWrite(index: string, fault?: Failure): void
 }
 

@@ -133,6 +133,8 @@ export class TailedIndex {
     const { index } = found
     if (found.revision < revision) await this.#write(index, changes, revision)
     await this.#refresh(index)
+    // Also if another node has written them.
+    this.#options.observer?.onWrite(this.#beside ?? this.name)
     this.applied_revision = Math.max(found.revision, revision)
     this.#applied = index
     this.#isChecked = true
@@ -197,25 +199,24 @@ export class TailedIndex {
         // 409: another node has written this version or a later one.
         if (status < 300 || status === 409 || (status === 404 && !error)) continue
         const reason = `${error?.type}, ${error?.reason}`
-        if (status !== 400) throw this.#refusedWrite(index, reason)
+        if (status !== 400) throw this.#refusedWrite(reason)
         this.#options.onError(new Error(`The search engine does not take ${_id}: ${reason}`))
         refused.push(JSON.stringify({ delete: { _id, version: revision, version_type: 'external' } }))
       }
     }
     // What the engine refuses is left out, also as it was before.
     if (refused.length > 0) await this.#bulk(index, refused, revision)
-    this.#options.observer?.onWrite(index)
   }
 
   /** The observer logs it: it may last for long, and each attempt ends with it. */
-  #refusedWrite(index: string, reason: string): Failure {
+  #refusedWrite(reason: string): Failure {
     const fault = new UnreachableEngine(
       'unavailable',
       'The search engine does not take changes now.',
       { retry_after_s },
       new Error(reason),
     )
-    this.#options.observer?.onWrite(index, fault)
+    this.#options.observer?.onWrite(this.#beside ?? this.name, fault)
     return fault
   }
 

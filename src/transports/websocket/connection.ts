@@ -129,6 +129,7 @@ export class Connection {
         if (this.#ignoresRefusals(units)) return this.giveUp('Your requests cost too much. Reconnect later.')
         const answered = this.#backlog.add(this.#caller, text.length)
         if (!answered) return this.giveUp('Too much of what you have sent is unanswered. Reconnect later.')
+        this.#unanswered.add(answered)
         if (!this.#flow.add(this.#counted(prepare(text), answered), text.length)) this.#pause()
       } catch (fault) {
         this.#fail(fault)
@@ -190,7 +191,6 @@ export class Connection {
 
   /** The task, which says when it has ended; those that the socket drops at its end never begin. */
   #counted(task: Task, answered: () => void): Task {
-    this.#unanswered.add(answered)
     const done = () => {
       this.#unanswered.delete(answered)
       answered()

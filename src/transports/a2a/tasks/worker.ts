@@ -80,7 +80,13 @@ export class TaskWorker {
     this.#options.abort(handedOver)
     return this.#inTurn(async () => {
       if (this.#isOver) return
-      const task = { ...this.#options.channel.task, holder: '', alive_until: this.#at(after) }
+      const { channel, times } = this.#options
+      const task = {
+        ...channel.task,
+        holder: '',
+        expires_at: this.#at(times.retention),
+        alive_until: this.#at(after),
+      }
       await this.#save(task, busyStates).catch(this.#options.onError)
       this.#end(task, handedOver)
     })

@@ -24,12 +24,10 @@ export class LongCalls<Outcome> {
     work: (call: Call) => Promise<Outcome>,
   ): Promise<{ readonly outcome: Outcome } | { readonly cursor: string }> {
     const long = new LongCall(call, caller, work)
-    const own = [...this.#calls.values()].filter((other) => other.caller === caller)
-    if (this.#calls.size >= maxCalls || own.length >= maxCallsPerCaller) {
-      return { outcome: await long.whole(call) }
-    }
     const outcome = await long.wait(call)
     if (outcome !== undefined) return { outcome }
+    // Only now: many calls may have begun at once.
+    if (!this.#hasRoomFor(caller)) return { outcome: await long.whole(call) }
     const cursor = `${prefix}${randomUUID()}`
     this.#calls.set(cursor, long)
     long.keep(() => this.#calls.delete(cursor))
@@ -48,6 +46,11 @@ export class LongCalls<Outcome> {
     const outcome = await long.wait(call)
     long.keep(() => this.#calls.delete(cursor))
     return outcome === undefined ? { cursor } : { outcome }
+  }
+
+  #hasRoomFor(caller: string): boolean {
+    const own = [...this.#calls.values()].filter((other) => other.caller === caller)
+    return this.#calls.size < maxCalls && own.length < maxCallsPerCaller
   }
 }
 
@@ -101,19 +104,21 @@ class LongCall<Outcome> {
     }, kept_ms).unref()
   }
 
-  /** Waits while the caller is there, whose leaving ends the call. */
+  /** Waits while the caller is there, whose leaving ends the call unless a later request waits for it. */
   async #attended<Result>(call: Call, result: Promise<Result>): Promise<Result> {
     const { signal } = call
-    const abort = () => this.#over.abort(signal.reason)
     clearTimeout(this.#timer)
     this.#waiting = call
+    const abort = () => {
+      if (this.#waiting === call) this.#over.abort(signal.reason)
+    }
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     try {
       return await result
     } finally {
       signal.removeEventListener('abort', abort)
-      this.#waiting = undefined
+      if (this.#waiting === call) this.#waiting = undefined
     }
   }
 }
