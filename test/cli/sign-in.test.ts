@@ -139,9 +139,9 @@ describe('a sign-in on the command line', () => {
 })
 
 describe('the link of a login on this machine', () => {
-  test('is printed on a terminal alone', async () => {
+  test('is printed only on a terminal', async () => {
     const { code, stdout, stderr } = await run(['login'], { DRAGOMAN_DATA: home.data })
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('on a terminal alone')])
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('only on a terminal')])
   })
 
   test('signs one browser in, once, as the person at this machine', async () => {

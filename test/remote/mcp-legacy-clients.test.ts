@@ -6,7 +6,7 @@ import { list } from '../support/listed.ts'
 
 const agent = 'com.example.notes'
 
-/** A server of 2025-11-25 whose lists may change, and that has no note. */
+/** A server of 2025-11-25 whose lists may change. */
 function startNotes() {
   return serve(async (request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405).end()
@@ -33,17 +33,6 @@ const initialize = {
     clientInfo: { name: 'client', version: '1' },
   },
 }
-
-test('a client of 2025-11-25 reads the code of its revision for a resource that the server does not know', async () => {
-  await using server = await startNotes()
-  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
-  await list(gateway, { package_name: agent, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
-  const { json } = await gateway.request('POST', `/mcp/agents/${agent}`, {
-    body: { jsonrpc: '2.0', id: 2, method: 'resources/read', params: { uri: 'note://2' } },
-    token: await gateway.token('ada'),
-  })
-  expect(json.error).toEqual({ code: -32002, message: 'Resource not found', data: { uri: 'note://2' } })
-})
 
 test('the stream of a session opens before the first change, so that no proxy takes it for a server that hangs', async () => {
   await using server = await startNotes()

@@ -1,10 +1,11 @@
-import type { JsonObject } from '../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { modernVersion } from '../../common/mcp/protocol.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createPaced, type OnListed } from './changes.ts'
 import { type ClientFacts, factsOf } from './client-facts.ts'
 import { createLegacy, type Legacy, LegacyClients, type LegacyMethod } from './protocol-2025/legacy.ts'
+import { Fault, faults } from './protocol-2026/fault.ts'
 import { createModern, type Exchange, type McpMethod, type Modern } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import { createAsk, faultOf } from './views/ask.ts'
@@ -128,7 +129,10 @@ export function serveOffer(offer: Offer, { context, onError, ending }: ServingOp
     },
   })
 
-  const viewed = Object.entries(views).map(([method, { answer }]): [string, LegacyMethod] => [method, answer])
+  const viewed = Object.entries(views).map(([method, { answer }]): [string, LegacyMethod] => [
+    method,
+    withEarlierCode(answer),
+  ])
   const legacy = createLegacy({
     onError,
     clients: new LegacyClients(),
@@ -158,3 +162,21 @@ type Params = Readonly<Record<string, unknown>>
 type ToolResult =
   | { readonly result: object; readonly members?: undefined; readonly meta?: undefined }
   | { readonly members: string; readonly meta: object | undefined; readonly result?: undefined }
+
+/** Until 2025-11-25 the code of an unknown resource is -32002; SEP-2164 changed it. */
+function withEarlierCode(answer: McpView['answer']): LegacyMethod {
+  return async (params, exchange) => {
+    try {
+      return await answer(params, exchange)
+    } catch (thrown) {
+      const isUnknown =
+        thrown instanceof Fault && thrown.code === faults.invalidParams && isAddress(thrown.data)
+      throw isUnknown ? new Fault(-32002, thrown.message, { data: thrown.data }) : thrown
+    }
+  }
+}
+
+/** The data of SEP-2164: only the address. */
+function isAddress(data: unknown): boolean {
+  return isRecord(data) && Object.keys(data).join() === 'uri'
+}

@@ -182,7 +182,7 @@ describe('a mirror of an MCP registry', () => {
     })
     expect((await add({ source: 'https://import', kind: 'lines' }, admin)).json).toMatchObject({
       code: 'invalid_request',
-      hint: 'Give it a name.',
+      hint: 'State its name: lower-case letters, digits and dashes.',
     })
     expect((await add({ source: 'http://10.0.0.1/list' }, admin)).json).toMatchObject({
       code: 'blocked_address',

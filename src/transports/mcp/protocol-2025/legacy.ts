@@ -1,9 +1,9 @@
 import { Failure } from '../../../../schemas/failure.ts'
-import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
+import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
 import { principalKey } from '../../../common/principal-key.ts'
-import { Fault, faults, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
+import { Fault, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
 import { faultOf, invalidField } from '../views/ask.ts'
 import type { ClientExchange } from '../views/forward.ts'
@@ -164,7 +164,7 @@ export function createLegacy(options: LegacyOptions): Legacy {
       const expected =
         thrown instanceof Failure ? faultOf(thrown) : thrown instanceof Fault ? thrown : undefined
       if (!expected) onError(thrown)
-      const fault = withEarlierCode(method, expected ?? internalFault())
+      const fault = expected ?? internalFault()
       return { text: faultText(fault, id), ...(fault.failure && { failure: fault.failure }) }
     } finally {
       if (controller && running.get(key) === controller) running.delete(key)
@@ -205,18 +205,6 @@ function declined(method: string, thrown: unknown): JsonObject {
   const isRefusal = thrown instanceof Failure && thrown.code === 'invalid_request'
   if (isRefusal && method === 'elicitation/create') return { action: 'cancel' }
   throw thrown
-}
-
-/** Until 2025-11-25 the code of an unknown resource is -32002; SEP-2164 changed it. */
-function withEarlierCode(method: string, fault: Fault): Fault {
-  const { code, message, data } = fault
-  const isUnknown = method.startsWith('resources/') && code === faults.invalidParams && isAddress(data)
-  return isUnknown ? new Fault(-32002, message, { data }) : fault
-}
-
-/** The data of SEP-2164: only the address. */
-function isAddress(data: unknown): boolean {
-  return isRecord(data) && Object.keys(data).join() === 'uri'
 }
 
 interface Question {
