@@ -119,7 +119,7 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(await page.locator('#readme').count()).toBe(0)
     await page.click('summary >> text=README')
     await page.waitForSelector('[data-load] .prose h3')
-    expect(await page.locator('[data-load] .prose').textContent()).toContain('not of this gateway')
+    expect(await page.locator('[data-load] .prose').textContent()).toContain('not this gateway')
     expect(await page.locator('[data-load] script').count()).toBe(0)
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.click('[data-load] [data-copy]')
