@@ -10,16 +10,13 @@ const agent = 'com.example.notes'
 function startNotes() {
   return serve(async (request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405).end()
-    const { id, method, params } = JSON.parse(await text(request))
+    const { id } = JSON.parse(await text(request))
     if (id === undefined) return void response.writeHead(202).end()
     const capabilities = { resources: { listChanged: true } }
     const serverInfo = { name: 'notes', version: '1' }
-    const answer =
-      method === 'initialize'
-        ? { result: { protocolVersion: '2025-11-25', capabilities, serverInfo } }
-        : { error: { code: -32002, message: 'Resource not found', data: { uri: params.uri } } }
+    const result = { protocolVersion: '2025-11-25', capabilities, serverInfo }
     response.setHeader('Content-Type', 'application/json')
-    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
 }
 

@@ -1,4 +1,4 @@
-import { charactersPerToken, fittingConfidence, lengthOf } from '../../../schemas/brief.ts'
+import { type BriefFound, charactersPerToken, fittingConfidence, lengthOf } from '../../../schemas/brief.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -121,46 +121,44 @@ export class SearchService {
   ): Promise<BriefSearchOutput> {
     const characters = (input.max_tokens ?? briefTokens) * charactersPerToken
     const found = await this.#cached('brief', input, caller, async () => {
-      const found = await this.#findBriefly(input, caller, signal, characters)
+      let pageWith = (_schemaCharacters: number): BriefFound[] => []
+      const found = await this.#find(input, caller, signal, (ranked, pageCharacters) => {
+        pageWith = (schemaCharacters) => briefPage(ranked, pageCharacters, schemaCharacters)
+        return pageWith(characters)
+      })
       if (!lacksCallable(input, found.agents)) return found
-      const both = await this.#withCallable(input, caller, signal, characters)
-      return both ?? { ...found, notice: found.notice ?? noneAtOnce }
+      const callable_agents = await this.#callableAtOnce(input, caller, signal, characters * callableShare)
+      const left = characters - lengthOf(callable_agents)
+      const agents = pageWith(left)
+      const isTooLong = input.max_tokens !== undefined && lengthOf(agents) > left
+      if (callable_agents.length === 0 || isTooLong) return { ...found, notice: found.notice ?? noneAtOnce }
+      this.#pages.set(agents, this.#factsOf(found.agents, callable_agents))
+      return { ...found, agents, callable_agents, notice: found.notice ?? othersAtOnce }
     })
     return approved.size > 0 ? withApproved(found, approved) : found
   }
 
-  #findBriefly(input: SearchQuery, caller: Caller, signal: AbortSignal, schemaCharacters: number) {
-    return this.#find(input, caller, signal, (ranked, characters) =>
-      briefPage(ranked, characters, schemaCharacters),
-    )
-  }
-
-  /** A page beside the best agents that can be called at once; undefined if none of those fits, or both are too long. */
-  async #withCallable(
+  /** The best agents that fit and can be called at once. */
+  async #callableAtOnce(
     input: SearchQuery,
     caller: Caller,
     signal: AbortSignal,
     characters: number,
-  ): Promise<BriefSearchOutput | undefined> {
+  ): Promise<BriefFound[]> {
     const atOnce = {
       ...input,
       limit: maxCallable,
+      facets: false,
       filters: { ...input.filters, callable: [...callableAtOnce] },
     }
-    const others = await this.#find(atOnce, caller, signal, (ranked) =>
+    const { agents } = await this.#find(atOnce, caller, signal, (ranked) =>
       briefPage(
         ranked.filter(({ reasons }) => (reasons?.confidence ?? 0) >= fittingConfidence),
-        characters * callableShare,
-        characters * callableShare,
+        characters,
+        characters,
       ),
     )
-    const callable_agents = others.agents
-    if (callable_agents.length === 0) return undefined
-    const left = characters - lengthOf(callable_agents)
-    const found = await this.#findBriefly(input, caller, signal, left)
-    if (input.max_tokens !== undefined && lengthOf(found.agents) > left) return undefined
-    this.#pages.set(found.agents, this.#factsOf(found.agents, callable_agents))
-    return { ...found, callable_agents, notice: found.notice ?? othersAtOnce }
+    return agents
   }
 
   /** What callers may see of several pages. */
