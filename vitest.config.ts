@@ -51,8 +51,8 @@ export const slow = [
   'test/transports/page/readme.test.ts',
 ]
 
-/** What the soak runs with all its rounds (`rounds` there). */
-const inRounds = ['test/search/memory-index.properties.test.ts', 'test/search/vectors/memory.test.ts']
+/** What takes long even with a quarter of its rounds. */
+export const inRounds = ['test/search/memory-index.properties.test.ts', 'test/search/vectors/memory.test.ts']
 
 export default defineConfig({
   test: {

@@ -1,31 +1,37 @@
 import { defineConfig } from 'vitest/config'
-import { needingOthers, ownTests, slow } from './vitest.config.ts'
+import { inRounds, needingOthers, ownTests, slow } from './vitest.config.ts'
 
 /** Most files wait for processes that they started. */
 const maxWorkers = 4
+const testTimeout = 600_000
+/** It replaces a module that other files use. */
+const translated = 'test/transports/page/browser-translated.test.ts'
+const together = { maxWorkers, testTimeout, sequence: { groupOrder: 0 } }
 
 export default defineConfig({
   test: {
-    testTimeout: 600_000,
     hookTimeout: 60_000,
     maxWorkers,
     projects: [
       {
         extends: true,
+        test: { ...together, name: 'together', include: ['test/soak/*.test.ts', translated] },
+      },
+      {
+        extends: true,
         test: {
-          name: 'together',
-          include: ['test/soak/*.test.ts', ...needingOthers],
-          sequence: { groupOrder: 0 },
+          ...ownTests,
+          ...together,
+          name: 'slow',
+          include: [...slow, ...needingOthers, ...inRounds],
+          exclude: [translated],
         },
       },
-      {
-        extends: true,
-        test: { ...ownTests, maxWorkers, name: 'slow', include: slow, sequence: { groupOrder: 0 } },
-      },
-      // The files that `npm test` runs with a quarter of their rounds.
+      // All rounds of the files of which other projects run a quarter.
       {
         extends: true,
         test: {
+          ...together,
           name: 'rounds',
           include: [
             'agents/reader/html-to-markdown/html/prefilter.test.ts',
@@ -40,7 +46,6 @@ export default defineConfig({
             'test/transports/mcp-differential.test.ts',
           ],
           env: { DRAGOMAN_TEST_ROUNDS: 'all' },
-          sequence: { groupOrder: 0 },
         },
       },
       // What measures time has the machine to itself.
@@ -48,6 +53,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
+          testTimeout,
           include: ['test/soak/alone/**/*.test.ts'],
           maxWorkers: 1,
           sequence: { groupOrder: 1 },

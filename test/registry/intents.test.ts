@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { words } from '../../src/transports/page/site/words.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -41,6 +41,10 @@ describe.skipIf(!existsSync(data))('over the lists that people published', () =>
         await home.gateway.dispatch(envelope, { principal: localPrincipal, client: 'local', signal })
       }
     }
+    const revision = await home.gateway.store.read.revision()
+    // Until then what is found by its meaning differs from one request to the next.
+    const isEmbedded = () => home.gateway.vectors.progress().applied_revision === revision
+    await vi.waitUntil(isEmbedded, { timeout: 100_000, interval: 50 })
     transports = openTransports(home)
   }, 120_000)
   afterAll(async () => {

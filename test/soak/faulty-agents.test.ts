@@ -17,8 +17,8 @@ interface Held {
 }
 
 test('agents that fail in every way leave no resources behind', async () => {
-  // Circuits heal in a moment, so that nearly every call reaches its agent.
-  await using outside = await openFaultyWorld(2000)
+  // Circuits heal in a moment, so that nearly every call reaches its agent, and a busy machine makes none too slow.
+  await using outside = await openFaultyWorld({ clockRate: 2000, timeout_ms: 2000 })
   const { gateway, send } = outside
 
   async function held(): Promise<Held> {

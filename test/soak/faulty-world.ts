@@ -24,19 +24,22 @@ export async function firstMessage<T>(child: ChildProcess): Promise<T> {
   return (await once(child, 'message'))[0] as T
 }
 
-/** Agents that fail, one that is well, and a gateway before them whose clock runs so many times as fast as ours. */
-export async function openFaultyWorld(clockRate: number) {
+/**
+ * Agents that fail, one that is well, and a gateway before them whose clock runs so many times as fast as ours and that
+ * waits so long for an agent.
+ */
+export async function openFaultyWorld({ clockRate = 1, timeout_ms = 150 }) {
   const stack = new AsyncDisposableStack()
   const { child: others } = stack.use(start('agents'))
   const { faulty } = await firstMessage<{ faulty: string }>(others)
-  // In production these processes have their own machine; in the test they run at low priority.
-  setPriority(others.pid ?? 0, constants.priority.PRIORITY_LOW)
   const healthy = stack.use(await serveEnvelopes())
-  const args = [faulty, healthy.origin, String(faults.length), String(clockRate)]
+  const args = [faulty, healthy.origin, ...[faults.length, clockRate, timeout_ms].map(String)]
   const { child: gateway } = stack.use(start('remote', args))
   const started = await firstMessage<{ url: string; token: string }>(gateway)
   return {
     gateway,
+    /** As though the failing agents and their callers were on a machine of their own. */
+    yieldToGateway: () => setPriority(others.pid ?? 0, constants.priority.PRIORITY_LOW),
     send: (to: string) => sendEnvelope(started.url, started.token, to),
     /** So many calls of agents that fail, twenty a second, however long each takes; made by another process. */
     async callFailing(calls: number): Promise<void> {

@@ -10,7 +10,7 @@ import { startServer } from '../../src/app/server.ts'
 import { localPrincipal } from '../../src/auth/authenticator.ts'
 import { mintToken } from '../../src/auth/issuer.ts'
 
-const [faulty = '', healthy = '', kinds = '0', clockRate = '1'] = process.argv.slice(2)
+const [faulty = '', healthy = '', kinds = '0', clockRate = '1', timeout_ms = '150'] = process.argv.slice(2)
 const data = mkdtempSync(join(tmpdir(), 'dragoman-soak-'))
 process.on('exit', () => rmSync(data, { recursive: true, force: true }))
 process.on('disconnect', () => process.exit())
@@ -24,7 +24,7 @@ const gateway = await openGateway(
     DRAGOMAN_LOG: 'silent',
     DRAGOMAN_ALLOW_ORIGINS: `${faulty},${healthy}`,
   }),
-  { clock, remote_timeout_ms: 150 },
+  { clock, remote_timeout_ms: Number(timeout_ms) },
 )
 const server = await startServer(gateway)
 

@@ -34,5 +34,6 @@ vectorStoreContract(
   },
   { runs: rounds, share: 0.3 },
 )
-vectorStoreContract('lance', openLance, { runs: 5 * rounds, share: 0.3 })
+// Without an index a search of few rows is exact.
+vectorStoreContract('lance', openLance, { runs: 5 * rounds, share: 0.3, many: false })
 hostileFilters('lance', openLance, { runs: 10 * rounds })

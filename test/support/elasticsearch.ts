@@ -29,7 +29,8 @@ if (!elasticsearch)
   console.error('DRAGOMAN_TEST_ELASTICSEARCH names no Elasticsearch: its tests are skipped.')
 
 const memory = '/dev/shm'
-const heap = '-Xms512m -Xmx512m'
+/** Code that runs for minutes does not earn the second compiler's work. */
+const options = '-Xms512m -Xmx512m -XX:TieredStopAtLevel=1'
 const alone = 'discovery.type: single-node'
 const settings = `
 action.destructive_requires_name: false
@@ -74,9 +75,9 @@ export async function startElasticsearch(
     env: {
       PATH: process.env.PATH,
       ES_JAVA_HOME: java,
-      ES_JAVA_OPTS: heap,
+      ES_JAVA_OPTS: options,
       OPENSEARCH_JAVA_HOME: java,
-      OPENSEARCH_JAVA_OPTS: heap,
+      OPENSEARCH_JAVA_OPTS: options,
       TMPDIR: folder.path,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -53,7 +53,7 @@ try {
     console.log(`There is no ${program} here: skipped.`)
     counts.numPendingTests = attacks.length
   } else {
-    for (const attack of attacks) await report(attack)
+    await Promise.all(attacks.map(report))
   }
 } finally {
   await rm(folder, { recursive: true, force: true })
