@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import type { StoredTask, TaskStore } from '../../schemas/task.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -294,6 +294,21 @@ test('a task whose agent cannot be asked now is left for a while, and to any pro
   await expect.poll(async () => (await stored(id)).holder, soon).toBe('')
   expect((await stored(id)).state).toBe('TASK_STATE_WORKING')
   expect((await store.tasks.lapsed(10)).map((task) => task.id)).not.toContain(id)
+})
+
+test('a task that cannot be taken over does not keep the others', async () => {
+  await using sleeper = process(frozen)
+  await using other = process(quick)
+  const ids = [(await begin(sleeper)).id, (await begin(sleeper)).id]
+  const lapsed = async () => (await store.tasks.lapsed(10)).map((task) => task.id)
+  await expect.poll(lapsed, soon).toEqual(expect.arrayContaining(ids))
+  const faults: unknown[] = []
+  const fault = new Error('It cannot be read.')
+  vi.spyOn(other, 'takeOver').mockRejectedValueOnce(fault)
+  const context = { ...transportOver([]), onError: (thrown: unknown) => faults.push(thrown) }
+  await createAbandonedTasks({ ...context, taskManager: other, store }).run(new AbortController().signal)
+  expect(faults).toEqual([fault])
+  expect((await lapsed()).filter((id) => ids.includes(id))).toHaveLength(1)
 })
 
 test('a task that works for longer than finished ones are kept is left to other processes with all of that time', async () => {

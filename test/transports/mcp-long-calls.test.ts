@@ -136,6 +136,21 @@ test('of one caller, eight calls work unattended, and a ninth is waited for', as
   expect(await ninth).toEqual({ outcome: 'film' })
 })
 
+test('a call whose answer its caller has got makes room for the next', async () => {
+  const { calls, callOf, work, works } = open()
+  const cursors: string[] = []
+  for (let count = 0; count < 8; count++)
+    cursors.push(cursorIn(await afterWait(calls.run(callOf(), 'ada', work))))
+  works[2]?.end('film')
+  const [first = '', , third = ''] = cursors
+  const follow = (cursor: string) => calls.follow(cursor, callOf(), 'ada')
+  expect(await follow(third)).toEqual({ outcome: 'film' })
+  expect(await follow(third)).toEqual({ outcome: 'film' })
+  cursorIn(await afterWait(calls.run(callOf(), 'ada', work)))
+  await expect(follow(third)).rejects.toMatchObject({ code: 'cursor_expired' })
+  expect(await afterWait(follow(first))).toEqual({ cursor: first })
+})
+
 /** Calls whose work ends when a test ends it. */
 function open() {
   const works: { call: Call; end: (outcome: string) => void }[] = []

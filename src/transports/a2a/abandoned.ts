@@ -54,7 +54,9 @@ export function createAbandonedTasks(context: AbandonedContext) {
         const { since = now } = seen.get(id) ?? {}
         if (holder !== '' && now - since < grace) continue
         const task = await store.tasks.get(id)
-        if (task?.alive_until === alive_until) await goOn(task, signal)
+        if (task?.alive_until !== alive_until) continue
+        // One task that cannot go on does not keep the others.
+        await goOn(task, signal).catch(context.onError)
       }
     },
   }

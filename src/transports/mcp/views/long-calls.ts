@@ -45,18 +45,26 @@ export class LongCalls<Outcome> {
     if (long?.caller !== caller) throw expired()
     const outcome = await long.wait(call)
     long.keep(() => this.#calls.delete(cursor))
-    return outcome === undefined ? { cursor } : { outcome }
+    if (outcome === undefined) return { cursor }
+    long.isAnswered = true
+    return { outcome }
   }
 
+  /** An answer that its caller has got makes room for the next call. */
   #hasRoomFor(caller: string): boolean {
-    const own = [...this.#calls.values()].filter((other) => other.caller === caller)
-    return this.#calls.size < maxCalls && own.length < maxCallsPerCaller
+    const own = [...this.#calls].filter(([, other]) => other.caller === caller)
+    const answered = own.find(([, { isAnswered }]) => isAnswered)
+    if (answered && own.length >= maxCallsPerCaller) this.#calls.delete(answered[0])
+    else if (own.length >= maxCallsPerCaller) return false
+    return this.#calls.size < maxCalls
   }
 }
 
 /** One call, and the request that waits for it. */
 class LongCall<Outcome> {
   readonly caller: string
+  /** True once its caller has got the outcome. It is kept, as the answer may have been lost. */
+  isAnswered = false
   readonly #over = new AbortController()
   readonly #outcome: Promise<Outcome>
   /** Receives progress and notifications; undefined while nobody waits. */
