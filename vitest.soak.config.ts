@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { inRounds, needingOthers, ownTests, slow } from './vitest.config.ts'
 
 /** Most files wait for processes that they started. */
-const maxWorkers = 4
+const maxWorkers = 5
 const testTimeout = 600_000
 /** It replaces a module that other files use. */
 const translated = 'test/transports/page/browser-translated.test.ts'

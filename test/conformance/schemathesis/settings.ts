@@ -29,10 +29,10 @@ peers = ${JSON.stringify(Object.keys(home.tokens))}
 /** Every check is on everywhere. What is said here is which refusals count as such. */
 const settings = `
 [generation]
-max-examples = 12
+max-examples = 8
 # Longer here, as what matters is which steps follow each other: publish, go live, change, delete.
 [phases.stateful]
-generation.max-examples = 40
+generation.max-examples = 30
 
 # A valid request whose If-Match fails is refused with 412 (RFC 9110 section 13.2), an invalid one may be too.
 [checks.positive_data_acceptance]
