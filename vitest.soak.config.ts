@@ -2,10 +2,20 @@ import { defineConfig } from 'vitest/config'
 import { inRounds, needingOthers, ownTests, slow } from './vitest.config.ts'
 
 /** Most files wait for processes that they started. */
-const maxWorkers = 5
+const maxWorkers = 4
 const testTimeout = 600_000
 /** It replaces a module that other files use. */
 const translated = 'test/transports/page/browser-translated.test.ts'
+/** What many hours, calls, agents or damages show: one round shows little of it. */
+const loads = [
+  'elasticsearch-failover',
+  'faulty-agents',
+  'lance-damage',
+  'long-streams',
+  'million',
+  'reconnects',
+  'retention',
+].map((name) => `test/soak/${name}.test.ts`)
 const together = { maxWorkers, testTimeout, sequence: { groupOrder: 0 } }
 
 export default defineConfig({
@@ -15,8 +25,10 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { ...together, name: 'together', include: ['test/soak/*.test.ts', translated] },
+        test: { ...together, name: 'together', include: ['test/soak/*.test.ts', translated], exclude: loads },
       },
+      // `.ci/run` leaves out what begins with `long`.
+      { extends: true, test: { ...together, name: 'long-loads', include: loads } },
       {
         extends: true,
         test: {
@@ -32,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           ...together,
-          name: 'rounds',
+          name: 'long-rounds',
           include: [
             'agents/reader/html-to-markdown/html/prefilter.test.ts',
             'test/app/callers.test.ts',
