@@ -6,7 +6,7 @@ const maxWorkers = 4
 const testTimeout = 600_000
 /** It replaces a module that other files use. */
 const translated = 'test/transports/page/browser-translated.test.ts'
-/** What many hours, calls, agents or damages show: one round shows little of it. */
+/** What many hours, calls, agents or damages show: one round shows little of it. And what a release alone needs. */
 const loads = [
   'elasticsearch-failover',
   'faulty-agents',
@@ -14,8 +14,12 @@ const loads = [
   'long-streams',
   'million',
   'reconnects',
+  'release',
   'retention',
 ].map((name) => `test/soak/${name}.test.ts`)
+/** What compares times, which a busy machine makes of no use. */
+const times = ['hostile', 'others-stay-fast'].map((name) => `test/soak/alone/${name}.test.ts`)
+const alone = { testTimeout, maxWorkers: 1, sequence: { groupOrder: 1 } }
 const together = { maxWorkers, testTimeout, sequence: { groupOrder: 0 } }
 
 export default defineConfig({
@@ -63,14 +67,9 @@ export default defineConfig({
       // What measures time has the machine to itself.
       {
         extends: true,
-        test: {
-          name: 'alone',
-          testTimeout,
-          include: ['test/soak/alone/**/*.test.ts'],
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-        },
+        test: { ...alone, name: 'alone', include: ['test/soak/alone/**/*.test.ts'], exclude: times },
       },
+      { extends: true, test: { ...alone, name: 'long-alone', include: times } },
     ],
   },
 })

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest'
 import { openFaultyWorld, wellName } from '../faulty-world.ts'
 
 const rounds = 12
-/** It compares times, which only a quiet machine gives. */
-const isWanted = process.env.SOAK_ROUNDS === undefined
 
 const percentile = (times: readonly number[], share: number) =>
   times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? Number.NaN
@@ -12,7 +10,7 @@ const percentile = (times: readonly number[], share: number) =>
 /** A machine that others use makes a figure jump now and then. */
 const attempts = { retry: 2 }
 
-test.runIf(isWanted).each([
+test.each([
   { circuits: 'with circuits that open', clockRate: 1, most: 1.5 },
   // As though there were none: each of twenty calls a second reaches an agent that fails.
   { circuits: 'with circuits that heal at once', clockRate: 2000, most: 2 },
