@@ -35,7 +35,7 @@ describe('vectors of words', () => {
     const vectors = createWordVectors(embedder)!
     vectors.begin(query)
     const { list, numbers } = listOf(others)
-    vectors.compare(words, numbers, list)
+    vectors.compare({}, () => ({ name: [words], others: numbers }), list)
     const all = [...words, ...others]
     for (const [at, word] of all.entries())
       expect(vectors.highest(at)).toBeCloseTo(Math.max(0, ...query.map((other) => cosine(word, other))), 1)
@@ -57,15 +57,23 @@ describe('vectors of words', () => {
     const vectors = new WordVectors((word) =>
       word.startsWith('w') ? wordVector('invoice') : wordVector(word),
     )
+    const umbrella = {}
+    const compareUmbrella = () => {
+      const { list, numbers } = listOf(['umbrella'])
+      vectors.begin(['rain'])
+      vectors.compare(umbrella, () => ({ name: [], others: numbers }), list)
+      expect(vectors.highest(0)).toBeCloseTo(Math.max(0, cosine('rain', 'umbrella')), 1)
+    }
+    compareUmbrella()
     for (let round = 0; round < 80; round++) {
       vectors.begin([])
       const made = Array.from({ length: 500 }, (_, at) => `w${round}x${at}`)
-      vectors.compare(made, new Uint32Array(), new WordList())
+      vectors.compare({}, () => ({ name: [made], others: new Uint32Array() }), new WordList())
     }
-    vectors.begin(['rain'])
+    compareUmbrella()
     for (const word of ['umbrella', 'tax']) {
       const { list, numbers } = listOf([word])
-      vectors.compare([], numbers, list)
+      vectors.compare({}, () => ({ name: [], others: numbers }), list)
       expect(vectors.highest(0)).toBeCloseTo(Math.max(0, cosine('rain', word)), 1)
     }
   })
@@ -76,7 +84,11 @@ describe('words one by one', () => {
     const query = text.split(' ').map((word) => ({ word, share: 1, isIn: () => false }))
     const list = new WordList()
     const words = Uint32Array.from(ownWords, (word) => list.add(word)!)
-    return compareWords(query, createWordVectors(embedder)!, list)!({ slot: 0, name, words })
+    return compareWords(query, createWordVectors(embedder)!, list)!({
+      slot: 0,
+      document: { name },
+      words: () => words,
+    })
   }
 
   it('count how much of a name is in the query, as it is written or in its parts', () => {

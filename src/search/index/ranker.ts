@@ -344,7 +344,10 @@ function likeWordsOf(
   return new Map(
     best
       .filter(({ slot }) => !named.has(slot))
-      .map(({ slot }) => [slot, compare({ slot, name: table.at(slot).name, words: texts.ownWordsOf(slot) })]),
+      .map(({ slot }) => [
+        slot,
+        compare({ slot, document: table.at(slot), words: () => texts.ownWordsOf(slot) }),
+      ]),
   )
 }
 

@@ -15,9 +15,10 @@ interface QueryWord {
 /** An entry whose words are compared with those of a query. */
 interface Worded {
   readonly slot: number
-  readonly name: string
+  /** The same object for as long as the entry does not change. */
+  readonly document: { readonly name: string }
   /** The words of its own texts, by their numbers in the list of words. */
-  readonly words: Uint32Array
+  readonly words: () => Uint32Array
 }
 
 const maxQueryWords = 32
@@ -49,10 +50,13 @@ export function compareWords(
     return found / total
   }
 
-  return ({ slot, name, words }) => {
-    const forms = name.slice(0, maxNameCharacters).split(blanks).map(formsOf)
-    const importance = vectors.compare(forms.flat(), words, list)
-    return (shareOfName(forms, importance, vectors) + shareOfQuery(slot)) / 2
+  return ({ slot, document, words }) => {
+    const wordsOf = () => ({
+      name: document.name.slice(0, maxNameCharacters).split(blanks).map(formsOf),
+      others: words(),
+    })
+    const importance = vectors.compare(document, wordsOf, list)
+    return (shareOfName(importance, vectors) + shareOfQuery(slot)) / 2
   }
 }
 
@@ -63,22 +67,18 @@ function formsOf(word: string): string[] {
 }
 
 /** How much of a name is in the query: of each word as it is or of its parts, whichever is more. */
-function shareOfName(
-  forms: readonly string[][],
-  importance: readonly number[],
-  vectors: WordVectors,
-): number {
+function shareOfName(importance: readonly (readonly number[])[], vectors: WordVectors): number {
   let total = 0
   let found = 0
   let at = 0
-  for (const { length } of forms) {
-    const likeness = vectors.highest(at)
-    const weight = importance[at++] as number
+  for (const forms of importance) {
+    const weight = forms[0] ?? 0
+    const likeness = vectors.highest(at++)
     let ofParts = 0
     let like = 0
-    for (let part = 1; part < length; part++) {
-      like += (importance[at] as number) * vectors.highest(at)
-      ofParts += importance[at++] as number
+    for (let part = 1; part < forms.length; part++) {
+      like += (forms[part] as number) * vectors.highest(at++)
+      ofParts += forms[part] as number
     }
     const heavier = Math.max(weight, ofParts)
     total += heavier

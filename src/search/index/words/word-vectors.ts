@@ -5,7 +5,7 @@ import { kernel } from './kernel.ts'
 /** The first numbers of a vector hold most of it: more of them give no better ranking (docs/search-quality.md). */
 const width = 64
 const largest = 127
-/** Space for words: half of it for those that are kept from search to search, the rest for one more. */
+/** Space for words, whose numbers have 16 bits: half for those kept from search to search, the rest for one more. */
 const maxWords = 50_000
 /** Maximum words of each side of a comparison. */
 const maxCompared = 512
@@ -15,6 +15,18 @@ const listBytes = maxCompared * 8
 const firstDirection = 2 * listBytes
 const pages = Math.ceil((firstDirection + maxWords * width) / pageBytes)
 
+/** The words of an entry: each word of its name in several forms, and others by their numbers in a list. */
+export interface EntryWords {
+  readonly name: readonly (readonly string[])[]
+  readonly others: Uint32Array
+}
+
+/** The rows of the words of an entry, and what each form of its name tells. */
+interface ReadWords {
+  readonly rows: Uint16Array
+  readonly importance: readonly (readonly number[])[]
+}
+
 /** What single words mean, each as a direction and a weight. One comparison at a time. */
 export class WordVectors {
   readonly #vectorOf: (word: string) => Float32Array
@@ -23,6 +35,8 @@ export class WordVectors {
   /** The words of the list that was last compared, and their rows, by their numbers there. */
   readonly #listed: string[] = []
   readonly #listedRows: number[] = []
+  /** The words of the entries that were compared, by the objects that stand for them. */
+  #entries = new WeakMap<object, ReadWords>()
   readonly #directions: Int8Array
   /** For each word of both sides the address of its direction and its highest dot product. */
   readonly #lists: Int32Array
@@ -45,22 +59,26 @@ export class WordVectors {
       this.#rows.clear()
       this.#weights.length = 0
       this.#listed.length = 0
+      this.#entries = new WeakMap()
     }
     this.#querySize = query.length
-    return this.#list(query, maxCompared)
+    return query.map((word, at) => {
+      const row = this.#rowOf(word)
+      this.#set(maxCompared + at, row)
+      return this.#weights[row] ?? 0
+    })
   }
 
   /**
-   * Compares words, and others by their numbers in a list, at most 512 together, with those of the query. Returns what each
-   * of the first tells about a text.
+   * Compares the words of an entry, at most 512, with those of the query. They are read once for each object that stands
+   * for an entry. Returns what each form of its name tells about a text.
    */
-  compare(words: readonly string[], others: Uint32Array, list: WordList): number[] {
-    const weights = this.#list(words, 0)
-    for (let at = 0; at < others.length; at++)
-      this.#set(words.length + at, this.#rowOfListed(others[at] as number, list))
+  compare(entry: object, wordsOf: () => EntryWords, list: WordList): readonly (readonly number[])[] {
+    const { rows, importance } = this.#entries.get(entry) ?? this.#read(entry, wordsOf(), list)
+    for (let at = 0; at < rows.length; at++) this.#set(at, rows[at] as number)
     for (let at = 0; at < this.#querySize; at++) this.#lists[2 * (maxCompared + at) + 1] = 0
-    this.#compare(0, (words.length + others.length) * 8, listBytes, listBytes + this.#querySize * 8)
-    return weights
+    this.#compare(0, rows.length * 8, listBytes, listBytes + this.#querySize * 8)
+    return importance
   }
 
   /** The highest cosine of a word that was compared with one of the query; at least 0. */
@@ -73,12 +91,15 @@ export class WordVectors {
     return this.highest(maxCompared + at)
   }
 
-  #list(words: readonly string[], start: number): number[] {
-    return words.map((word, at) => {
-      const row = this.#rowOf(word)
-      this.#set(start + at, row)
-      return this.#weights[row] ?? 0
-    })
+  #read(entry: object, { name, others }: EntryWords, list: WordList): ReadWords {
+    const named = name.map((forms) => forms.map((form) => this.#rowOf(form)))
+    const listed = Array.from(others, (number) => this.#rowOfListed(number, list))
+    const read = {
+      rows: Uint16Array.from([...named.flat(), ...listed]),
+      importance: named.map((rows) => rows.map((row) => this.#weights[row] ?? 0)),
+    }
+    this.#entries.set(entry, read)
+    return read
   }
 
   #set(at: number, row: number): void {
