@@ -89,7 +89,7 @@ describe.skipIf(!elasticsearch)('Elasticsearch', () => {
   /** An engine with an index of its own; `prefix` protects it from the end of the next test. */
   const engine = (prefix = '', shards = 1) => engineAt(server.origin, `${prefix}${nextIndex()}`, shards)
 
-  // One shard is what OpenSearch has above.
+  // OpenSearch above has one shard.
   searchIndexContract('in three shards of Elasticsearch', async () => createElasticIndex(engine('', 3)))
   vectorStoreContract(
     'in Elasticsearch',

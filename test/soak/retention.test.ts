@@ -7,8 +7,8 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { everyScope } from '../support/gateway.ts'
 
-/** All of it where nobody limits the rounds, a few of the owners in CI. */
-const owners = process.env.SOAK_ROUNDS === undefined ? 1000 : 40
+/** A tenth of the owners where only a few rounds are wanted. */
+const owners = process.env.SOAK_ROUNDS === undefined ? 1000 : 100
 const days = 90
 const day = 24 * 3_600_000
 

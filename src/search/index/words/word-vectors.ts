@@ -16,7 +16,7 @@ const firstDirection = 2 * listBytes
 const pages = Math.ceil((firstDirection + maxWords * width) / pageBytes)
 
 /** The words of an entry: each word of its name in several forms, and others by their numbers in a list. */
-export interface EntryWords {
+interface EntryWords {
   readonly name: readonly (readonly string[])[]
   readonly others: Uint32Array
 }

@@ -27,7 +27,7 @@ export class LongCalls<Outcome> {
     const outcome = await long.wait(call)
     if (outcome !== undefined) return { outcome }
     // Only now: many calls may have begun at once.
-    if (!this.#hasRoomFor(caller)) return { outcome: await long.whole(call) }
+    if (!this.#makeRoomFor(caller)) return { outcome: await long.whole(call) }
     const cursor = `${prefix}${randomUUID()}`
     this.#calls.set(cursor, long)
     long.keep(() => this.#calls.delete(cursor))
@@ -50,12 +50,14 @@ export class LongCalls<Outcome> {
     return { outcome }
   }
 
-  /** An answer that its caller has got makes room for the next call. */
-  #hasRoomFor(caller: string): boolean {
+  /** True if the caller may have one more call; an answer that it has got is dropped for it. */
+  #makeRoomFor(caller: string): boolean {
     const own = [...this.#calls].filter(([, other]) => other.caller === caller)
-    const answered = own.find(([, { isAnswered }]) => isAnswered)
-    if (answered && own.length >= maxCallsPerCaller) this.#calls.delete(answered[0])
-    else if (own.length >= maxCallsPerCaller) return false
+    if (own.length >= maxCallsPerCaller) {
+      const answered = own.find(([, { isAnswered }]) => isAnswered)
+      if (!answered) return false
+      this.#calls.delete(answered[0])
+    }
     return this.#calls.size < maxCalls
   }
 }
