@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createMisspeller } from '../../bench/eval/misspell.ts'
 import { englishWordsFile, staticModel, vectorsWorker } from '../../src/app/assets.ts'
@@ -6,7 +7,7 @@ import { createStaticEmbedder } from '../../src/search/embedders/static/static-e
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
-import { editCost } from '../../src/search/spelling/edit-cost.ts'
+import { editCost, editCounter, leastCost } from '../../src/search/spelling/edit-cost.ts'
 import { WordList } from '../../src/search/spelling/word-list.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
 import { temporaryFolder } from '../support/command.ts'
@@ -221,6 +222,24 @@ describe('the cost of errors', () => {
     expect(cost('definately', 'definitely')).toBeCloseTo(0.7)
     expect(cost('wratger', 'weather')).toBeGreaterThan(cost('weatger', 'weather'))
     expect(cost('translte', 'frnch')).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('is no lower than their number says', () => {
+    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é'), minLength: 1, maxLength: 30 })
+    fc.assert(
+      fc.property(word, word, (written, meant) => {
+        const cost = editCost(written, meant, Number.MAX_VALUE)
+        expect(editCounter(written)(meant) * leastCost).toBeLessThanOrEqual(cost + 1e-9)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('counts letters that are missing, added, exchanged or swapped', () => {
+    expect(editCounter('weather')('weather')).toBe(0)
+    expect(editCounter('wetaher')('weather')).toBe(1)
+    expect(editCounter('wxathers')('weather')).toBe(2)
+    expect(editCounter('a'.repeat(30))('b')).toBe(30)
   })
 })
 

@@ -1,6 +1,6 @@
 import { jsonArrays, jsonPieces } from '../../common/pieces.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
-import { editCost, maxEdits, maxLetters } from './edit-cost.ts'
+import { editCost, editCounter, leastCost, maxEdits, maxLetters } from './edit-cost.ts'
 
 /** A word of a list that is like a word that was written. */
 interface NearWord {
@@ -96,6 +96,7 @@ export class WordList {
     const found: NearWord[] = []
     const mask = maskOf(written)
     const edits = Math.min(maxEdits, Math.ceil(limit))
+    const errorsIn = editCounter(written)
     const [shortest, longest] = [written.length - edits, written.length + edits]
     this.#byLength ??= this.#divided()
     for (const { ids, masks, size } of this.#byLength.slice(Math.max(0, shortest), longest + 1)) {
@@ -107,6 +108,7 @@ export class WordList {
         const id = ids[at] as number
         if (this.#counted[id] === 0) continue
         const word = this.#words[id] as string
+        if (errorsIn(word) * leastCost > limit) continue
         const cost = editCost(written, word, limit)
         if (cost <= limit) found.push({ word, cost })
       }
