@@ -62,8 +62,9 @@ export class PostingList {
   }
 
   has(slot: number): boolean {
+    if (this.size === 1) return this.slotAt(0) === slot
     const index = this.#indexOf(slot)
-    return index < this.size && this.slots[index] === slot
+    return index < this.size && this.slotAt(index) === slot
   }
 
   /** The list must not contain the slot. A weight above 65,535 counts as that. */

@@ -39,8 +39,13 @@ const maxNamespaces = 4
 function namespacesOf(packageName: string): string[] {
   return [...packageName.matchAll(/[./]/g)]
     .map(({ index }) => packageName.slice(0, index))
-    .filter((namespace) => namespace.includes('.') && !isCodeHost(namespace))
+    .filter((namespace) => mayBeNamespace(namespace) && !isCodeHost(namespace))
     .slice(0, maxNamespaces)
+}
+
+/** A namespace has two labels or more. */
+export function mayBeNamespace(name: string): boolean {
+  return name.includes('.')
 }
 
 /** Nobody finds another name with the same hash, so nobody takes the rank of an exact name by one. */

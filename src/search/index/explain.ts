@@ -29,7 +29,8 @@ export function explain(
   const found = query.filter(({ list }) => list.has(entry.slot))
   // Sums of floats may exceed the range of a cosine slightly.
   const similarity = near ? Math.max(-1, Math.min(1, near.similarity)) : null
-  const words = new Set(found.flatMap((term) => [...term.words]))
+  const words = new Set<string>()
+  for (const term of found) for (const word of term.words) words.add(word)
   return {
     terms: [...words],
     capability: nearestCapability(entry, near) ?? bestCapability(entry, found),
@@ -64,6 +65,7 @@ function bestCapability(
   const capabilityTerms = termsOfCapabilities()
   const weights = new Float64Array(document.capabilities.length)
   for (const { list, weight } of found) addWeight(weights, capabilityTerms, list, weight)
-  const maxWeight = weights.reduce((left, right) => Math.max(left, right), 0)
+  let maxWeight = 0
+  for (const weight of weights) if (weight > maxWeight) maxWeight = weight
   return maxWeight > 0 ? (document.capabilities[weights.indexOf(maxWeight)] ?? null) : null
 }

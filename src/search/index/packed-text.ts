@@ -59,70 +59,80 @@ export function packText(text: IndexedText): Uint32Array {
 
 /** What `packText` packed; of an empty slot, a text without anything. */
 export function unpackText(packed: Uint32Array): IndexedText {
-  const take = numbersOf(packed)
-  const { sizes, ...head } = takeHead(take)
-  const own_words = takeAscending(take, sizes.own_words)
-  const capabilities = takeCapabilities(take, sizes.capabilities)
-  const terms = takeAscending(take, sizes.terms)
-  return { ...head, own_words, capabilities, terms, other_words: takeAscending(take, sizes.other_words) }
+  const numbers = new PackedNumbers(packed)
+  const { sizes, ...head } = takeHead(numbers)
+  const own_words = takeAscending(numbers, sizes.own_words)
+  const capabilities = takeCapabilities(numbers, sizes.capabilities)
+  const terms = takeAscending(numbers, sizes.terms)
+  return { ...head, own_words, capabilities, terms, other_words: takeAscending(numbers, sizes.other_words) }
 }
 
 /** The names alone, which are at the beginning. */
 export function unpackNames(packed: Uint32Array): Uint32Array {
-  return takeHead(numbersOf(packed)).names
+  return takeHead(new PackedNumbers(packed)).names
 }
 
 /** The own words alone, which come after the names. */
 export function unpackOwnWords(packed: Uint32Array): Uint32Array {
-  const take = numbersOf(packed)
-  return takeAscending(take, takeHead(take).sizes.own_words)
+  const numbers = new PackedNumbers(packed)
+  return takeAscending(numbers, takeHead(numbers).sizes.own_words)
 }
 
 /** The terms of the capabilities alone, which come after the own words. */
 export function unpackCapabilities(packed: Uint32Array): CapabilityTerms {
-  const take = numbersOf(packed)
-  const { sizes } = takeHead(take)
-  takeAscending(take, sizes.own_words)
-  return takeCapabilities(take, sizes.capabilities)
+  const numbers = new PackedNumbers(packed)
+  const { sizes } = takeHead(numbers)
+  numbers.skip(sizes.own_words)
+  return takeCapabilities(numbers, sizes.capabilities)
 }
 
-function takeAscending(take: () => number, size: number): Uint32Array {
-  const numbers = new Uint32Array(size)
+function takeAscending(numbers: PackedNumbers, size: number): Uint32Array {
+  const ascending = new Uint32Array(size)
   let last = 0
   for (let at = 0; at < size; at++) {
-    last += take()
-    numbers[at] = last
+    last += numbers.take()
+    ascending[at] = last
   }
-  return numbers
+  return ascending
 }
 
-function takeCapabilities(take: () => number, pairs: number): CapabilityTerms {
+function takeCapabilities(numbers: PackedNumbers, pairs: number): CapabilityTerms {
   const capabilities = new Uint32Array(pairs)
   let last = 0
   for (let at = 0; at < pairs; at += 2) {
-    last += take()
+    last += numbers.take()
     capabilities[at] = last
-    capabilities[at + 1] = take()
+    capabilities[at + 1] = numbers.take()
   }
   return capabilities
 }
 
-function takeHead(take: () => number) {
+function takeHead(numbers: PackedNumbers) {
+  const take = () => numbers.take()
   const [length, counts, terms, names] = [take(), take(), take(), take()]
   const sizes = { terms, own_words: take(), other_words: take(), capabilities: take() }
   return { length, counts: counts === 1, sizes, names: new Uint32Array(names).map(take) }
 }
 
-/** Takes one number after another. */
-function numbersOf({ buffer, byteOffset, byteLength }: Uint32Array): () => number {
-  const bytes = new Uint8Array(buffer, byteOffset, byteLength)
-  let next = 0
-  return () => {
+class PackedNumbers {
+  readonly #bytes: Uint8Array
+  #next = 0
+
+  constructor({ buffer, byteOffset, byteLength }: Uint32Array) {
+    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength)
+  }
+
+  take(): number {
     let number = 0
     for (let factor = 1; ; factor *= maxByte) {
-      const byte = bytes[next++] ?? 0
+      const byte = this.#bytes[this.#next++] ?? 0
       if (byte < maxByte) return number + byte * factor
       number += (byte - maxByte) * factor
     }
+  }
+
+  /** The last byte of each number is the one below `maxByte`. */
+  skip(count: number): void {
+    for (let left = count; left > 0; ) if ((this.#bytes[this.#next++] ?? 0) < maxByte) left--
   }
 }

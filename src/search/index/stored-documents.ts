@@ -51,7 +51,7 @@ const parts = Object.keys({
 const nullable: ReadonlySet<keyof DocumentFacts> = new Set(['owner', ...listedFields])
 
 /** Documents that were read last: a page of results reads each several times. */
-const remembered = 2000
+const remembered = 5000
 
 /** Documents by slot, as JSON in pages of bytes: objects would take three times the memory. */
 export class StoredDocuments {

@@ -11,7 +11,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
 import { nameWeight, readDocument } from './document-terms.ts'
-import { allIn, exactName, exactNamesOf, hashOf, type NameHash } from './exact-names.ts'
+import { allIn, exactName, exactNamesOf, hashOf, mayBeNamespace, type NameHash } from './exact-names.ts'
 import {
   type IndexedText,
   packText,
@@ -143,7 +143,8 @@ export class TextIndex {
 
   /** True if the text is the exact name of a document that counts. */
   isName(text: string): boolean {
-    return this.#isCounted(exactName(text))
+    const name = exactName(text)
+    return this.#isCounted(name, this.#named(name))
   }
 
   /** Weighs the terms by rarity and by the root of their count in the query; an unknown term counts as the rarest. */
@@ -197,7 +198,8 @@ export class TextIndex {
   namedBy(text: string): number[] {
     const name = exactName(text)
     const exact = this.#named(name)
-    return this.#isCounted(name) ? exact : [...exact, ...this.#named(allIn(name))]
+    if (!mayBeNamespace(name) || this.#isCounted(name, exact)) return exact
+    return [...exact, ...this.#named(allIn(name))]
   }
 
   #named(name: string): number[] {
@@ -205,8 +207,8 @@ export class TextIndex {
     return this.#names.at(keyOf(hash[0])).filter((slot) => this.#hasName(slot, hash))
   }
 
-  #isCounted(name: string): boolean {
-    return this.larger?.isName(name) ?? this.#named(name).some((slot) => this.#textOf(slot).counts)
+  #isCounted(name: string, exact: readonly number[]): boolean {
+    return this.larger?.isName(name) ?? exact.some((slot) => this.#textOf(slot).counts)
   }
 
   #hasName(slot: number, [first, second]: NameHash): boolean {

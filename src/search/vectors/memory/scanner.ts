@@ -50,6 +50,7 @@ export class Scanner {
   readonly #memory: WebAssembly.Memory
   readonly #layout: MemoryLayout
   readonly #kernel: Kernel
+  readonly #candidates = new Candidates()
   #views: MemoryViews
   #terms: Terms = { unit: 0, margin: 0, slack: 0 }
 
@@ -76,7 +77,8 @@ export class Scanner {
   /** The result for the loaded vector, which was measured as the query with this number. */
   #nearest(plan: Uint32Array, limit: number, query: number): ScanResult {
     const furthest = this.#furthest(query, Math.max(limit, leastCoarse))
-    const candidates = new Candidates()
+    const candidates = this.#candidates
+    candidates.size = 0
     const lowers = new Highest(limit)
     for (let at = 0; at < plan.length; at += 3) {
       const slab = plan[at] ?? 0
@@ -220,7 +222,7 @@ export class Scanner {
   }
 }
 
-/** Entries that may be among the best, stored without an object for each. */
+/** Entries that may be among the best, stored without an object for each; used by one search after another. */
 class Candidates {
   size = 0
   /** Number of the slab in the plan * slabRows + index in the slab. */
