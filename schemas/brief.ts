@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Callable } from './callable.ts'
-import { type Capability, type Endpoint, VerificationLevel } from './entry-parts.ts'
+import { type Capability, calledName, type Endpoint, VerificationLevel } from './entry-parts.ts'
 import { isRecord, type JsonSchema } from './json.ts'
 import { listedActions } from './names.ts'
 import { Package } from './package.ts'
@@ -29,6 +29,10 @@ const BriefAction = z
   .object({
     name: z.string(),
     description: z.string().optional(),
+    destructive: z
+      .literal(true)
+      .optional()
+      .describe('The agent states that the action may delete or overwrite what exists.'),
     input_schema: z.record(z.string(), z.unknown()).optional(),
     required: z
       .record(z.string(), z.string())
@@ -151,10 +155,20 @@ interface Draft {
   readonly schema: JsonSchema | undefined
 }
 
-export function actionDraft({ id, name, input_schema }: Capability, description?: string): Draft {
-  const facts = { name: id ?? name, ...(description && { description }) }
+export function actionDraft(capability: Capability, description?: string): Draft {
+  const { input_schema } = capability
+  const facts = {
+    name: calledName(capability),
+    ...(description && { description }),
+    ...(isDestructive(capability) && { destructive: true as const }),
+  }
   if (input_schema === undefined) return { sketched: facts, schema: undefined }
   return { sketched: { ...facts, required: requiredOf(input_schema) }, schema: input_schema }
+}
+
+/** In MCP only a tool that is not read-only is destructive. */
+function isDestructive({ read_only, annotations }: Capability): boolean {
+  return annotations?.destructiveHint === true && read_only !== true
 }
 
 /**

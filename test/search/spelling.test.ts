@@ -226,7 +226,7 @@ describe('the cost of errors', () => {
 
   it('is no lower than their number says', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é'), minLength: 1, maxLength: 30 })
-    fc.assert(
+    void fc.assert(
       fc.property(word, word, (written, meant) => {
         const cost = editCost(written, meant, Number.MAX_VALUE)
         expect(editCounter(written)(meant) * leastCost).toBeLessThanOrEqual(cost + 1e-9)

@@ -79,7 +79,13 @@ const capabilities = [
   { name: 'forecast', description: 'Tells the forecast of the weather of a city.', input_schema: forecast },
   { name: 'ask', description: 'Takes a question.' },
 ]
-const booking = { name: 'Book a table', id: 'book', description: 'Books a table.', input_schema: forecast }
+const booking = {
+  name: 'Book a table',
+  id: 'book',
+  description: 'Books a table.',
+  input_schema: forecast,
+  annotations: { destructiveHint: true },
+}
 const conversion: Tool = {
   name: 'convert_money',
   description: 'Converts an amount of money to another currency.',
@@ -204,6 +210,15 @@ describe('over agents with actions', () => {
     })
     expect(output.agents[0].description.length).toBeLessThanOrEqual(161)
     expect(String(output.agents[0].confidence)).toMatch(/^[01](\.\d\d?)?$/)
+  })
+
+  test('an action that its agent calls destructive is marked', async () => {
+    const [hit] = (await anonymous.call('search_agents', { query: 'book a table', limit: 1 })).output.agents
+    expect(hit.actions).toEqual([
+      { name: 'book', description: 'Books a table.', destructive: true, input_schema: forecast },
+    ])
+    const { output } = await anonymous.call('resolve_package', { agent: 'com.example.weather' })
+    expect(output.actions).not.toContainEqual(expect.objectContaining({ destructive: expect.anything() }))
   })
 
   test('schemas become sketches where max_tokens leaves no room, the best actions last', async () => {

@@ -151,21 +151,23 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let number = 2; ; number++) if (!taken.has(`${plain}_${number}`)) return `${plain}_${number}`
 }
 
+/** What the agent states about the tool, else what may be. */
 function listedTool(name: string, packageName: string, capability: Capability): Tool {
-  const { description, input_schema = anyInput, read_only = false } = capability
+  const { description, input_schema = anyInput, read_only = false, annotations = {} } = capability
+  const {
+    title = capability.name,
+    readOnlyHint = read_only,
+    destructiveHint = !readOnlyHint,
+    idempotentHint = readOnlyHint,
+    openWorldHint = true,
+  } = annotations
   return {
     listing: {
       name,
       title: capability.name,
       description,
       inputSchema: toolInput(input_schema),
-      annotations: {
-        title: capability.name,
-        readOnlyHint: read_only,
-        destructiveHint: !read_only,
-        idempotentHint: read_only,
-        openWorldHint: true,
-      },
+      annotations: { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint },
       _meta: { 'dragoman/scope': 'a2a:call' },
     },
     toEnvelope: (params) => ({ to: packageName, action: calledName(capability), params }),
