@@ -16,6 +16,8 @@ import { Relay } from './relay.ts'
 import type { A2aCall, Job, Tell, Work, WorkUpdate } from './work.ts'
 
 const registry = 'svc.registry'
+/** Time for an agent to end a task that its caller cancels, in milliseconds. */
+const cancel_ms = 10_000
 
 /** A message as an envelope for the router. */
 interface RoutedMessage {
@@ -64,9 +66,12 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     async cancel({ upstream }, call) {
       if (!upstream) return
       const { agent: to, task_id } = upstream
-      const envelope: Envelope = { to, action: listedActions.cancellation, params: { task_id } }
+      // An agent of A2A cancels its task; any other agent is told that nobody answers its question.
+      const params = { task_id, input: { action: 'cancel' } }
+      const envelope: Envelope = { to, action: listedActions.continuation, params }
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(cancel_ms)])
       // For its caller the task is cancelled too if its agent does not answer.
-      await dispatch(envelope, call).catch((thrown) => {
+      await dispatch(envelope, { ...call, signal }).catch((thrown) => {
         const { message, details } = Failure.from(thrown)
         if (details.upstream?.code === 'TASK_NOT_CANCELABLE') throw refusal('TASK_NOT_CANCELABLE', message)
       })
