@@ -1,7 +1,7 @@
 import type { Agent, Update } from '../../../schemas/action.ts'
 import type { Content, RequestContent } from '../../../schemas/content.ts'
 import { type ContentMark, contentMark } from '../../../schemas/content-mark.ts'
-import type { Envelope } from '../../../schemas/envelope.ts'
+import { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
@@ -225,18 +225,18 @@ function readMessage(params: SendParams, hosted: Hosted): RoutedMessage {
 }
 
 /**
- * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or a message as the caller
- * sent it, for the skill in `metadata.skillId` if there is one. Agents of other protocols get its text and its data, or
- * all parts.
+ * A message to an agent that is not hosted here: a message as the caller sent it, for the skill in `metadata.skillId` if
+ * there is one, or without one `{action, params}` as for hosted agents. Agents of other protocols get its text and its
+ * data, or all parts.
  */
 function readForeign(to: string, params: SendParams): RoutedMessage {
   const { parts, metadata } = params.message
   for (const [index, part] of parts.entries()) assertOneKind(part, index)
-  const call = callIn(parts)
-  if (call) return { envelope: { to, ...call } as Envelope, in_words: false }
   const skill = metadata?.skillId
   const input = inputOf(parts)
   if (typeof skill !== 'string') {
+    const call = callIn(parts)
+    if (call) return { envelope: { to, ...call } as Envelope, in_words: false }
     return {
       envelope: { to, action: listedActions.message, params: input },
       in_words: false,
@@ -248,11 +248,12 @@ function readForeign(to: string, params: SendParams): RoutedMessage {
   return { envelope: { to, action: skill, params: flat }, in_words: false, content: params }
 }
 
-/** The one data part `{action, params}`. */
+/** The one data part `{action, params}`; any other field makes it data of a message. */
 function callIn(parts: readonly RequestPart[]): Record<string, unknown> | undefined {
   const data = parts.flatMap(({ data }) => (isRecord(data) ? [data] : []))
   const [call] = data
-  return data.length === 1 && typeof call?.action === 'string' ? call : undefined
+  if (data.length !== 1 || typeof call?.action !== 'string') return undefined
+  return Object.keys(call).every((field) => Object.hasOwn(Envelope.shape, field)) ? call : undefined
 }
 
 /** The parts as params: the text and the one data part, or all parts where there are others. */
