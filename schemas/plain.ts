@@ -15,6 +15,16 @@ export function assertPlain(value: unknown): void {
   walk(value, unlimited)
 }
 
+/** True for a value that `assertPlain` accepts. */
+export function isPlain(value: unknown): boolean {
+  try {
+    assertPlain(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /**
  * The limits of a message from a caller, for every transport: the limits of `assertPlain`, 100,000 values, and
  * 1 MiB. The size is measured on the value, in the same walk, and is at most that of its JSON text: it

@@ -13,6 +13,7 @@ import { quotedName } from '../../schemas/text.ts'
 import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
 import { type Eventual, withValue } from '../common/eventual.ts'
+import { isGivenUp } from '../common/mcp/questions.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
@@ -121,6 +122,8 @@ export class AgentCalls {
       const task = openTask(task_id, holder, secret)
       return await this.call({ action: listedActions.continuation, params, read_only: false, task }, context)
     }
+    const isOver = isRefusal(params) || isGivenUp(params.inputResponses)
+    if (isOver) throw new Failure('cancelled', 'The caller cancelled the call.')
     if (isAccepted(params.inputResponses)) await this.waitForSignIn(waiting.since, context)
     const { since: _, content, ...call } = waiting
     return await this.call(call, content ? { ...context, content } : context)
@@ -326,6 +329,11 @@ function withWords(parts: readonly Json[], named: (text: string) => string, word
 function areSeveral(question: JsonObject): boolean {
   const questions = Object.values(question)
   return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
+}
+
+/** True for the input that refuses a question or gives a task up. */
+export function isRefusal({ action, ...rest }: Record<string, unknown>): boolean {
+  return (action === 'cancel' || action === 'decline') && Object.keys(rest).length === 0
 }
 
 /** The agent's own refusal of an action that it does not have. */

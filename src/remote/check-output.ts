@@ -12,7 +12,7 @@ export const maxValues = 100_000
 /** Checks an output of a remote agent: plain JSON and not too long. Throws Failure `upstream_invalid`. */
 export function checkOutput(who: string, output: Json): Json {
   if (!isWithinLimit(output)) {
-    throw new Failure('upstream_invalid', `${who} answered more than ${maxCharacters} characters.`)
+    throw refusal(`${who} answered more than ${maxCharacters} characters.`)
   }
   checkPlain(who, output)
   return output
@@ -23,8 +23,13 @@ export function checkPlain(who: string, part: unknown): void {
   try {
     assertPlain(part)
   } catch (thrown) {
-    throw new Failure('upstream_invalid', `${who}: ${Failure.from(thrown).message}`)
+    throw refusal(`${who}: ${Failure.from(thrown).message}`)
   }
+}
+
+/** The same call would get the same answer. */
+function refusal(message: string): Failure {
+  return new Failure('upstream_invalid', message, { retryable: false })
 }
 
 /**

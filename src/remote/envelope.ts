@@ -40,7 +40,7 @@ export function createEnvelopeConnect(fetch: Fetch, clock: () => number): Connec
       }).catch((thrown) => {
         if (!(thrown instanceof Failure)) throw thrown
         if (thrown.code !== 'too_large') throw notCallable(thrown)
-        throw new Failure('upstream_invalid', `${who}: ${thrown.message}`)
+        throw new Failure('upstream_invalid', `${who}: ${thrown.message}`, { retryable: false })
       })
     }
 

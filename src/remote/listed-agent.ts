@@ -7,7 +7,7 @@ import { isRecord, type JsonObject, type JsonSchema } from '../../schemas/json.t
 import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import { InputRequired } from '../../schemas/task.ts'
-import { AgentCalls, type AgentCallsOptions } from './agent-calls.ts'
+import { AgentCalls, type AgentCallsOptions, isRefusal } from './agent-calls.ts'
 import { inputSketch } from './input-sketch.ts'
 import { validate } from './json-schema/json-schema.ts'
 import { createRequestAction, createSubscription } from './mcp-request.ts'
@@ -158,11 +158,6 @@ function cancelAction(calls: AgentCalls): Action {
 async function cancelled(task_id: string, calls: AgentCalls, context: Context): Promise<JsonObject> {
   await calls.cancel(task_id, context)
   return { task_id, status: 'cancelled' }
-}
-
-/** As the question of an MCP server is refused. */
-function isRefusal({ action, ...rest }: Record<string, unknown>): boolean {
-  return (action === 'cancel' || action === 'decline') && Object.keys(rest).length === 0
 }
 
 function describeAction(calls: AgentCalls, deadline_ms: number): Action {

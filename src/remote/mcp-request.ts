@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import type { InputRequired } from '../../schemas/task.ts'
-import { canAnswer } from '../common/mcp/questions.ts'
+import { canAnswer, isGivenUp } from '../common/mcp/questions.ts'
 import type { AgentCalls } from './agent-calls.ts'
 import { checkOutput, refuseForged } from './check-output.ts'
 import { type InputRequiredResult, isQuestion, questionOf } from './mcp/continuation.ts'
@@ -57,6 +57,8 @@ export function createRequestAction(
       const key = await calls.secret()
       const { requestState: state, inputResponses, ...bare } = params
       const waiting = typeof state === 'string' ? openWaiting(state, holder, key) : undefined
+      if (waiting && isGivenUp(inputResponses))
+        throw new Failure('cancelled', 'The caller cancelled the call.')
       if (waiting && isAccepted(inputResponses)) await calls.waitForSignIn(waiting.since, context)
       const sent = waiting ? bare : withState(params, (text) => opened(text, holder, key))
       const answer = await calls.request(method, sent, context)

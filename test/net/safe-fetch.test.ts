@@ -159,6 +159,16 @@ describe('a redirect', () => {
     })
   })
 
+  test('that makes a GET of a call is refused, with the address to publish', async () => {
+    const call = { method: 'POST', body: 'x', same_origin_only: true } as const
+    expect(await failing('/to?status=301&url=/echo?key=k', call)).toMatchObject({
+      code: 'upstream_invalid',
+      message: expect.stringMatching(/ redirects to http:\/\/127\.0\.0\.1:\d+\/echo\.$/),
+      details: { hint: expect.stringContaining('makes a GET of a POST') },
+    })
+    expect(JSON.parse(await body(get('/to?status=307&url=/echo', call)))).toMatchObject({ body: 'x' })
+  })
+
   test('keeps credentials within an origin and drops them for another', async () => {
     const headers = { authorization: 'Bearer t', 'x-api-key': 'k', accept: 'text/html' }
     const within = JSON.parse(await body(get('/to?status=302&url=/echo', { headers })))

@@ -81,6 +81,19 @@ describe.each(servers)('an MCP server of %s, as an A2A agent', (_, start) => {
     expect(states).toContain('half')
   })
 
+  test('gets the params of the skill that the message names, one called action among them', async () => {
+    const transports = [new RestTransportFactory({ fetchImpl: authorised })]
+    const client = await new ClientFactory({ transports }).createFromUrl(`${gateway.url}/a2a/v1/${to}/`)
+    for (const params of [
+      { action: 'fail' },
+      { action: 'fail', params: {} },
+      { action: 'move', to: 'Oslo' },
+    ]) {
+      const task = Task.toJSON((await client.sendMessage(request('echo', params))) as Task)
+      expect(task).toMatchObject({ artifacts: [{ parts: [{ data: params }] }] })
+    }
+  })
+
   test('is called by the client of A2A 0.3', async () => {
     const factory = new LegacyFactory(
       LegacyOptions.createFrom(LegacyOptions.default, {

@@ -375,6 +375,12 @@ describe('what a caller of A2A says', () => {
     expect(last.extensions).toBe('urn:example:x, urn:dragoman:registry:1')
   })
 
+  test('reaches the agent with data of which one field is an action', async () => {
+    const data = { action: 'book', city: 'Oslo' }
+    await send({ message: { messageId: 'm-4', role: 'ROLE_USER', parts: [{ data }] } })
+    expect(received.at(-1).message.parts).toEqual([{ data }])
+  })
+
   test('names a skill by its id or its name', async () => {
     for (const skillId of ['go', 'Go somewhere']) {
       await send(words('a message', { metadata: { skillId } }))

@@ -13,6 +13,8 @@ afterAll(async () => {
 const text = (words: string) => ({ type: 'text', text: words })
 const bytes = (length: number) => Buffer.alloc(length, 1).toString('base64')
 const small = bytes(3)
+const deep = `${'['.repeat(33)}${']'.repeat(33)}`
+const prototype = '{"__proto__": {"a": 1}}'
 const resource = (rest: object) => ({ type: 'resource', resource: { uri: 'file:///a', ...rest } })
 
 test.each([
@@ -38,6 +40,8 @@ test.each([
   ['one text that is an array', { content: [text('[1, 2]')] }, [1, 2]],
   ['one text that is only nearly an object', { content: [text('{a}')] }, { text: '{a}' }],
   ['one text that is another JSON value', { content: [text('12')] }, { text: '12' }],
+  ['one text that is nested too deep for a message', { content: [text(deep)] }, { text: deep }],
+  ['one text with a key that no message may have', { content: [text(prototype)] }, { text: prototype }],
   ['texts', { content: [text('{"a": 1}'), text('two')] }, { text: '{"a": 1}\ntwo' }],
   ['nothing', { content: [] }, { text: '' }],
   [
@@ -74,6 +78,15 @@ test('more than 3 MiB is refused, and said', async () => {
   expect(await rejection(remote.ask('say', result))).toMatchObject({
     code: 'upstream_invalid',
     message: expect.stringMatching(/3145728/),
+  })
+})
+
+test('structured content that is nested too deep is refused, and the same call is not worth a retry', async () => {
+  const result = { content: [], structuredContent: { deep: JSON.parse(deep) } }
+  expect(await rejection(remote.ask('say', result))).toMatchObject({
+    code: 'upstream_invalid',
+    message: expect.stringMatching(/deeper than 32 levels/),
+    details: { retryable: false },
   })
 })
 

@@ -44,6 +44,17 @@ describe('a caller of REST', () => {
     expect(await waiting).toMatchObject(answered)
   })
 
+  test('gives the call up with continue_task: the agent is not asked again', async () => {
+    const { json } = await home.call('bert')
+    const before = home.server.calls.length
+    const params = { task_id: json.task_id, input: { action: 'cancel' } }
+    const body = { to: mailAgent, action: 'continue_task', params }
+    const token = await home.gateway.token('bert')
+    const { status } = await home.gateway.request('POST', '/a2a/message', { body, token })
+    expect(status).toBe(499)
+    expect(home.server.calls).toHaveLength(before)
+  })
+
   test('never uses the sign-in of another caller', async () => {
     await home.signedIn('carol')
     const before = home.server.calls.length

@@ -15,6 +15,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CallToolRequestSchema,
+  type CreateMessageResult,
   type ElicitResult,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
@@ -56,6 +57,8 @@ interface Facts {
   toolsChanged(): Promise<void>
   /** Asks the client for a form, on the stream of the session and not in this call; only servers of v1. */
   elicit?(message: string): Promise<ElicitResult>
+  /** Asks the model of the client in the same way. */
+  sample?(text: string): Promise<CreateMessageResult>
 }
 
 export type Answer = (
@@ -177,6 +180,11 @@ function oldServer(respond: Respond, tools: () => Tool[]): OldServer {
           server.elicitInput({
             message,
             requestedSchema: { type: 'object', properties: { day: { type: 'string' } } },
+          }),
+        sample: (text) =>
+          server.createMessage({
+            messages: [{ role: 'user', content: { type: 'text', text } }],
+            maxTokens: 9,
           }),
       }
       return (await respond(params.name, params.arguments, facts)) as never

@@ -56,6 +56,14 @@ describe('an answer above its budget', () => {
     for (const part of texts) expect(part.isWellFormed()).toBe(true)
   })
 
+  test('uses its budget where a line is longer than that', () => {
+    const { text: part } = open({ output: { long: 'x'.repeat(900), short: 1 } }).first(60).output as {
+      text: string
+    }
+    expect(part).toMatch(/^\{\n"long":"x{200}/)
+    expect(part).toHaveLength(240)
+  })
+
   test('has a row of a table on a line, and says how much is left', () => {
     const rows = Array.from({ length: 1000 }, (_, row) => ({ row, load: { cpu: 7, memory: 40 } }))
     const { text: part, next } = open({ output: { host: 'db-1', rows } }).first(1000).output as {

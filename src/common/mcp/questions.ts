@@ -20,3 +20,36 @@ export function canAnswer(
     return capability !== undefined && capabilities?.[capability] !== undefined
   })
 }
+
+/** The error with which a client refuses a question, in place of its answer. */
+export interface Refusal {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
+/** The refusal in what a client sent for a question; undefined for an answer. */
+export function refusalIn(response: unknown): Refusal | undefined {
+  const error = isRecord(response) ? response.error : undefined
+  if (!isRecord(error) || typeof error.message !== 'string' || !Number.isInteger(error.code)) return undefined
+  return error as unknown as Refusal
+}
+
+/** The first refusal among the answers of a client (`inputResponses`). */
+export function refusalAmong(responses: unknown): Refusal | undefined {
+  const each = isRecord(responses) ? Object.values(responses) : []
+  return each.map(refusalIn).find((refusal) => refusal !== undefined)
+}
+
+/** As in the Language Server Protocol; MCP has no code for it. */
+const requestCancelled = -32800
+
+/** In place of the answer of a client that has cancelled its request: the call ends, at the agent too. */
+export const givenUp = {
+  error: { code: requestCancelled, message: 'The client cancelled the request.' },
+} as const
+
+/** True for the answers of a client that has cancelled its request. */
+export function isGivenUp(responses: unknown): boolean {
+  return refusalAmong(responses)?.code === requestCancelled
+}

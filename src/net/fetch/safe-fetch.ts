@@ -159,8 +159,9 @@ function tooManyRedirects({ url }: Hop): Failure {
 
 function assertSameOrigin(from: Hop, to: Hop): void {
   if (to.method === from.method && to.url.origin === from.url.origin) return
-  throw new Failure('upstream_invalid', `${from.url.host} redirects to ${to.url.origin}.`, {
-    hint: 'The request is meant for one origin and is not sent to another. Publish the URL that it redirects to.',
+  const { origin, pathname } = to.url
+  throw new Failure('upstream_invalid', `${from.url.host} redirects to ${origin}${pathname}.`, {
+    hint: 'A redirect to another origin, or one that makes a GET of a POST (301, 302, 303), is not followed. Publish the URL that it redirects to.',
   })
 }
 

@@ -176,7 +176,8 @@ export class McpAgent implements RemoteAgent {
     if (spoken.kind !== 'modern') {
       const reply = await request(method, sent, onprogress)
       if ('result' in reply) return reply.result
-      throw sdk.ProtocolError.fromError(reply.error.code, reply.error.message, reply.error.data)
+      // Not `fromError`: it changes the code of an unknown resource, and drops data.
+      throw new sdk.ProtocolError(reply.error.code, reply.error.message, reply.error.data)
     }
     if (withoutAnswer.has(method)) return {}
     const { tools } = this.#options

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
+import { isGivenUp, refusalAmong } from '../../common/mcp/questions.ts'
 import type { AskCaller, McpReply, RemoteCall } from '../remote-agent.ts'
 import { callOver } from './exchange.ts'
 import type { Question } from './questions.ts'
@@ -28,10 +29,18 @@ interface Waiting {
 export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
 
-  /** Sends the request, or resumes the open call that `requestState` names. Throws Failure `not_found`. */
+  /**
+   * Sends the request, or resumes the open call that `requestState` names, or ends it for a client that has cancelled it.
+   * Throws Failure `not_found`, `cancelled`, and `invalid_request` for a refusal that the server could not be told.
+   */
   run(params: JsonObject, call: RemoteCall, send: Send): Promise<McpReply> {
     const { requestState, inputResponses } = params
     if (typeof requestState !== 'string' || !requestState.startsWith(prefix)) {
+      if (isGivenUp(inputResponses)) throw givenUpByCaller()
+      const refusal = refusalAmong(inputResponses)
+      if (refusal) {
+        throw new Failure('invalid_request', `The client refused the question: ${refusal.message}`)
+      }
       return new OpenCall(this, call, send).next()
     }
     const open = this.#calls.get(requestState)
@@ -40,6 +49,7 @@ export class OpenCalls {
         hint: 'A question waits for ten minutes, on the node that passed it on. Call the agent again.',
       })
     }
+    if (isGivenUp(inputResponses)) throw open.cancel()
     open.attach(call)
     open.answer(isRecord(inputResponses) ? (inputResponses as JsonObject) : {})
     return open.next()
@@ -122,6 +132,13 @@ class OpenCall {
     this.#detach = () => signal.removeEventListener('abort', abort)
   }
 
+  /** Ends the call at the server, and returns why. */
+  cancel(): Failure {
+    const reason = givenUpByCaller()
+    this.#end(reason)
+    return reason
+  }
+
   answer(responses: JsonObject): void {
     for (const [key, waiting] of [...this.#waiting]) {
       const response = responses[key]
@@ -172,4 +189,8 @@ class OpenCall {
     if (this.#id !== undefined) this.#calls.remove(this.#id)
     if (reason) this.#over.abort(reason)
   }
+}
+
+function givenUpByCaller(): Failure {
+  return new Failure('cancelled', 'The caller cancelled the call.')
 }

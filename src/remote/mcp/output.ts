@@ -2,6 +2,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { Content } from '../../../schemas/content.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import { isPlain } from '../../../schemas/plain.ts'
 import { parseJson } from '../../common/json.ts'
 import { repeatsStructured } from '../../common/mcp/repeats.ts'
 import { failureOfProblem, quoted, textOf } from '../refusal.ts'
@@ -57,9 +58,10 @@ function contentOf(content: readonly ContentBlock[]): Json {
   return (texts.length === 1 ? document(only) : undefined) ?? { text: texts.join('\n') }
 }
 
-/** A text that is the JSON of an object or an array. */
+/** A text that is the JSON of an object or an array; one that no output may be, as it is nested too deep, stays a text. */
 function document(text: string): Json | undefined {
-  return /^\s*[[{]/.test(text) ? (parseJson(text) as Json | undefined) : undefined
+  const value = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+  return isPlain(value) ? (value as Json | undefined) : undefined
 }
 
 /**

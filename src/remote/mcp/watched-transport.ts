@@ -9,7 +9,7 @@ import type {
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
-import { questionMethods } from '../../common/mcp/questions.ts'
+import { questionMethods, refusalIn } from '../../common/mcp/questions.ts'
 import type { McpReply } from '../remote-agent.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
@@ -229,7 +229,7 @@ export class WatchedTransport implements Transport {
         this.send({ jsonrpc: '2.0', id, ...outcome } as JSONRPCMessage).catch(() => {}),
       )
     exchange.ask({ method, params: params as JsonObject }).then(
-      (result) => send({ result }),
+      (response) => send(refusalIn(response) ? { error: response.error } : { result: response }),
       (thrown) => send({ error: { code: -32603, message: Failure.from(thrown).message } }),
     )
   }

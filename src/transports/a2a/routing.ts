@@ -1,7 +1,7 @@
 import type { Agent, Update } from '../../../schemas/action.ts'
 import type { Content, RequestContent } from '../../../schemas/content.ts'
 import { type ContentMark, contentMark } from '../../../schemas/content-mark.ts'
-import type { Envelope } from '../../../schemas/envelope.ts'
+import { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
@@ -16,6 +16,8 @@ import { Relay } from './relay.ts'
 import type { A2aCall, Job, Tell, Work, WorkUpdate } from './work.ts'
 
 const registry = 'svc.registry'
+/** Time for an agent to end a task that its caller cancels, in milliseconds. */
+const cancel_ms = 10_000
 
 /** A message as an envelope for the router. */
 interface RoutedMessage {
@@ -64,9 +66,12 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     async cancel({ upstream }, call) {
       if (!upstream) return
       const { agent: to, task_id } = upstream
-      const envelope: Envelope = { to, action: listedActions.cancellation, params: { task_id } }
+      // An agent of A2A cancels its task; any other agent is told that nobody answers its question.
+      const params = { task_id, input: { action: 'cancel' } }
+      const envelope: Envelope = { to, action: listedActions.continuation, params }
+      const signal = AbortSignal.any([call.signal, AbortSignal.timeout(cancel_ms)])
       // For its caller the task is cancelled too if its agent does not answer.
-      await dispatch(envelope, call).catch((thrown) => {
+      await dispatch(envelope, { ...call, signal }).catch((thrown) => {
         const { message, details } = Failure.from(thrown)
         if (details.upstream?.code === 'TASK_NOT_CANCELABLE') throw refusal('TASK_NOT_CANCELABLE', message)
       })
@@ -220,18 +225,18 @@ function readMessage(params: SendParams, hosted: Hosted): RoutedMessage {
 }
 
 /**
- * A message to an agent that is not hosted here: `{action, params}` as for hosted agents, or a message as the caller
- * sent it, for the skill in `metadata.skillId` if there is one. Agents of other protocols get its text and its data, or
- * all parts.
+ * A message to an agent that is not hosted here: a message as the caller sent it, for the skill in `metadata.skillId` if
+ * there is one, or without one `{action, params}` as for hosted agents. Agents of other protocols get its text and its
+ * data, or all parts.
  */
 function readForeign(to: string, params: SendParams): RoutedMessage {
   const { parts, metadata } = params.message
   for (const [index, part] of parts.entries()) assertOneKind(part, index)
-  const call = callIn(parts)
-  if (call) return { envelope: { to, ...call } as Envelope, in_words: false }
   const skill = metadata?.skillId
   const input = inputOf(parts)
   if (typeof skill !== 'string') {
+    const call = callIn(parts)
+    if (call) return { envelope: { to, ...call } as Envelope, in_words: false }
     return {
       envelope: { to, action: listedActions.message, params: input },
       in_words: false,
@@ -243,11 +248,12 @@ function readForeign(to: string, params: SendParams): RoutedMessage {
   return { envelope: { to, action: skill, params: flat }, in_words: false, content: params }
 }
 
-/** The one data part `{action, params}`. */
+/** The one data part `{action, params}`; any other field makes it data of a message. */
 function callIn(parts: readonly RequestPart[]): Record<string, unknown> | undefined {
   const data = parts.flatMap(({ data }) => (isRecord(data) ? [data] : []))
   const [call] = data
-  return data.length === 1 && typeof call?.action === 'string' ? call : undefined
+  if (data.length !== 1 || typeof call?.action !== 'string') return undefined
+  return Object.keys(call).every((field) => Object.hasOwn(Envelope.shape, field)) ? call : undefined
 }
 
 /** The parts as params: the text and the one data part, or all parts where there are others. */

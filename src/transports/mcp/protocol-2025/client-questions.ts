@@ -2,9 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import type { Response } from '../../../common/mcp/message.ts'
+import { type Refusal, refusalIn } from '../../../common/mcp/questions.ts'
 
 /** Sends a message to the client, in the answer of a request. */
 type SendMessage = (message: object) => Promise<void>
+
+const noReason: Refusal = { code: -32603, message: 'no reason' }
 
 interface Waiting {
   readonly caller: string
@@ -19,7 +22,7 @@ interface Waiting {
 export class ClientQuestions {
   readonly #waiting = new Map<string, Waiting>()
 
-  /** Throws Failure `cancelled` with the signal, `invalid_request` if the client answers with an error. */
+  /** Resolves to the answer, or to `{error}` if the client refuses. Throws Failure `cancelled` with the signal. */
   async ask(
     question: { readonly method: string; readonly params: JsonObject },
     { caller, signal, send }: { caller: string; signal: AbortSignal; send: SendMessage },
@@ -45,10 +48,6 @@ export class ClientQuestions {
   answer({ id, result, error }: Response, caller: string): void {
     const waiting = this.#waiting.get(String(id))
     if (waiting?.caller !== caller) return
-    if (isRecord(result)) waiting.resolve(result as JsonObject)
-    else {
-      const message = isRecord(error) && typeof error.message === 'string' ? error.message : 'no reason'
-      waiting.reject(new Failure('invalid_request', `The client refused the question: ${message}`))
-    }
+    waiting.resolve((isRecord(result) ? result : { error: refusalIn({ error }) ?? noReason }) as JsonObject)
   }
 }

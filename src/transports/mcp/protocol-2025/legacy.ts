@@ -2,6 +2,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
 import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
+import { givenUp, refusalIn } from '../../../common/mcp/questions.ts'
 import { principalKey } from '../../../common/principal-key.ts'
 import { Fault, faultText, internalFault, unknownMethod } from '../protocol-2026/fault.ts'
 import type { McpCaller } from '../protocol-2026/protocol.ts'
@@ -87,6 +88,8 @@ export const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05',
 const laterMethods = new Set(['server/discover', 'subscriptions/listen'])
 const asModern = `It is a method of ${modernVersion}: state that version in params._meta as ${versionKey}.`
 const subscriptions = new Set(['resources/subscribe', 'resources/unsubscribe'])
+/** Time to end a call at the agent for a client that has cancelled it, in milliseconds. */
+const givingUp_ms = 5_000
 /** Rounds of questions in one call. */
 const maxRounds = 16
 
@@ -134,12 +137,19 @@ export function createLegacy(options: LegacyOptions): Legacy {
     }
     for (let round = 0; isQuestion(result) && round < maxRounds; round++) {
       const { inputRequests, requestState } = result
+      const state = requestState === undefined ? {} : { requestState }
+      const resume = async (inputResponses: object, within: ClientExchange) =>
+        answer({ ...params, inputResponses, ...state }, within)
       const inputResponses: Record<string, JsonObject> = {}
       for (const [name, question] of Object.entries(inputRequests ?? {})) {
-        inputResponses[name] = await ask(question).catch((thrown) => declined(question.method, thrown))
+        const response = await ask(question).catch((thrown) => {
+          const within = { ...exchange, signal: AbortSignal.timeout(givingUp_ms) }
+          resume({ [name]: givenUp }, within).catch(() => {})
+          throw thrown
+        })
+        inputResponses[name] = declined(question.method, response)
       }
-      const state = requestState === undefined ? {} : { requestState }
-      result = await answer({ ...params, inputResponses, ...state }, exchange)
+      result = await resume(inputResponses, exchange)
     }
     if (isQuestion(result)) {
       throw faultOf(new Failure('upstream_invalid', `${agent} asks without end, or asks nothing.`))
@@ -200,11 +210,9 @@ export function createLegacy(options: LegacyOptions): Legacy {
   }
 }
 
-/** A client that refuses a form cancels it, so that the call of the server ends. Throws for every other question. */
-function declined(method: string, thrown: unknown): JsonObject {
-  const isRefusal = thrown instanceof Failure && thrown.code === 'invalid_request'
-  if (isRefusal && method === 'elicitation/create') return { action: 'cancel' }
-  throw thrown
+/** A client that refuses a form cancels it, so that the call of the server ends; any other refusal is the server's. */
+function declined(method: string, response: JsonObject): JsonObject {
+  return method === 'elicitation/create' && refusalIn(response) ? { action: 'cancel' } : response
 }
 
 interface Question {

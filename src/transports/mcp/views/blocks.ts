@@ -32,7 +32,7 @@ interface Taken {
 
 /**
  * The blocks from a position on that fit into so many characters. A text that does not fit is cut after a line, or
- * within a line that is longer than that. At least one block, or a part of it, is taken.
+ * within a line that is longer than so many characters. At least one block, or a part of it, is taken.
  */
 export function take(blocks: readonly Block[], [block, offset]: Position, room: number): Taken {
   const taken: Block[] = []
@@ -56,10 +56,12 @@ export function take(blocks: readonly Block[], [block, offset]: Position, room: 
   return { blocks: taken }
 }
 
-/** Length of the lines that fit; of the part of a line that fits if there must be one; else 0. */
+/** Length of the lines that fit, with the part that fits of a line longer than the room if there must be text; else 0. */
 function lengthThatFits(text: string, room: number, isNeeded: boolean): number {
   const lines = text.lastIndexOf('\n', room - 1) + 1
-  if (lines > 0 || !isNeeded) return lines
+  const end = text.indexOf('\n', lines)
+  const isLong = (end === -1 ? text.length : end) - lines > room
+  if ((lines > 0 && !isLong) || !isNeeded) return lines
   const isPair = /[\uD800-\uDBFF]/.test(text[room - 1] ?? '')
   return Math.max(1, isPair ? room - 1 : room)
 }
