@@ -8,8 +8,9 @@ export const maxMessageBytes = 1024 * 1024
 export const maxMessageValues = 100_000
 
 /**
- * Refuses nesting beyond 32 levels, and `__proto__` keys, which would replace the prototype of a copy. Iterative, so
- * that depth costs no stack. Throws Failure `invalid_request`.
+ * Refuses nesting beyond 32 levels, `__proto__` keys, which would replace the prototype of a copy, and numbers beyond
+ * those of JavaScript, such as `1e400`, which would be sent on as null. Iterative, so that depth costs no stack. Throws
+ * Failure `invalid_request`.
  */
 export function assertPlain(value: unknown): void {
   walk(value, unlimited)
@@ -63,6 +64,7 @@ function collect(item: object, into: object[], count: Count): void {
     if (count) add(count, item.length)
     for (const child of item) {
       if (typeof child === 'object' && child !== null) into.push(child)
+      else if (typeof child === 'number') assertFinite(child)
       else if (count && typeof child === 'string') count.size += child.length
     }
     return
@@ -74,8 +76,14 @@ function collect(item: object, into: object[], count: Count): void {
     const child: unknown = Reflect.get(item, key)
     if (count) count.size += key.length + 3
     if (typeof child === 'object' && child !== null) into.push(child)
+    else if (typeof child === 'number') assertFinite(child)
     else if (count && typeof child === 'string') count.size += child.length
   }
+}
+
+function assertFinite(number: number): void {
+  if (Number.isFinite(number)) return
+  throw new Failure('invalid_request', 'A number is beyond what a double holds, some 1.8e308.')
 }
 
 /** A value takes at least one character, plus one character that separates it from the next. */

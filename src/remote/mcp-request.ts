@@ -3,6 +3,7 @@ import type { Action, Context } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
+import { isPlain } from '../../schemas/plain.ts'
 import { input, output, type Shape } from '../../schemas/shape.ts'
 import type { InputRequired } from '../../schemas/task.ts'
 import { canAnswer, isGivenUp } from '../common/mcp/questions.ts'
@@ -61,8 +62,10 @@ export function createRequestAction(
         throw new Failure('cancelled', 'The caller cancelled the call.')
       if (waiting && isAccepted(inputResponses)) await calls.waitForSignIn(waiting.since, context)
       const sent = waiting ? bare : withState(params, (text) => opened(text, holder, key))
-      const answer = await calls.request(method, sent, context)
-      if ('refused' in answer) throw answer.refused
+      const reply = await calls.request(method, sent, context)
+      if ('refused' in reply) throw reply.refused
+      const isListing = method === 'tools/list' && 'result' in reply
+      const answer = isListing ? { result: withoutOdd(reply.result) } : reply
       const checked = checkOutput(package_name, answer as Json) as JsonObject
       if (!('result' in answer)) return checked
       const { result } = answer
@@ -72,6 +75,13 @@ export function createRequestAction(
       return questionFor({ method, params }, result, package_name, seal, context)
     },
   }
+}
+
+/** A list of tools without those that no answer may hold: the others are listed. */
+function withoutOdd(listing: JsonObject): JsonObject {
+  const { tools } = listing
+  if (!Array.isArray(tools)) return listing
+  return { ...listing, tools: tools.filter((tool) => isPlain({ result: { tools: [tool] } })) }
 }
 
 const Filter = z.strictObject({

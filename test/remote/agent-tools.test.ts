@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { answerJson, serveEnvelopes } from '../support/envelope-agent.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { startModernServer } from '../support/mcp-servers.ts'
 
 const package_name = 'com.example.tools'
 const endpoints = [{ protocol: 'envelope' as const, url: 'http://127.0.0.1:9/' }]
@@ -122,6 +123,21 @@ test('a listed MCP server that cannot be asked shows the tools of its entry, to 
     const { json } = await ask(token)
     expect(json.result.tools).toMatchObject([{ name: 'look' }])
   }
+})
+
+test('a tool that is nested too deep for an answer is left out, and the others are listed', async () => {
+  const properties = JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`)
+  await using server = await startModernServer({
+    tools: [
+      { name: 'deep', description: 'Deep.', inputSchema: { type: 'object', properties } },
+      { name: 'flat', description: 'Flat.', inputSchema: { type: 'object' } },
+    ],
+  })
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: server.url }] })
+  const tools = await toolsAt(gateway.url, await gateway.token('ada'))
+  expect(tools.map(({ name }) => name)).toContain('flat')
+  expect(tools.map(({ name }) => name)).not.toContain('deep')
 })
 
 test('the address of a listed MCP server asks for a token where only the server can answer', async () => {

@@ -102,7 +102,16 @@ test.each([
     { content: [text('one'), text('two')], isError: true },
     { code: 'upstream_failed', message: 'The agent says: one\ntwo', details: { retryable: false } },
   ],
-  ['without a word', { content: [], isError: true }, { code: 'upstream_failed' }],
+  [
+    'without a word',
+    { content: [], isError: true },
+    { code: 'upstream_failed', message: 'The tool failed without a reason.' },
+  ],
+  [
+    'by structured content alone',
+    { content: [], structuredContent: { reason: 'closed' }, isError: true },
+    { code: 'upstream_failed', message: 'The agent says: {"reason":"closed"}' },
+  ],
   [
     'in too many words',
     { content: [text('x'.repeat(9_000))], isError: true },

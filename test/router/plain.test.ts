@@ -40,6 +40,15 @@ test('a __proto__ key is refused at every level, and similar names are not', () 
   assertPlain(JSON.parse('{"constructor":1,"proto":2,"__proto":3,"a":"__proto__"}'))
 })
 
+test.each(['1e400', '{"a":[-1e400]}'].map((text) => [text, text]))(
+  '%s has a number that would become null',
+  (_, text) => {
+    expect(() => assertPlain([JSON.parse(text)])).toThrowError(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('number') }),
+    )
+  },
+)
+
 test.each([null, undefined, 1, 'text', true, [], {}, [null], { a: null }])('%j is plain', (value) => {
   expect(() => assertPlain(value)).not.toThrow()
 })

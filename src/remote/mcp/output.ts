@@ -27,7 +27,10 @@ const maxBinaryBytes = 256 * 1024
 export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
   const { structuredContent, content, isError, _meta } = checked(result, sdk)
   const passed: Content = { protocol: 'mcp', result }
-  if (isError === true) return { refused: Object.assign(refusal(content, _meta, tool), { content: passed }) }
+  if (isError === true)
+    return {
+      refused: Object.assign(refusal(content, structuredContent, _meta, tool), { content: passed }),
+    }
   const output =
     structuredContent === undefined ? contentOf(content) : structuredOf(structuredContent as Json, content)
   return { output, content: passed }
@@ -102,13 +105,18 @@ function binary(base64: string): JsonObject {
 /** v1 of the SDK returns JSON-RPC errors of a tool as text content. */
 const rpcInText = /^MCP error (-\d{5}): (.+)$/s
 
-function refusal(content: readonly ContentBlock[], meta: unknown, tool: string): Failure {
+function refusal(
+  content: readonly ContentBlock[],
+  structured: unknown,
+  meta: unknown,
+  tool: string,
+): Failure {
   const problem = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
   if (problem) return problem
   const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  const detail = quoted(text)
+  const detail = quoted(text) ?? quoted(JSON.stringify(structured))
   if (detail !== undefined && saysUnknownTool(text, tool)) return new Failure('unknown_action', detail)
   return new Failure('upstream_failed', detail ?? 'The tool failed without a reason.', { retryable: false })
 }

@@ -1,6 +1,12 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
-import { cancelledBy, isRequest, type McpMessage, type McpRequest } from '../../../common/mcp/message.ts'
+import {
+  cancelledBy,
+  isRequest,
+  type McpId,
+  type McpMessage,
+  type McpRequest,
+} from '../../../common/mcp/message.ts'
 import { modernVersion, versionKey } from '../../../common/mcp/protocol.ts'
 import { givenUp, refusalIn } from '../../../common/mcp/questions.ts'
 import { principalKey } from '../../../common/principal-key.ts'
@@ -159,10 +165,12 @@ export function createLegacy(options: LegacyOptions): Legacy {
 
   const sessionKey = (session: string, caller: string) => `${agent} ${session} ${caller}`
 
+  const runningKey = (session: string | undefined, id: McpId) => `${session} ${JSON.stringify(id)}`
+
   async function answer(request: McpRequest, post: LegacyPost): Promise<LegacyAnswer> {
     const { id, method, params } = request
     const { session_id, over_http, signal } = post
-    const key = `${session_id} ${id}`
+    const key = runningKey(session_id, id)
     const controller = over_http && session_id !== undefined ? new AbortController() : undefined
     if (controller) running.set(key, controller)
     try {
@@ -188,7 +196,7 @@ export function createLegacy(options: LegacyOptions): Legacy {
       if (isRequest(message)) return await answer(message, post)
       if ('method' in message) {
         const cancelled = cancelledBy(message)
-        if (cancelled !== undefined) running.get(`${session_id} ${cancelled}`)?.abort()
+        if (cancelled !== undefined) running.get(runningKey(session_id, cancelled))?.abort()
       } else questions.answer(message, await callerOf(post))
       return {}
     },
