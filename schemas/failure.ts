@@ -150,6 +150,10 @@ export interface Allowance {
   readonly reset_s: number
 }
 
+/** Hint for a call that was begun, and whose answer did not arrive. */
+export const mayBeDone =
+  'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
+
 /** The only error that leaves the router. `cause` is logged and never sent. */
 export class Failure extends Error {
   override readonly name = 'Failure'
