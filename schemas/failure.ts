@@ -182,6 +182,13 @@ export class Failure extends Error {
     return new Failure('unauthenticated', message, { hint, ...details })
   }
 
+  /** `invalid_request`, for an address that holds a token or a key. It does not repeat the secret. */
+  static secretInAddress(): Failure {
+    return new Failure('invalid_request', 'The address must not hold a token or a key.', {
+      hint: 'Send it as Authorization: Bearer TOKEN. Treat the one that you sent as public, and replace it.',
+    })
+  }
+
   /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */
   static cancelled({ reason }: AbortSignal): Failure {
     if (reason instanceof Failure) return reason
