@@ -150,6 +150,10 @@ export interface Allowance {
   readonly reset_s: number
 }
 
+/** Hint for a call that was begun, and whose answer did not arrive. */
+export const mayBeDone =
+  'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
+
 /** The only error that leaves the router. `cause` is logged and never sent. */
 export class Failure extends Error {
   override readonly name = 'Failure'
@@ -176,6 +180,13 @@ export class Failure extends Error {
     const hint =
       'Send Authorization: Bearer TOKEN. On the machine of the gateway `dragoman token create` makes one; elsewhere sign in by `dragoman login URL`.'
     return new Failure('unauthenticated', message, { hint, ...details })
+  }
+
+  /** `invalid_request`, for an address that holds a token or a key. It does not repeat the secret. */
+  static secretInAddress(): Failure {
+    return new Failure('invalid_request', 'The address must not hold a token or a key.', {
+      hint: 'Send it as Authorization: Bearer TOKEN. Treat the one that you sent as public, and replace it.',
+    })
   }
 
   /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */

@@ -2,7 +2,7 @@ import { isRecord } from './json.ts'
 import { hasServerSchema } from './server-document.ts'
 
 /** A document that people have beside their agents and send in the place of another. */
-export interface OtherDocument {
+interface OtherDocument {
   /** What it is, with its article. */
   readonly kind: string
   /** JSON Pointer of the field that shows it. */

@@ -18,10 +18,13 @@ export const agentReference = z
   .max(220)
   .meta({ description: 'Package name, A2A address or id of the agent.', examples: ['svc.utility.wiki'] })
 
-export interface Change {
-  readonly agent: string
-  readonly expected_revision?: number | undefined
-}
+/** Which agent to read. */
+export const AgentInput = z.strictObject({ agent: agentReference })
+export type AgentInput = z.output<typeof AgentInput>
+
+/** Which agent to change. */
+export const Change = z.strictObject({ agent: agentReference, expected_revision: expectedRevision })
+export type Change = z.output<typeof Change>
 
 /** The result of an import. Line numbers count from 1. */
 export const ImportReport = z.object({

@@ -151,7 +151,7 @@ export interface StoredPush {
 }
 
 /** What a stored task must still be, so that it is written. */
-export interface ExpectedTask {
+interface ExpectedTask {
   readonly holder: string
   readonly states: readonly TaskState[]
   /** The lease, where the write is a take-over: its holder may have renewed it in the meantime. */
@@ -159,7 +159,7 @@ export interface ExpectedTask {
 }
 
 /** A task whose holder has not renewed its lease. */
-export interface LapsedTask extends Pick<StoredTask, 'id' | 'holder'> {
+interface LapsedTask extends Pick<StoredTask, 'id' | 'holder'> {
   readonly alive_until: string
 }
 

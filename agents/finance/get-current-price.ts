@@ -3,6 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { CacheState, Source } from '../../schemas/source.ts'
 import type { Clock } from '../../src/common/clock.ts'
+import { dayMilliseconds } from '../../src/common/days.ts'
 import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { FoundPrice } from './chain.ts'
 import type { Prices } from './prices.ts'
@@ -70,14 +71,12 @@ const Output = z
   })
   .meta({ id: 'Price' })
 
-const day = 24 * 3_600_000
-
 /** Milliseconds after which a trade is no longer the current price; markets close over long weekends. */
 const maxAge: Readonly<Record<AssetClass, number>> = {
   crypto: 15 * 60_000,
-  stock: 4 * day,
-  fx: 5 * day,
-  index: 4 * day,
+  stock: 4 * dayMilliseconds,
+  fx: 5 * dayMilliseconds,
+  index: 4 * dayMilliseconds,
 }
 
 /** Action `get_current_price`. Throws Failure `invalid_request`, `not_found`, `not_configured`, `circuit_open`, `rate_limited`, `upstream_…`. */

@@ -1,19 +1,16 @@
-import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { LivenessOutcome } from '../../schemas/liveness.ts'
-import { agentReference } from '../../schemas/publication.ts'
+import { AgentInput } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
 
-const Input = z.strictObject({ agent: agentReference })
-
-export function check(registry: RegistryPort): Action<z.output<typeof Input>, LivenessOutcome> {
+export function check(registry: RegistryPort): Action<AgentInput, LivenessOutcome> {
   return defineAction({
     name: 'check',
     title: 'Check an agent',
     description:
       'Probes an agent now: whether its card is reachable and well-formed, and whether it answers in its protocol. The probe changes nothing at the agent.',
-    input: input(Input),
+    input: input(AgentInput),
     output: output(LivenessOutcome),
     access: { scope: 'agents:read' },
     effect: 'write',

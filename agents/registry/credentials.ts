@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { Credential, CredentialInput, SignInAddress } from '../../schemas/credential.ts'
 import { packageNameOf } from '../../schemas/names.ts'
-import { agentReference } from '../../schemas/publication.ts'
+import { AgentInput } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
 import type { CredentialsPort, RegistryPorts } from './port.ts'
@@ -41,17 +41,14 @@ export function listCredentials(credentials: CredentialsPort): Action<Record<str
   })
 }
 
-const Named = z.strictObject({ agent: agentReference })
-type Named = z.infer<typeof Named>
-
-export function deleteCredential(credentials: CredentialsPort): Action<Named, Record<string, never>> {
+export function deleteCredential(credentials: CredentialsPort): Action<AgentInput, Record<string, never>> {
   return defineAction({
     ...common,
     name: 'delete_credential',
     title: 'Delete a credential',
     description:
       'Deletes your credential for an agent. The tokens of a sign-in end at their authorization server too.',
-    input: input(Named),
+    input: input(AgentInput),
     output: output(z.strictObject({})),
     effect: 'write',
     async run({ agent }, { principal }) {
@@ -61,14 +58,14 @@ export function deleteCredential(credentials: CredentialsPort): Action<Named, Re
   })
 }
 
-export function connectAgent(connect: RegistryPorts['connect']): Action<Named, SignInAddress> {
+export function connectAgent(connect: RegistryPorts['connect']): Action<AgentInput, SignInAddress> {
   return defineAction({
     ...common,
     name: 'connect_agent',
     title: 'Sign in to an agent',
     description:
       'Answers an address at which you sign in, in a browser, to an agent that asks for a sign-in (OAuth). The tokens stay in the gateway.',
-    input: input(Named),
+    input: input(AgentInput),
     output: output(SignInAddress),
     effect: 'call',
     deadline_ms: 40_000,

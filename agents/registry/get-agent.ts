@@ -1,16 +1,15 @@
-import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
-import { agentReference } from '../../schemas/publication.ts'
+import { AgentInput } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
 
-export function getAgent(registry: RegistryPort): Action<{ agent: string }, EntryDetail> {
+export function getAgent(registry: RegistryPort): Action<AgentInput, EntryDetail> {
   return defineAction({
     name: 'get_agent',
     title: 'Get one agent',
     description: 'Full metadata, capabilities and card of one agent.',
-    input: input(z.strictObject({ agent: agentReference })),
+    input: input(AgentInput),
     output: output(EntryDetail),
     access: 'public',
     effect: 'read',

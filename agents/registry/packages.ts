@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { ApprovalInput, ApprovalPage, ApprovalReport } from '../../schemas/approval.ts'
-import { agentReference } from '../../schemas/publication.ts'
+import { AgentInput } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
 import type { PackagesPort } from './port.ts'
@@ -50,16 +50,13 @@ export function listApprovals(packages: PackagesPort): Action<z.output<typeof Ra
   })
 }
 
-const Named = z.strictObject({ agent: agentReference })
-type Named = z.infer<typeof Named>
-
-export function revokeApproval(packages: PackagesPort): Action<Named, Record<string, never>> {
+export function revokeApproval(packages: PackagesPort): Action<AgentInput, Record<string, never>> {
   return defineAction({
     ...common,
     name: 'revoke_approval',
     title: 'Revoke an approval',
     description: 'Stops the package of an agent, deletes its approval and the secrets that came with it.',
-    input: input(Named),
+    input: input(AgentInput),
     output: output(z.strictObject({})),
     effect: 'write',
     async run({ agent }, { principal }) {

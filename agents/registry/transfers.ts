@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
-import { agentReference, type Change, expectedRevision } from '../../schemas/publication.ts'
+import { Change } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { TransferInput, TransferPage, TransferRange, TransferResult } from '../../schemas/transfer.ts'
 import { requirePrincipal } from './caller.ts'
@@ -22,15 +21,13 @@ export function transfer(registry: RegistryPort): Action<TransferInput, Transfer
   })
 }
 
-const Input = z.strictObject({ agent: agentReference, expected_revision: expectedRevision })
-
 export function acceptTransfer(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
     name: 'accept_transfer',
     title: 'Accept an agent',
     description:
       'Makes the caller the owner of an agent that its owner offered to the caller by transfer, with its history. The caller must prove the domain again.',
-    input: input(Input),
+    input: input(Change),
     output: output(EntryDetail),
     access: { scope: 'agents:publish' },
     effect: 'write',

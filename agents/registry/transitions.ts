@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
-import { agentReference, type Change, expectedRevision } from '../../schemas/publication.ts'
+import { Change } from '../../schemas/publication.ts'
 import type { Scope } from '../../schemas/scope.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
-
-const Input = z.strictObject({ agent: agentReference, expected_revision: expectedRevision })
 
 export function goLive(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
@@ -47,7 +45,7 @@ export function remove(registry: RegistryPort): Action<Change, Record<string, ne
 
 function writes(scope: Scope) {
   return {
-    input: input(Input),
+    input: input(Change),
     access: { scope },
     effect: 'write',
     advertised: false,

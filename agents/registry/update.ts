@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
 import { EntryDetail } from '../../schemas/card.ts'
-import { agentReference, expectedRevision, Publication } from '../../schemas/publication.ts'
+import { Change, Publication } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import type { RegistryPort } from './port.ts'
 
-const Input = Publication.extend({ agent: agentReference, expected_revision: expectedRevision })
+const Input = Publication.extend(Change.shape)
 type Input = z.infer<typeof Input>
 
 export function update(registry: RegistryPort): Action<Input, EntryDetail> {

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { agentReference, expectedRevision } from '../../schemas/publication.ts'
+import { Change } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { ProofRequest, VerificationOutcome } from '../../schemas/trust.ts'
 import type { RegistryPort } from './port.ts'
 
-const Input = ProofRequest.extend({ agent: agentReference, expected_revision: expectedRevision })
+const Input = ProofRequest.extend(Change.shape)
 type Input = z.infer<typeof Input>
 
 export function verify(registry: RegistryPort): Action<Input, VerificationOutcome> {

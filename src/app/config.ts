@@ -6,9 +6,13 @@ import { nearest } from '../../schemas/nearest.ts'
 import { configPath, ofThisProcess, readConfigFile, shareable } from './config-file.ts'
 import { type Settings, settings } from './settings.ts'
 import { readSignedIn, signedInPath } from './signed-in.ts'
-import { earlierDataFolder, platformDataFolder, type UserFolders, userFolders } from './user-folders.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import {
+  type Environment,
+  earlierDataFolder,
+  platformDataFolder,
+  type UserFolders,
+  userFolders,
+} from './user-folders.ts'
 
 /** Who may take an agent live: strangers publish where people log in. */
 export function nameMode({
@@ -42,8 +46,11 @@ export interface Config extends Settings {
   readonly only_here: readonly string[]
 }
 
+/** The settings that say which database is used. */
+export type StoreSettings = Pick<Config, 'data' | 'DATABASE_URL'>
+
 /** The database of the configuration. */
-export function storeLocation({ data, DATABASE_URL: url }: Pick<Config, 'data' | 'DATABASE_URL'>): {
+export function storeLocation({ data, DATABASE_URL: url }: StoreSettings): {
   path: string
   url: string | undefined
 } {

@@ -8,6 +8,7 @@ import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
 import { type AddressSet, addressSet } from '../common/address-set.ts'
 import type { Clock } from '../common/clock.ts'
+import type { OnChange } from '../common/paced.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
 import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -85,7 +86,7 @@ export interface Gateway extends AsyncDisposable {
   /** Milliseconds since the epoch, by the clock of the store. */
   readonly clock: Clock
   /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
-  onListed(listener: () => void): () => void
+  readonly onListed: OnChange
   readonly trusted_proxies: AddressSet
   readonly mcp_tools: readonly string[]
   readonly unconfigured: readonly string[]

@@ -9,7 +9,7 @@ import { parseJson } from '../common/json.ts'
 import { repeat } from '../common/repeat.ts'
 import { nameOf } from '../store/open-store.ts'
 import { version } from './assets.ts'
-import { type Config, storeLocation } from './config.ts'
+import { type StoreSettings, storeLocation } from './config.ts'
 import { takeLock } from './lock.ts'
 
 /** How a program of this user, an MCP host, wants to be served. */
@@ -21,8 +21,6 @@ export interface HostSession {
   /** What its user types for `dragoman` in any folder. */
   readonly typed?: string | undefined
 }
-
-type Located = Pick<Config, 'data' | 'DATABASE_URL'>
 
 /** Serves lines of MCP; resolves when the input has ended and its requests are answered. */
 type ServeHost = (session: HostSession, lines: { input: Readable; output: Writable }) => Promise<void>
@@ -36,7 +34,7 @@ const timeout_ms = 1_000
 const lockWait_ms = 2_000
 
 /** The socket in the data folder, which only its owner reaches; undefined where there can be none. */
-function pathOf({ data }: Located): string | undefined {
+function pathOf({ data }: StoreSettings): string | undefined {
   const path = join(data, 'host.sock')
   return process.platform === 'win32' || Buffer.byteLength(path) > maxPath ? undefined : path
 }
@@ -49,7 +47,7 @@ const beat_ms = 5_000
  * when that one has ended. Disposing answers what they have asked.
  */
 export async function listenForHosts(
-  config: Located,
+  config: StoreSettings,
   serveHost: ServeHost,
   onError: (fault: unknown) => void,
   pause_ms = beat_ms,
@@ -125,7 +123,7 @@ async function listen(path: string): Promise<Server | undefined> {
 
 /** A connection of MCP lines to the gateway that runs over the data folder, if it has the version and the store of this one. */
 export async function connectToHostSocket(
-  config: Located,
+  config: StoreSettings,
   session: HostSession,
 ): Promise<Socket | undefined> {
   const path = pathOf(config)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Standing } from '../auth/standing.ts'
+import { createPaced, type OnChange } from '../common/paced.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { Router } from '../router/call.ts'
@@ -16,7 +17,6 @@ import { createObserver } from '../telemetry/observe.ts'
 import type { Traffic } from '../telemetry/traffic.ts'
 import type { PushPort } from '../transports/a2a/tasks/push.ts'
 import { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
-import { createPaced } from '../transports/mcp/changes.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { storeLocation } from './config.ts'
 import type { ListedAgents } from './remote.ts'
@@ -31,7 +31,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
   readonly push: PushPort
   readonly standing: Standing
   /** Calls the listener when agents are listed or unlisted. */
-  readonly onListed: (listener: () => void) => () => void
+  readonly onListed: OnChange
   /** The registry revision that answers reflect at least. */
   readonly revision: () => number
 }

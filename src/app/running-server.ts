@@ -7,7 +7,7 @@ import { privateFile } from '../common/private-file.ts'
 import { repeat } from '../common/repeat.ts'
 import { isSameSecret } from '../common/same-secret.ts'
 import { nameOf } from '../store/open-store.ts'
-import { type Config, storeLocation } from './config.ts'
+import { type StoreSettings, storeLocation } from './config.ts'
 
 /**
  * The secret of one run of a server. The server proves with it that it is the one that wrote the file in the data
@@ -29,9 +29,7 @@ const challengeHeader = 'Dragoman-Challenge'
 export const receivedChallenge = challengeHeader.toLowerCase()
 export const proofHeader = 'Dragoman-Proof'
 
-type Located = Pick<Config, 'data' | 'DATABASE_URL'>
-
-function pathOf({ data }: Located): string {
+function pathOf({ data }: StoreSettings): string {
   return join(data, 'server.json')
 }
 
@@ -43,7 +41,7 @@ const beatMilliseconds = 5000
  * that runs: of several servers over the folder, any may end first. Disposing removes it.
  */
 export async function announceServer(
-  config: Located,
+  config: StoreSettings,
   url: string,
   secret: InstanceSecret,
   onError: (fault: unknown) => void,
@@ -92,7 +90,7 @@ const lagPause = 100
  * applied every change of the store; undefined if there is none. The server has proved to be the one that the folder
  * names. It is asked without credentials: whoever listens there gains nothing.
  */
-export async function findServer(config: Located): Promise<string | undefined> {
+export async function findServer(config: StoreSettings): Promise<string | undefined> {
   const found = await readAnnounced(config)
   if (!found) return undefined
   const end = performance.now() + maxLag
@@ -121,7 +119,7 @@ interface ServerStatus {
  * index is behind; undefined if there is none.
  */
 export async function runningServer(
-  config: Located,
+  config: StoreSettings,
 ): Promise<(ServerStatus & { readonly url: string }) | undefined> {
   const found = await readAnnounced(config)
   const status = found && (await statusOf(found))
@@ -138,7 +136,7 @@ async function statusOf({ url, secret }: Announced, signal?: AbortSignal): Promi
   return await askStatus(url, secret, timeoutWithoutStore, signal).catch(() => undefined)
 }
 
-async function readAnnounced(config: Located): Promise<Announced | undefined> {
+async function readAnnounced(config: StoreSettings): Promise<Announced | undefined> {
   const announced = announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''))
   return announced?.store === nameOf(storeLocation(config)) ? announced : undefined
 }

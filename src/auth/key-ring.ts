@@ -1,4 +1,5 @@
 import type { JWK } from 'jose'
+import { dayMilliseconds } from '../common/days.ts'
 import { generateJwk, importKey, type SigningKey } from './key.ts'
 import {
   changeKeyFile,
@@ -12,7 +13,7 @@ import {
 /** How long others may cache the published keys: a new key signs only after that. */
 const publishedMilliseconds = 300_000
 /** Maximum lifetime of a token, and so of the keys that verify it. */
-export const maxTokenMilliseconds = 365 * 86_400_000
+export const maxTokenMilliseconds = 365 * dayMilliseconds
 const rereadMilliseconds = 2000
 
 type KeyState = 'next' | 'signing' | 'retired'

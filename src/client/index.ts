@@ -1,11 +1,10 @@
+import { Failure } from '../../schemas/failure.ts'
 import { socketAddress } from '../common/mcp/socket-connection.ts'
 import {
   createWebSocketTransport as createTransport,
   type WebSocketTransport,
   type WebSocketTransportOptions,
 } from '../common/mcp/web-socket-transport.ts'
-
-import { refuseSecret } from './refuse-secret.ts'
 
 /** The public module `dragoman/client`. */
 export { SocketClosed, UpgradeRefused } from '../common/mcp/socket-errors.ts'
@@ -16,5 +15,5 @@ export function createWebSocketTransport(
   url: string | URL,
   options: WebSocketTransportOptions = {},
 ): WebSocketTransport {
-  return createTransport(socketAddress(url, refuseSecret), options)
+  return createTransport(socketAddress(url, Failure.secretInAddress), options)
 }

@@ -21,12 +21,6 @@ const names = new Set([
  */
 const secret = /drg_[A-Za-z0-9]{8}_|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\./
 
-/** The error for such an address. It does not repeat the secret. */
-export const secretRefusal = {
-  message: 'The address must not hold a token or a key.',
-  hint: 'Send it as Authorization: Bearer TOKEN. Treat the one that you sent as public, and replace it.',
-}
-
 /** Whether a path with its query holds a token or a key. */
 export function hasSecret(url: string): boolean {
   const at = url.indexOf('?')

@@ -1,6 +1,6 @@
-import { Failure } from '../../schemas/failure.ts'
+import { Failure, mayBeDone } from '../../schemas/failure.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
-import { isAboutCall, mayBeDone } from './refusal.ts'
+import { isAboutCall } from './refusal.ts'
 import type { RemoteAgent, RemoteCall } from './remote-agent.ts'
 
 /** Time limits of one call, in milliseconds. */

@@ -1,4 +1,4 @@
-import { type Code, codes, Failure, type FieldError } from '../../schemas/failure.ts'
+import { type Code, codes, Failure, type FieldError, mayBeDone } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
 import { quotedName, withoutHidden } from '../../schemas/text.ts'
 
@@ -34,10 +34,6 @@ function wantsOtherCredential(code: string | undefined): boolean {
 
 /** Hint for an agent that asks for a credential. */
 const credentialHint = 'It needs a credential: store yours for this agent with set_credential.'
-
-/** Hint for a call that the agent has received, and whose answer did not arrive. */
-export const mayBeDone =
-  'It may have done its work all the same: before you repeat a call that changes something, look whether it did.'
 
 /** What the network says of a connection that broke after the call was sent, or may have been. */
 const broken: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])

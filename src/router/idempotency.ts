@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/failure.ts'
 import type { IdempotencyStore, IdempotentCall } from '../../schemas/idempotency.ts'
 import { isRecord, orderedText } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
+import { dayMilliseconds } from '../common/days.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { Idempotency } from './call.ts'
 
@@ -11,7 +12,7 @@ import type { Idempotency } from './call.ts'
  * keys.
  */
 const leaseMilliseconds = 60_000
-const keptMilliseconds = 24 * 3_600_000
+const keptMilliseconds = dayMilliseconds
 const again_s = 1
 /** Stored calls of one caller; the oldest finished one is dropped for a new one. */
 export const maxStoredCalls = 1000

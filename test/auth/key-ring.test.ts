@@ -1,17 +1,16 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { mintToken } from '../../src/auth/issuer.ts'
 import { generateJwk } from '../../src/auth/key.ts'
 import { openKeyRing } from '../../src/auth/key-ring.ts'
-import { temporaryFolder } from '../support/command.ts'
+import { command, temporaryFolder } from '../support/command.ts'
 import { signerOf, startGateway } from '../support/gateway.ts'
 import { run } from '../support/processes.ts'
 
 const minute = 60_000
 const year = 365 * 86_400_000
-const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>
 let path: string

@@ -10,7 +10,7 @@ import type { Remote, RemoteEvents } from '../../src/client/bridge/frame.ts'
 import { createHttpRemote } from '../../src/client/bridge/http.ts'
 import { answeredBy, createSocketRemote } from '../../src/client/bridge/socket.ts'
 import { serve } from '../net/support.ts'
-import { modernRequest } from '../support/mcp.ts'
+import { initialize, initialized, modernRequest } from '../support/mcp.ts'
 
 /** A bridge over pipes of the test, and its output. */
 function over(connect: (events: RemoteEvents) => Remote, drain_ms = 5000) {
@@ -80,12 +80,6 @@ async function startHttp(answer: Serve) {
 }
 
 const result = (id: unknown) => JSON.stringify({ jsonrpc: '2.0', id, result: {} })
-const initialize = {
-  jsonrpc: '2.0',
-  id: 'i',
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
-}
 
 describe('a bridge to a socket', () => {
   test('passes messages on to the letter, both ways, each on a line', async () => {
@@ -134,7 +128,7 @@ describe('a bridge to a socket', () => {
       else peer.close(1001, 'Shutting down.')
     })
     const host = over(server.open)
-    host.say(initialize)
+    host.say(initialize('i'))
     await host.line(1)
     host.say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
     expect(await host.line(2)).toMatchObject({ id: 2, error: { message: expect.stringContaining('1001') } })
@@ -276,9 +270,9 @@ describe('a bridge to Streamable HTTP', () => {
       } else response.writeHead(request.method === 'DELETE' ? 200 : 202).end()
     })
     const host = over(server.open)
-    host.say(initialize)
+    host.say(initialize('i'))
     await host.line(1)
-    host.say({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    host.say(initialized)
     host.say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
     await host.line(3)
     expect(host.lines.slice(1).toSorted()).toEqual([
@@ -300,7 +294,7 @@ describe('a bridge to Streamable HTTP', () => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Mcp-Session-Id': 's1' }).end(result(id))
     })
     const host = over(server.open)
-    host.say(initialize)
+    host.say(initialize('i'))
     await host.line(1)
     host.say({ jsonrpc: '2.0', id: 2, method: 'tools/list' })
     expect(await host.line(2)).toMatchObject({ id: 2, error: { data: { status: 404 } } })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { serve } from '../net/support.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
+import { initialize } from '../support/mcp.ts'
 
 const agent = 'com.example.notes'
 const serverInfo = { name: 'notes', version: '1' }
@@ -20,17 +21,6 @@ function startNotes() {
   })
 }
 
-const initialize = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'client', version: '1' },
-  },
-}
-
 test('the stream of a session opens before the first change, so that no proxy takes it for a server that hangs', async () => {
   await using server = await startNotes()
   await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
@@ -40,7 +30,7 @@ test('the stream of a session opens before the first change, so that no proxy ta
   const began = await fetch(url, {
     method: 'POST',
     headers: { ...authorization, 'Content-Type': 'application/json' },
-    body: JSON.stringify(initialize),
+    body: JSON.stringify(initialize(1)),
   })
   await began.body?.cancel()
   const session = { 'Mcp-Session-Id': began.headers.get('mcp-session-id') ?? '' }

@@ -1,4 +1,5 @@
 import { initialValues } from '../../schemas/entry-fields.ts'
+import { blank } from '../../src/registry/entry/entry-defaults.ts'
 import type { StoredEntry } from '../../src/store/stored-entry.ts'
 
 let made = 0
@@ -14,30 +15,13 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     state: 'ACTIVE',
     verification_level: 'unclaimed',
     owner: null,
-    taken_from: null,
-    offer: null,
     hosted: false,
     ...initialValues,
+    ...blank,
     source_url: null,
-    origin: null,
-    server: null,
     card: null,
-    stated: null,
-    card_sha256: null,
-    content_flags: [],
-    signature: null,
-    manifest: null,
-    reading: null,
-    access: null,
-    proof: null,
-    suspended: null,
-    deprecated: null,
-    check_at: null,
     created_at: '2026-01-01T00:00:00.000Z',
     updated_at: '2026-01-01T00:00:00.000Z',
-    deleted: false,
-    versions_after: 0,
-    revision: 0,
     ...overrides,
   }
 }

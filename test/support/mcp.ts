@@ -18,6 +18,19 @@ export function modernRequest(
   }
 }
 
+/** The first request of a client of the 2025 era, for every transport; `params` replace the usual ones. */
+export function initialize(id: string | number, params: object = {}): object {
+  const usual = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  }
+  return { jsonrpc: '2.0', id, method: 'initialize', params: { ...usual, ...params } }
+}
+
+/** What such a client says when its first request is answered. */
+export const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
+
 /** The headers that repeat members of such a request over HTTP. */
 export function modernHeaders(method: string, name?: string): Record<string, string> {
   return {

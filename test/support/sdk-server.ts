@@ -1,6 +1,6 @@
 import { type CallToolResult, ProtocolError, Server } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../schemas/json.ts'
-import type { OnListed } from '../../src/transports/mcp/changes.ts'
+import type { OnChange } from '../../src/common/paced.ts'
 import { Fault, faults } from '../../src/transports/mcp/protocol-2026/fault.ts'
 import type { Exchange, McpCaller } from '../../src/transports/mcp/protocol-2026/protocol.ts'
 import type { Offer } from '../../src/transports/mcp/service.ts'
@@ -100,7 +100,7 @@ interface Question {
 const maxRounds = 16
 
 /** A legacy client gets notifications only after it has sent `initialized`. */
-function notifyOfChanges(server: Server, onListed: OnListed, era: Serving['era']): void {
+function notifyOfChanges(server: Server, onListed: OnChange, era: Serving['era']): void {
   const begin = () => {
     const stop = onListed(() => void server.sendResourceListChanged().catch(() => {}))
     server.onclose = stop

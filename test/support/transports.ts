@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import type { Json } from '../../schemas/json.ts'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { a2aVersion, dataMessage, fromA2a } from './a2a.ts'
+import { command } from './command.ts'
 import {
   type Connect,
   connectEnvelopeSocket,
@@ -178,8 +178,6 @@ function mcpHttpTransport({ request }: TestGateway): TestTransport {
     async [Symbol.asyncDispose]() {},
   }
 }
-
-const command = resolve(import.meta.dirname, '../../bin/dragoman.js')
 
 /** MCP over stdio in this process. */
 function stdioTransport({ gateway }: TestGateway): TestTransport {

@@ -1,5 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createPaced } from '../../src/transports/mcp/changes.ts'
+import { describe, expect, test } from 'vitest'
 import { createMcpService } from '../../src/transports/mcp/service.ts'
 import { modernRequest } from '../support/mcp.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
@@ -96,48 +95,5 @@ describe('the description of search_agents', () => {
     seen.broken = true
     seen.now += 10_000
     expect(await description()).toBe('Finds agents. 5 agents are listed.')
-  })
-})
-
-describe('changes, paced', () => {
-  beforeEach(() => void vi.useFakeTimers())
-  afterEach(() => void vi.useRealTimers())
-
-  test('are sent at once, then once a second, including the last one', () => {
-    let change = () => {}
-    const onListed = createPaced((listener) => {
-      change = listener
-      return () => {}
-    })
-    let calls = 0
-    onListed(() => {
-      calls += 1
-    })
-    change()
-    expect(calls).toBe(1)
-    for (let count = 0; count < 100; count++) change()
-    expect(calls).toBe(1)
-    vi.advanceTimersByTime(1000)
-    expect(calls).toBe(2)
-    vi.advanceTimersByTime(5000)
-    expect(calls).toBe(2)
-    change()
-    expect(calls).toBe(3)
-  })
-
-  test('are observed while there is a listener', () => {
-    let calls = 0
-    const onListed = createPaced(() => {
-      calls += 1
-      return () => {
-        calls -= 1
-      }
-    })
-    const [first, other] = [onListed(() => {}), onListed(() => {})]
-    expect(calls).toBe(1)
-    first()
-    expect(calls).toBe(1)
-    other()
-    expect(calls).toBe(0)
   })
 })

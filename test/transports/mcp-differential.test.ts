@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
 import { isMessage } from '../../src/common/mcp/message.ts'
-import { modernHeaders, modernRequest } from '../support/mcp.ts'
+import { initialize, initialized, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { startPair } from '../support/referee.ts'
 import { rounds } from '../support/rounds.ts'
 import { sampleAction, sampleAgent } from '../support/router.ts'
@@ -140,13 +140,6 @@ const differences: readonly (readonly [string, Record<string, unknown>, number, 
   ['completion/complete', { ref: { type: 'ref/other' } }, -32602, -32603],
 ]
 
-const initialize = (protocolVersion: unknown, capabilities: unknown = {}) => ({
-  jsonrpc: '2.0',
-  id: 'first',
-  method: 'initialize',
-  params: { protocolVersion, capabilities, clientInfo: { name: 'test', version: '1' } },
-})
-const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' }
 const accept = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' }
 const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05']
 
@@ -211,22 +204,25 @@ describe('with initialize too', () => {
 
   test.each(requests)('on a connection: %s %j', async (method, params) => {
     const request = { jsonrpc: '2.0', id: 0, method, params }
-    const { ours, sdks } = await pair.say(initialize('2025-11-25'), initialized, request)
+    const { ours, sdks } = await pair.say(initialize('first'), initialized, request)
     expect(ours).toEqual(sdks)
   })
 
   test.each([...legacyVersions, '2024-10-07', '2026-07-28', '2099-01-01', 'old'])(
     'over HTTP and on a connection, for a client of %s',
     async (version) => {
-      const { ours, sdks } = await pair.ask(JSON.stringify(initialize(version)), accept)
+      const { ours, sdks } = await pair.ask(
+        JSON.stringify(initialize('first', { protocolVersion: version })),
+        accept,
+      )
       expect(ours.messages).toEqual(sdks.messages)
-      const connection = await pair.say(initialize(version))
+      const connection = await pair.say(initialize('first', { protocolVersion: version }))
       expect(connection.ours).toEqual(connection.sdks)
     },
   )
 
   test('but for an initialize without a protocol version', async () => {
-    const { ours, sdks } = await pair.say(initialize(undefined))
+    const { ours, sdks } = await pair.say(initialize('first', { protocolVersion: undefined }))
     expect([ours, sdks]).toMatchObject([[{ error: { code: -32602 } }], [{ error: { code: -32603 } }]])
   })
 

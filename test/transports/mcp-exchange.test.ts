@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { linesOf } from '../../src/common/lines.ts'
 import { startGateway } from '../support/gateway.ts'
-import { modernHeaders, modernRequest } from '../support/mcp.ts'
+import { initialize, initialized, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { startPair } from '../support/referee.ts'
 import { hangingAction, sampleAgent } from '../support/router.ts'
 import { openSocket } from '../support/socket.ts'
@@ -31,10 +31,9 @@ test('both eras speak on one socket, whatever was cancelled before', async () =>
   peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } })
   peer.send(modernRequest(1, 'server/discover', {}))
   expect(await peer.answer(1)).toMatchObject({ result: { supportedVersions: ['2026-07-28'] } })
-  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } }
-  peer.send({ jsonrpc: '2.0', id: 2, method: 'initialize', params })
+  peer.send(initialize(2))
   expect(await peer.answer(2)).toMatchObject({ result: { protocolVersion: '2025-11-25' } })
-  peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+  peer.send(initialized)
   peer.send({ jsonrpc: '2.0', id: 3, method: 'tools/list' })
   peer.send(modernRequest(4, 'tools/list', {}))
   expect((await peer.answer(3)).result).not.toHaveProperty('resultType')

@@ -5,7 +5,7 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { hostedNames } from '../support/hosted.ts'
-import { messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
+import { initialize, initialized, messageIn, modernHeaders, modernRequest } from '../support/mcp.ts'
 import { openSocket } from '../support/socket.ts'
 
 let home: TestGateway
@@ -248,11 +248,9 @@ describe('that agents come and go', () => {
         await acknowledged
       },
       async () => {
-        const clientInfo = { name: 'test', version: '1' }
-        const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }
-        peer.send({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
+        peer.send(initialize(1))
         expect(await peer.answer(1)).toHaveProperty('result.serverInfo')
-        peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+        peer.send(initialized)
         peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' })
         await peer.answer(2)
       },
@@ -290,21 +288,11 @@ describe('that agents come and go', () => {
 
   test('is sent to a client of the 2025 era on a connection, as promised', async () => {
     await using peer = await openSocket(`${home.url}/mcp/ws`, ['mcp'])
-    const initialize = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: {
-        protocolVersion: '2025-11-25',
-        capabilities: {},
-        clientInfo: { name: 'test', version: '1' },
-      },
-    }
-    peer.send(initialize)
+    peer.send(initialize(1))
     expect((await peer.answer(1)).result).toMatchObject({
       capabilities: { resources: { listChanged: true } },
     })
-    peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' })
+    peer.send(initialized)
     peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' })
     await peer.answer(2)
     const notified = next(peer, changed)
@@ -315,7 +303,7 @@ describe('that agents come and go', () => {
     const answer = await fetch(`${home.url}/mcp`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(initialize),
+      body: JSON.stringify(initialize(1)),
     })
     const { result } = messageIn(await answer.text()) as { result: { capabilities: object } }
     expect(result.capabilities).toMatchObject({ tools: {}, resources: {}, prompts: {} })

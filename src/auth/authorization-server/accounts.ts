@@ -1,3 +1,4 @@
+import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Person } from '../logins/login.ts'
 import type { Records } from './records.ts'
@@ -10,7 +11,7 @@ export interface Accounts {
 }
 
 /** Longer than the longest grant, which begins in a session of this account. */
-const lifeMilliseconds = 120 * 86_400_000
+const lifeMilliseconds = 120 * dayMilliseconds
 
 export function createAccounts(records: Records, clock: () => number): Accounts {
   return {

@@ -5,6 +5,7 @@ import type Provider from 'oidc-provider'
 import type { Interaction } from 'oidc-provider'
 import { localPersonId } from '../../../schemas/identity.ts'
 import type { ResourcePath } from '../../../schemas/scope.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import type { Login, Person } from '../logins/login.ts'
 import { resourceNamed } from '../resources.ts'
@@ -52,7 +53,7 @@ type Waiting =
   | { readonly kind: 'consent'; readonly request: ConsentRequest }
 
 /** Longer than the longest grant. */
-const usedClientMilliseconds = 120 * 86_400_000
+const usedClientMilliseconds = 120 * dayMilliseconds
 const maxClients = 20_000
 /** An unused client that is older makes room for others when there are too many. */
 const newClientMilliseconds = 1_800_000

@@ -9,6 +9,7 @@ import {
 } from 'oauth4webapi'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import type { Records } from '../authorization-server/records.ts'
 import { SecureUrl } from '../issuers.ts'
@@ -93,7 +94,7 @@ function metadataOf(base_url: string, redirect_uri: string) {
 }
 
 /** A registration is used for this long; then the gateway registers again. */
-const registrationMilliseconds = 180 * 86_400_000
+const registrationMilliseconds = 180 * dayMilliseconds
 
 interface ClientsOptions {
   readonly fetch: typeof globalThis.fetch

@@ -1,11 +1,11 @@
 import { Agent, fetch, type Response } from 'undici'
+import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { readEventData } from '../../common/sse.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
-import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 import { createParameters, requestHeaders } from './headers.ts'
 import { answeredBy } from './socket.ts'
@@ -26,7 +26,7 @@ const closeMilliseconds = 1000
 
 /** Streamable HTTP as the remote end of a bridge. Throws Failure `invalid_request` for an address that holds a secret. */
 export function createHttpRemote(url: URL, options: HttpRemoteOptions, events: RemoteEvents): Remote {
-  if (hasSecret(`${url.pathname}${url.search}`)) throw refuseSecret()
+  if (hasSecret(`${url.pathname}${url.search}`)) throw Failure.secretInAddress()
   return new HttpRemote(url, options, events)
 }
 

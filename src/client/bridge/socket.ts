@@ -1,3 +1,4 @@
+import { Failure } from '../../../schemas/failure.ts'
 import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import {
   type McpSocket,
@@ -5,7 +6,6 @@ import {
   openMcpSocket,
   socketAddress,
 } from '../../common/mcp/socket-connection.ts'
-import { refuseSecret } from '../refuse-secret.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
 
 /**
@@ -13,7 +13,7 @@ import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.
  * pending requests get an error. A session of a legacy protocol version ends with its connection.
  */
 export function createSocketRemote(url: URL, options: McpSocketOptions, events: RemoteEvents): Remote {
-  const address = socketAddress(url, refuseSecret)
+  const address = socketAddress(url, Failure.secretInAddress)
   const waiting = new Map<string, McpRequest>()
   let connection: Promise<McpSocket> | undefined
   let session = false

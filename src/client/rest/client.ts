@@ -1,6 +1,6 @@
 import createFetchClient, { type Client } from 'openapi-fetch'
+import { Failure } from '../../../schemas/failure.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
-import { refuseSecret } from '../refuse-secret.ts'
 import { type Pages, pagesOf } from './pages.ts'
 import { problemIn } from './problem-error.ts'
 import { type Fetch, type RetryOptions, withRetries } from './retry.ts'
@@ -29,7 +29,7 @@ export function createClient({
   ...retries
 }: ClientOptions): RestClient {
   const base = new URL(url)
-  if (hasSecret(`${base.pathname}${base.search}`)) throw refuseSecret()
+  if (hasSecret(`${base.pathname}${base.search}`)) throw Failure.secretInAddress()
   const client = createFetchClient<paths>({
     baseUrl: base.href.replace(/\/$/, ''),
     fetch: withRetries(fetch, retries),

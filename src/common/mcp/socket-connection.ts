@@ -42,12 +42,12 @@ const subprotocol = 'mcp'
 const closeMilliseconds = 2000
 
 /**
- * The address of a socket: ws or wss, without secrets. Throws what `refuseSecret` returns for an address that holds a
+ * The address of a socket: ws or wss, without secrets. Throws what `onSecret` returns for an address that holds a
  * token or a key, and TypeError for one that holds a user name or a password.
  */
-export function socketAddress(url: string | URL, refuseSecret: () => Error): URL {
+export function socketAddress(url: string | URL, onSecret: () => Error): URL {
   const address = new URL(url)
-  if (hasSecret(`${address.pathname}${address.search}`)) throw refuseSecret()
+  if (hasSecret(`${address.pathname}${address.search}`)) throw onSecret()
   if (address.username !== '' || address.password !== '')
     throw new TypeError('The address must not hold a user name or a password; give a token instead.')
   if (/^https?:$/.test(address.protocol)) address.protocol = address.protocol.replace('http', 'ws')

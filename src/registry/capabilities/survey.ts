@@ -1,6 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { dayMilliseconds, dayOf } from '../../common/days.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Store } from '../../store/store.ts'
@@ -24,9 +25,8 @@ interface SurveyOptions {
 /** The product token by which robots.txt names the gateway; the first word of its User-Agent. */
 const productToken = 'dragoman'
 const setting = 'survey'
-const day = 24 * 3_600_000
 /** Time after which the server of an entry is read again. */
-const restMilliseconds = 30 * day
+const restMilliseconds = 30 * dayMilliseconds
 const maxHosts = 1_000
 /** Servers of one host that are read in one day. */
 const maxPerHost = 50
@@ -95,7 +95,7 @@ export class Survey {
 
   /** The stored progress; a new day starts a new pass. */
   async #progress(): Promise<Progress> {
-    const today = Math.floor(this.#options.clock() / day)
+    const today = dayOf(this.#options.clock())
     const stored = await this.#options.store.settings.get(setting)
     const progress = stored === undefined ? undefined : Progress.parse(JSON.parse(stored))
     return progress?.day === today ? progress : { day: today, hosts: {}, after: 0 }
@@ -130,7 +130,7 @@ export class Survey {
 
   /** RFC 9309, 2.3.1: without a robots.txt everything is allowed; while it cannot be read, nothing is. */
   async #isAllowed({ origin, pathname }: URL, signal: AbortSignal): Promise<boolean> {
-    const today = Math.floor(this.#options.clock() / day)
+    const today = dayOf(this.#options.clock())
     if (today !== this.#robotsDay) this.#robots.clear()
     this.#robotsDay = today
     const robots = this.#robots.has(origin)

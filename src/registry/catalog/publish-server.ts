@@ -16,7 +16,7 @@ import {
 } from '../entry/name-rules.ts'
 import { assertMayChange, assertNotSuspended, coveringNamespace } from '../entry/permissions.ts'
 import { assertNewVersion } from '../entry/version-rule.ts'
-import { fieldsOf, type ServerDocument, type ServerFields } from './server-json.ts'
+import { type Documented, fieldsOf, type ServerDocument } from './server-json.ts'
 import { publishableServer } from './validate-server.ts'
 
 type Options = Pick<EditorOptions, 'clock' | 'createId' | 'names'> & {
@@ -73,13 +73,11 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
   }
 }
 
-type Stated = ServerFields & Pick<StoredEntry, 'server'>
-
 /** The entry of a server that is not listed here yet; `taken` is a deleted one that had its name. */
 async function newEntry(
   reads: DecisionReads,
   taken: StoredEntry | undefined,
-  fields: Stated,
+  fields: Documented,
   { package_name, id, at, caller }: { package_name: string; id: string; at: string; caller: Principal },
 ): Promise<StoredEntry> {
   const claims = await reads.claims(namespacesOver(package_name))
@@ -105,7 +103,7 @@ async function newEntry(
   return { ...entry, check_at: readEndpoint(entry) ? at : null }
 }
 
-function nextVersion(before: StoredEntry, fields: Stated, principal: Principal, at: string): Next {
+function nextVersion(before: StoredEntry, fields: Documented, principal: Principal, at: string): Next {
   assertMayChange(principal, before, before.package_name)
   assertNotSuspended(before)
   const statedBefore = before.stated ?? (before.owner ? null : [])

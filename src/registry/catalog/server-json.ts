@@ -144,7 +144,8 @@ export const schemaUrl = 'https://static.modelcontextprotocol.io/schemas/2025-12
 /** The official registry takes no longer one. */
 const maxServerDescription = 100
 
-type Documented = ServerFields & Pick<StoredEntry, 'server'>
+/** The fields of an entry that a server.json states, with the document as its publisher wrote it. */
+export type Documented = ServerFields & Pick<StoredEntry, 'server'>
 
 /**
  * The server.json of an entry under a server name and a version: as its publisher stated it, or made of its fields.

@@ -1,5 +1,6 @@
 import type { AccessReport } from '../../../schemas/callable.ts'
 import type { FailureClass, Liveness, Signal, StoredLiveness } from '../../../schemas/liveness.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { figuresOf, withLatencies, withProbe, withSpan } from './history.ts'
 import { nextAt } from './schedule.ts'
 
@@ -17,7 +18,7 @@ export interface ProbeResult {
 }
 
 const minute = 60_000
-const week = 7 * 24 * 60 * minute
+const week = 7 * dayMilliseconds
 /** An agent is dead after this many failed probes in a row, if it has not answered for the time below. */
 const minFailures = 3
 const minSilence = 5 * minute

@@ -2,6 +2,7 @@ import { slug } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { Mirror, type MirrorInput, MirrorName, noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import type { Store, Writer } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
@@ -168,7 +169,7 @@ export class Mirrors implements AsyncDisposable {
     return (await store.mirrors.list()).filter(({ name, next_at, every_s, phase }) => {
       if (phase === 'removal' || this.#runs.has(name)) return false
       const left = Date.parse(next_at) - now
-      return left <= 0 || left > every_s * 1000 + 86_400_000
+      return left <= 0 || left > every_s * 1000 + dayMilliseconds
     })
   }
 

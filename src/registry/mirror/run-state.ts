@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { noCounts, type StoredMirror } from '../../../schemas/mirror.ts'
 import { inOneLine } from '../../../schemas/text.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { backoff } from '../../common/retry.ts'
 import type { Applied } from './apply-agents.ts'
 import type { AgentItem, ServerItem } from './source-items.ts'
@@ -22,7 +23,7 @@ const minute = 60_000
 /** A source may commit a change some time after the change's own time. */
 const overlap = 5 * minute
 /** After this time everything is read anew, since a source may remove agents without a trace. */
-const maxAgeOfAll = 7 * 24 * 60 * minute
+const maxAgeOfAll = 7 * dayMilliseconds
 const pauses = { first_ms: minute, max_ms: 6 * 60 * minute }
 
 /** The mirror at the start of a run, or where the last run ended. */

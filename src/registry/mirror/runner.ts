@@ -2,6 +2,7 @@ import { counted } from '../../../schemas/counted.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { StoredMirror } from '../../../schemas/mirror.ts'
 import type { Clock } from '../../common/clock.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import type { Store, Writer } from '../../store/store.ts'
 import { Lease } from '../lease.ts'
@@ -47,7 +48,6 @@ const standardLimits: MirrorLimits = {
   max_bytes: 1024 * 1024 * 1024,
   rows_per_look: 5_000,
 }
-const day = 24 * 3_600_000
 const sweepSize = 100
 /** So many agents may leave a source at once, whatever part of it they are. */
 const minDoubted = 20
@@ -191,7 +191,7 @@ export class MirrorRunner {
     const { listed, missing } = await store.mirrors.count(mirror.name, mirror.run)
     if (missing <= minDoubted || missing * 2 <= listed) return
     const doubted_at = mirror.doubted_at ?? new Date(clock()).toISOString()
-    const end = Date.parse(doubted_at) + day
+    const end = Date.parse(doubted_at) + dayMilliseconds
     if (clock() >= end) return
     await this.#change(mirror, (current) => ({ ...current, ...fromBeginning, doubted_at }))
     throw new Failure(

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { derivedName } from '../../../schemas/derived-name.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { ServerStatus } from '../../../schemas/server.ts'
+import { officialKey, ServerStatus } from '../../../schemas/server.ts'
 import { withoutHidden } from '../../../schemas/text.ts'
 import { sortableTime } from '../../common/sortable-time.ts'
 import { cut } from '../cards/manifest.ts'
@@ -42,9 +42,6 @@ export interface Rejection {
   readonly reason: string
 }
 
-/** The key in `_meta` under which MCP registries state the life of a version. */
-const officialMeta = 'io.modelcontextprotocol.registry/official'
-
 const maxMessage = 500
 /** Of a version as its source states it, in bytes of JSON: as much as an entry may have. */
 const maxServerBytes = maxEntryBytes
@@ -68,7 +65,7 @@ export function readServerItem(value: unknown): ServerItem {
   }
   const document = readServer(server)
   assertUnreserved(derivedName(document.name), document.name)
-  const stated = _meta?.[officialMeta]
+  const stated = _meta?.[officialKey]
   const meta = stated === undefined ? undefined : OfficialMeta.parse(stated)
   return {
     kind: 'server',

@@ -1,3 +1,4 @@
+import { dayMilliseconds, dayOf } from '../../common/days.ts'
 import type { Pruned } from '../../store/record-stores.ts'
 import type { Store } from '../../store/store.ts'
 import { textHashes } from '../indexing/vector-feed.ts'
@@ -22,7 +23,6 @@ interface SweepOptions {
   readonly onPruned: (counts: Pruned & { readonly embeddings: number }) => void
 }
 
-const day = 24 * 3_600_000
 const note = 'retention_swept_at'
 /** Entries of a page: they are read, parsed and hashed without a pause, for some 5 ms. */
 const pageSize = 50
@@ -47,13 +47,13 @@ export function createSweep({ store, clock, retention, removeLeftovers, onPruned
   return {
     async isDue(): Promise<boolean> {
       const last = Number((await store.settings.get(note)) ?? 0)
-      return Math.abs(clock() - last) >= day
+      return Math.abs(clock() - last) >= dayMilliseconds
     },
 
     /** Returns the number of rows that were removed or emptied. A sweep that the signal ends is due again at once. */
     async run(signal?: AbortSignal): Promise<number> {
       const now = clock()
-      const before = (days: number) => new Date(Math.max(0, now - days * day)).toISOString()
+      const before = (days: number) => new Date(Math.max(0, now - days * dayMilliseconds)).toISOString()
       const bounds = {
         now,
         versions: before(retention.versions),
@@ -62,7 +62,7 @@ export function createSweep({ store, clock, retention, removeLeftovers, onPruned
         max_audit: retention.max_audit,
         changes: before(retention.changes),
         deleted: before(retention.deleted),
-        liveness: Math.floor(now / day) - retention.liveness + 1,
+        liveness: dayOf(now) - retention.liveness + 1,
       }
       const counts = await store.retention.prune(bounds, signal)
       const used = await usedHashes(signal)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { StoredWebhook, WebhookStore } from '../../../schemas/webhook.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { FeedChange, ReadChanges } from '../changes/read-changes.ts'
@@ -31,7 +32,7 @@ export const runMilliseconds = 15_000
 /** Time between two queries for due webhooks while other deliveries hang, in milliseconds. */
 const beatMilliseconds = 500
 /** A due time further away than this, in milliseconds, was set by a clock that has been set back since. */
-const implausible = 24 * 3_600_000
+const implausible = dayMilliseconds
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
   const { store, read, deliver, clock, random, onError } = options

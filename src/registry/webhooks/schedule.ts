@@ -1,11 +1,12 @@
 import type { Delivery, StoredWebhook, WebhookProgress } from '../../../schemas/webhook.ts'
+import { dayMilliseconds } from '../../common/days.ts'
 
 const firstWait = 5_000
 const maxWait = 6 * 3_600_000
 const growth = 3
 /** Jitter as a share of a wait. */
 const jitter = 0.2
-const maxFailing = 5 * 24 * 3_600_000
+const maxFailing = 5 * dayMilliseconds
 const maxDeliveries = 20
 const gone = 410
 

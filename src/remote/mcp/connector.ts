@@ -3,7 +3,6 @@ import type { Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
 import { createSemaphore } from '../../common/semaphore.ts'
-import { secretRefusal } from '../../common/url-secrets.ts'
 import type { Open } from '../../net/fetch/fetch.ts'
 import type { Dial } from '../../net/fetch/web-socket.ts'
 import { notCallable } from '../refusal.ts'
@@ -150,7 +149,7 @@ export class Connector {
       import('../../common/mcp/socket-connection.ts'),
     ])
     try {
-      return createWebSocketTransport(socketAddress(this.#url, refuseSecret), {
+      return createWebSocketTransport(socketAddress(this.#url, Failure.secretInAddress), {
         headers,
         signal,
         create_connection: this.#options.dial(this.#url.href),
@@ -231,10 +230,6 @@ export class Connector {
     const answer = await this.#fetch(this.#url, { method: 'DELETE', headers }).catch(() => undefined)
     await answer?.body?.cancel()
   }
-}
-
-function refuseSecret(): Failure {
-  return new Failure('invalid_request', secretRefusal.message, { hint: secretRefusal.hint })
 }
 
 /** The SDK would validate output schemas. They are the server's own, and the router's caller checks outputs. */

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
-import type { Program } from '../programs.ts'
+import { lookUp } from '../inside-scripts.ts'
+import { nodeProgram, type Program } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import type { BundleLaunch } from './bundle-launch.ts'
 import type { JobResult, Workspace } from './jobs.ts'
@@ -50,6 +51,19 @@ export interface Ecosystem {
   program(resolved: ResolvedPackage, folder: string, path: string): Promise<InstalledProgram>
   /** False if something outside of the installation is gone. */
   isPresent?(program: InstalledProgram): Promise<boolean>
+}
+
+/** What the script `look-up` prints, which asks the registry in a sandbox. Throws Failure `upstream_failed` if it prints nothing. */
+export async function ask(
+  registry: RegistryAccess,
+  kind: 'npm' | 'pypi',
+  name: string,
+  version: string,
+): Promise<unknown> {
+  const program = { command: nodeProgram.command, reads: { ...nodeProgram.reads, ...lookUp.reads } }
+  const { stdout, stderr } = await registry.run(program, [lookUp.path, kind, registry.base, name, version])
+  if (stdout === '') throw registryFailure(registry, lastLines(stderr))
+  return JSON.parse(stdout)
 }
 
 export function registryFailure({ base }: RegistryAccess, reason: string): Failure {

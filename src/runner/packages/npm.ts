@@ -1,11 +1,11 @@
 import { join, normalize } from 'node:path'
 import semver from 'semver'
 import { Failure } from '../../../schemas/failure.ts'
-import { lookUp } from '../inside-scripts.ts'
 import { findNpm, nodeProgram, type Program } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
 import {
+  ask,
   type Ecosystem,
   type Installation,
   lastLines,
@@ -48,10 +48,11 @@ async function resolve(source: PackageSource, registry: RegistryAccess): Promise
   if (!namePattern.test(source.identifier) || source.identifier.length > 214) {
     throw new Failure('invalid_request', 'This is not the name of a package of npm.')
   }
-  const found = await ask(source.identifier, source.version, registry)
+  const look = async (version: string) => (await ask(registry, 'npm', source.identifier, version)) as LookUp
+  const found = await look(source.version)
   const exact =
     found.missing === 'version' ? semver.maxSatisfying([...(found.versions ?? [])], source.version) : null
-  const answer = exact === null ? found : await ask(source.identifier, exact, registry)
+  const answer = exact === null ? found : await look(exact)
   if (answer.failed !== undefined) throw registryFailure(registry, answer.failed)
   if (answer.missing !== undefined) throw missing(source, answer)
   const { version, integrity, node } = answer
@@ -75,13 +76,6 @@ async function resolve(source: PackageSource, registry: RegistryAccess): Promise
   }
 }
 
-async function ask(name: string, version: string, registry: RegistryAccess): Promise<LookUp> {
-  const program = { command: nodeProgram.command, reads: { ...nodeProgram.reads, ...lookUp.reads } }
-  const { stdout, stderr } = await registry.run(program, [lookUp.path, 'npm', registry.base, name, version])
-  if (stdout === '') throw registryFailure(registry, lastLines(stderr))
-  return JSON.parse(stdout) as LookUp
-}
-
 function missing({ identifier, version }: PackageSource, { missing, removed, newest }: LookUp): Failure {
   if (missing === 'package') return new Failure('not_found', `npm has no package ${identifier}.`)
   const what = removed ? 'was removed from the registry' : 'does not exist'
@@ -90,16 +84,22 @@ function missing({ identifier, version }: PackageSource, { missing, removed, new
   })
 }
 
+/** Writes the package.json of a package that has this one as its only dependency. */
+async function writeManifest(
+  { identifier, version }: PackageSource,
+  work: Installation['work'],
+): Promise<void> {
+  const manifest = { private: true, dependencies: { [identifier]: version } }
+  await writeShared(join(work.package, 'package.json'), JSON.stringify(manifest))
+}
+
 /** Writes the lock file. `before` as for npm's option of that name. */
 async function lock(
   { source, integrity }: ResolvedPackage,
   before: string | null,
   { registry, work, scripts }: Installation,
 ) {
-  await writeShared(
-    join(work.package, 'package.json'),
-    JSON.stringify({ private: true, dependencies: { [source.identifier]: source.version } }),
-  )
+  await writeManifest(source, work)
   const time = before === null ? [] : [`--before=${before}`]
   const result = await runNpm(['install', '--package-lock-only', ...time], scripts, registry)
   if (result.code !== 0) return { problem: lastLines(result.stderr) }
@@ -118,10 +118,7 @@ async function lock(
 
 async function install(resolved: ResolvedPackage, { registry, work, scripts }: Installation): Promise<void> {
   const { source } = resolved
-  await writeShared(
-    join(work.package, 'package.json'),
-    JSON.stringify({ private: true, dependencies: { [source.identifier]: source.version } }),
-  )
+  await writeManifest(source, work)
   const result = await runNpm(['ci'], scripts, registry)
   if (result.code === 0) return
   const detail = lastLines(result.stderr)

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Failure } from '../../../schemas/failure.ts'
-import { lookUp } from '../inside-scripts.ts'
-import { findPython, findUv, nodeProgram, type Program, type Python } from '../programs.ts'
+import { findPython, findUv, type Program, type Python } from '../programs.ts'
 import type { PackageSource, ResolvedPackage } from '../runner.ts'
 import { inside } from '../sandbox/sandbox.ts'
 import {
+  ask,
   type Ecosystem,
   type Installation,
   lastLines,
@@ -102,16 +102,7 @@ async function refuseUnusable(
 
 /** The files of each version. */
 async function releasesOf(name: string, registry: RegistryAccess): Promise<Map<string, ReleaseFile[]>> {
-  const program = { command: nodeProgram.command, reads: { ...nodeProgram.reads, ...lookUp.reads } }
-  const { stdout, stderr } = await registry.run(program, [
-    lookUp.path,
-    'pypi',
-    registry.base,
-    normalName(name),
-    '',
-  ])
-  if (stdout === '') throw registryFailure(registry, lastLines(stderr))
-  const answer = JSON.parse(stdout) as LookUp
+  const answer = (await ask(registry, 'pypi', normalName(name), '')) as LookUp
   if (answer.failed !== undefined) throw registryFailure(registry, answer.failed)
   if (answer.missing !== undefined) throw new Failure('not_found', `PyPI has no package ${name}.`)
   const files = (answer.files ?? []).filter(({ filename }) => /\.(?:whl|tar\.gz|zip)$/.test(filename))

@@ -31,7 +31,7 @@ export interface EngineLocation {
   readonly replicas?: number | undefined
 }
 
-export interface EngineAnswer {
+interface EngineAnswer {
   readonly status: number
   readonly json: JsonObject
 }

@@ -35,7 +35,7 @@ import {
 import { EngineStatistics } from './engine-statistics.ts'
 import { type EngineHit, type EngineUse, noState, type SearchAnswer, TailedIndex } from './tailed-index.ts'
 
-export interface ElasticIndexOptions extends RankerOptions, EngineUse {}
+interface ElasticIndexOptions extends RankerOptions, EngineUse {}
 
 /** Candidates by words of the first page of a text, and of the others: a text has no more pages than that. */
 const firstCandidates = 100

@@ -12,7 +12,7 @@ import { checkChange, checkVector } from '../vectors/check.ts'
 import type { Near, VectorEntry, VectorStore } from '../vectors/vector-store.ts'
 import { type EngineHit, type EngineUse, noState, TailedIndex } from './tailed-index.ts'
 
-export interface ElasticVectorsOptions extends EngineUse {
+interface ElasticVectorsOptions extends EngineUse {
   /** The name of the model in the name of its index. */
   readonly model: string
   readonly dimensions: number

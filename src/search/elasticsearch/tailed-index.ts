@@ -14,7 +14,7 @@ import {
 } from './client.ts'
 
 /** A document by its id, made when it is sent; null if it was removed. */
-export interface EngineChange {
+interface EngineChange {
   readonly id: string
   readonly source: () => JsonObject | null
 }

@@ -1,8 +1,9 @@
+import { dayMilliseconds } from '../../common/days.ts'
 import type { Leases } from '../record-stores.ts'
 import type { Database } from '../sql/tables.ts'
 
 /** A lease longer than this was taken under a clock that has since been set back. */
-const maxDuration_ms = 24 * 3_600_000
+const maxDuration_ms = dayMilliseconds
 
 export function createLeases(writer: Database): Leases {
   return {

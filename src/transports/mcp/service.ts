@@ -1,8 +1,8 @@
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { modernVersion } from '../../common/mcp/protocol.ts'
+import { createPaced, type OnChange } from '../../common/paced.ts'
 import { isChallenge } from '../http/challenge.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
-import { createPaced, type OnListed } from './changes.ts'
 import { type ClientFacts, factsOf } from './client-facts.ts'
 import { createLegacy, type Legacy, LegacyClients, type LegacyMethod } from './protocol-2025/legacy.ts'
 import { Fault, faults } from './protocol-2026/fault.ts'
@@ -34,7 +34,7 @@ export interface Offer {
   readonly capabilitiesOf: (tells: boolean) => object
   readonly views: McpViews
   /** Calls the listener when the listed agents change; absent where they are not among the resources. */
-  readonly onListed?: OnListed
+  readonly onListed?: OnChange
 }
 
 interface ServingOptions {

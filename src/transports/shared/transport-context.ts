@@ -5,6 +5,7 @@ import type { Authenticate } from '../../auth/authenticator.ts'
 import { principalOf } from '../../auth/bearer.ts'
 import type { Standing } from '../../auth/standing.ts'
 import type { AddressSet } from '../../common/address-set.ts'
+import type { OnChange } from '../../common/paced.ts'
 import type { Call, Router } from '../../router/call.ts'
 import type { Limiter } from '../../router/limiter.ts'
 
@@ -29,7 +30,7 @@ export interface TransportContext {
   /** The gateway's public address, without a trailing slash. */
   readonly site: () => { readonly base_url: string }
   /** Calls the listener when agents are listed or unlisted; the returned function stops it. */
-  onListed(listener: () => void): () => void
+  readonly onListed: OnChange
   /** Receives errors that callers get as `internal`. */
   onError(fault: unknown): void
 }

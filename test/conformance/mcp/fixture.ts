@@ -1,4 +1,4 @@
-import type { OnListed } from '../../../src/transports/mcp/changes.ts'
+import type { OnChange } from '../../../src/common/paced.ts'
 import { mcpMounts } from '../../../src/transports/mcp/http.ts'
 import type { McpService } from '../../../src/transports/mcp/service.ts'
 import { subscribeToLists } from '../../../src/transports/mcp/views/subscriptions.ts'
@@ -21,7 +21,7 @@ const none: McpService['modern'] = {
 }
 
 /** A list that changes, and those who want to know. */
-function createList(): { readonly onListed: OnListed; changed(): void } {
+function createList(): { readonly onListed: OnChange; changed(): void } {
   const listeners = new Set<() => void>()
   return {
     changed() {

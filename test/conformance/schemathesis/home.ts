@@ -1,14 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Scope } from '../../../schemas/scope.ts'
 import { readConfig } from '../../../src/app/config.ts'
 import { type Gateway, openGateway } from '../../../src/app/gateway.ts'
 import type { GatewayOptions } from '../../../src/app/runtime.ts'
 import { startServer } from '../../../src/app/server.ts'
 import { mintToken } from '../../../src/auth/issuer.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
-import { pricesFrom, signerOf } from '../../support/gateway.ts'
+import { everyScope, pricesFrom, signerOf } from '../../support/gateway.ts'
 import { openWorld } from './world.ts'
 
 const owners = ['alice', 'bob'] as const
@@ -21,8 +20,6 @@ export interface Home extends AsyncDisposable {
   readonly page: string
   readonly tokens: Readonly<Record<Owner, string>>
 }
-
-const scopes: Scope[] = ['agents:read', 'agents:write', 'agents:publish', 'a2a:call', 'playground']
 
 /** Opens it over a fresh folder. `compose` may plant a fault between the gateway and its transports. */
 export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway) => gateway): Promise<Home> {
@@ -50,7 +47,7 @@ export async function openHome(compose: (gateway: Gateway) => Gateway = (gateway
   const tokens = Object.fromEntries(
     await Promise.all(
       owners.map(async (subject) => {
-        const grant = { subject, scopes, namespaces: [], audience: [issuer], ttl_s: 3600 }
+        const grant = { subject, scopes: everyScope, namespaces: [], audience: [issuer], ttl_s: 3600 }
         return [subject, await mintToken(key, issuer, grant, Date.now)]
       }),
     ),

@@ -67,7 +67,7 @@ export interface LegacyPost {
 }
 
 /** The stream of a session. */
-export interface LegacyStream extends Omit<LegacyPost, 'message'> {
+interface LegacyStream extends Omit<LegacyPost, 'message'> {
   /** Called when notifications may come. */
   readonly opened?: () => void
 }

@@ -1,3 +1,4 @@
+import { serverCardType } from '../../../../schemas/ard.ts'
 import type { EntryDetail } from '../../../../schemas/card.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { Mount } from '../../http/app.ts'
@@ -30,7 +31,7 @@ export function agentServerCardMount(context: TransportContext): Mount {
         send(request, response, 200, JSON.stringify(cardOf(entry, context.site().base_url)), {
           ...corsHeaders,
           'X-Request-Id': id,
-          'Content-Type': 'application/mcp-server-card+json',
+          'Content-Type': serverCardType,
           'Cache-Control': `${principal ? 'private' : 'public'}, max-age=60`,
           Vary: 'Authorization',
         })

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Failure } from '../../../../schemas/failure.ts'
+import { Failure, mayBeDone } from '../../../../schemas/failure.ts'
 import type { Call } from '../../../router/call.ts'
 
 /** Time after which a call is answered that it still works: many hosts give a tool a minute, and then cancel it. */
@@ -134,7 +134,5 @@ class LongCall<Outcome> {
 }
 
 function expired(): Failure {
-  return new Failure('cursor_expired', 'The call is not known here any more.', {
-    hint: 'It may have done its work: before you repeat a call that changes something, look whether it did.',
-  })
+  return new Failure('cursor_expired', 'The call is not known here any more.', { hint: mayBeDone })
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { serverCardType } from '../../../../schemas/ard.ts'
 import { modernVersion } from '../../../common/mcp/protocol.ts'
 import type { Mount } from '../../http/app.ts'
 import { documentMount } from '../../http/document.ts'
@@ -14,8 +15,6 @@ export const supportedVersions = [
   '2024-10-07',
 ] as const
 
-const type = 'application/mcp-server-card+json'
-
 /** The path of SEP-2127, and older ones that clients still request. */
 const paths = ['/mcp/server-card', '/.well-known/mcp/server-card.json', '/.well-known/mcp.json'] as const
 
@@ -25,7 +24,7 @@ export function serverCardMounts(
   version: string,
 ): Mount[] {
   const render = ({ base_url }: { readonly base_url: string }) => JSON.stringify(cardOf(base_url, version))
-  return paths.map((path) => documentMount(context, { path, type, render, max_age_s: 3600 }))
+  return paths.map((path) => documentMount(context, { path, type: serverCardType, render, max_age_s: 3600 }))
 }
 
 function cardOf(base_url: string, version: string): object {

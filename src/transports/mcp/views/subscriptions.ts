@@ -3,8 +3,8 @@ import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import { listedActions } from '../../../../schemas/names.ts'
 import { linkSignals } from '../../../common/abort.ts'
+import type { OnChange } from '../../../common/paced.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
-import type { OnListed } from '../changes.ts'
 import { factsOf, requestContent } from '../client-facts.ts'
 import type { McpMethod } from '../protocol-2026/protocol.ts'
 import { callOf, faultOf, invalidField } from './ask.ts'
@@ -44,7 +44,7 @@ const changes = {
 
 /** Subscriptions to the lists of this gateway. */
 export function subscribeToLists(
-  sources: Readonly<Partial<Record<keyof typeof changes, OnListed>>>,
+  sources: Readonly<Partial<Record<keyof typeof changes, OnChange>>>,
   ending?: AbortSignal,
 ): Subscribe {
   return async (notifications, { signal, notify }) => {

@@ -29,7 +29,14 @@ const signs = {
 
 type Sign = keyof typeof signs
 
-const ofLiveness = { alive: 'ok', degraded: 'warn', dead: 'bad', stale: 'bad', unreachable: 'bad' } as const
+/** The sign of each liveness but `unknown`. */
+export const signOfLiveness = {
+  alive: 'ok',
+  degraded: 'warn',
+  dead: 'bad',
+  stale: 'bad',
+  unreachable: 'bad',
+} as const
 
 type Shown = Pick<Entry, 'callable' | 'liveness' | 'packages'>
 
@@ -38,7 +45,7 @@ export function stateOf({ callable, liveness, packages }: Shown): Html {
   const { status, p50_ms } = liveness
   const isLookedAt = status !== 'unknown' && callable !== 'package'
   const kind: Sign = isLookedAt
-    ? ofLiveness[status]
+    ? signOfLiveness[status]
     : callable === 'hosted' || callable === 'open'
       ? 'ok'
       : 'none'

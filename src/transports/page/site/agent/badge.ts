@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Entry } from '../../../../../schemas/entry.ts'
 import { withoutHidden } from '../../../../../schemas/text.ts'
 import { type Html, html } from '../../html.ts'
+import { signOfLiveness } from '../parts.ts'
 import { callableWords, livenessWords, verificationWords } from '../words.ts'
 
 const maxCharacters = 40
@@ -38,8 +39,6 @@ export function unlistedBadge(name: string): string {
   ])
 }
 
-const ofLiveness = { alive: 'ok', degraded: 'warn', dead: 'bad', stale: 'bad', unreachable: 'bad' } as const
-
 function stateOf({
   callable,
   liveness,
@@ -52,7 +51,7 @@ function stateOf({
     return [callableWords[callable].toLowerCase(), isOpen ? colors.ok : colors.none]
   }
   const time = p50_ms === null ? '' : ` · ${p50_ms} ms`
-  return [`${livenessWords[status].toLowerCase()}${time}`, colors[ofLiveness[status]]]
+  return [`${livenessWords[status].toLowerCase()}${time}`, colors[signOfLiveness[status]]]
 }
 
 function drawn(parts: readonly Part[]): string {

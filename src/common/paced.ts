@@ -1,11 +1,11 @@
 /** Minimum time between two notifications, in milliseconds. */
 const pause = 1000
 
-/** Calls the listener when the listed agents change; the returned function removes the listener. */
-export type OnListed = (listener: () => void) => () => void
+/** Calls the listener at each change; the returned function removes the listener. */
+export type OnChange = (listener: () => void) => () => void
 
-/** Calls listeners as `onListed` does, at once and then at most once a second. */
-export function createPaced(onListed: OnListed): OnListed {
+/** Calls listeners as `onChange` does, at once and then at most once a second. */
+export function createPaced(onChange: OnChange): OnChange {
   const listeners = new Set<() => void>()
   let stop: (() => void) | undefined
   let waiting: NodeJS.Timeout | undefined
@@ -20,14 +20,14 @@ export function createPaced(onListed: OnListed): OnListed {
     }, pause).unref()
   }
 
-  function onChange(): void {
+  function note(): void {
     if (waiting) missed = true
     else notify()
   }
 
   return (listener) => {
     listeners.add(listener)
-    stop ??= onListed(onChange)
+    stop ??= onChange(note)
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
