@@ -214,9 +214,7 @@ describe('over agents with actions', () => {
 
   test('an action that its agent calls destructive is marked', async () => {
     const [hit] = (await anonymous.call('search_agents', { query: 'book a table', limit: 1 })).output.agents
-    expect(hit.actions).toEqual([
-      { name: 'book', description: 'Books a table.', destructive: true, input_schema: forecast },
-    ])
+    expect(hit.actions).toMatchObject([{ name: 'book', destructive: true }])
     const { output } = await anonymous.call('resolve_package', { agent: 'com.example.weather' })
     expect(output.actions).not.toContainEqual(expect.objectContaining({ destructive: expect.anything() }))
   })

@@ -155,7 +155,7 @@ const callAgent: Tool = {
     name: 'call_agent',
     title: 'Call an agent',
     description:
-      'Calls an action of an agent that search_agents found. Ask the person before one that is destructive. Example: {"agent": "svc.utility.reader", "action": "extract_content", "params": {"url": "https://example.com/"}}.',
+      'Calls an action of an agent that search_agents found. Ask before destructive ones. Example: {"agent": "svc.utility.reader", "action": "extract_content", "params": {"url": "https://example.com/"}}.',
     inputSchema: {
       type: 'object',
       properties: {
