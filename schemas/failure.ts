@@ -189,8 +189,8 @@ export class Failure extends Error {
     })
   }
 
-  /** The Failure of a call whose signal aborted: the signal's reason if that is a Failure, else `cancelled`. */
-  static cancelled({ reason }: AbortSignal): Failure {
+  /** The Failure of a call that its caller gave up or whose signal aborted: its reason if that is a Failure, else `cancelled`. */
+  static cancelled({ reason }: { readonly reason?: unknown } = {}): Failure {
     if (reason instanceof Failure) return reason
     return new Failure('cancelled', 'The caller cancelled the call.', {}, reason)
   }

@@ -123,7 +123,7 @@ export class AgentCalls {
       return await this.call({ action: listedActions.continuation, params, read_only: false, task }, context)
     }
     const isOver = isRefusal(params) || isGivenUp(params.inputResponses)
-    if (isOver) throw new Failure('cancelled', 'The caller cancelled the call.')
+    if (isOver) throw Failure.cancelled()
     if (isAccepted(params.inputResponses)) await this.waitForSignIn(waiting.since, context)
     const { since: _, content, ...call } = waiting
     return await this.call(call, content ? { ...context, content } : context)

@@ -58,8 +58,7 @@ export function createRequestAction(
       const key = await calls.secret()
       const { requestState: state, inputResponses, ...bare } = params
       const waiting = typeof state === 'string' ? openWaiting(state, holder, key) : undefined
-      if (waiting && isGivenUp(inputResponses))
-        throw new Failure('cancelled', 'The caller cancelled the call.')
+      if (waiting && isGivenUp(inputResponses)) throw Failure.cancelled()
       if (waiting && isAccepted(inputResponses)) await calls.waitForSignIn(waiting.since, context)
       const sent = waiting ? bare : withState(params, (text) => opened(text, holder, key))
       const reply = await calls.request(method, sent, context)

@@ -36,7 +36,7 @@ export class OpenCalls {
   run(params: JsonObject, call: RemoteCall, send: Send): Promise<McpReply> {
     const { requestState, inputResponses } = params
     if (typeof requestState !== 'string' || !requestState.startsWith(prefix)) {
-      if (isGivenUp(inputResponses)) throw givenUpByCaller()
+      if (isGivenUp(inputResponses)) throw Failure.cancelled()
       const refusal = refusalAmong(inputResponses)
       if (refusal) {
         throw new Failure('invalid_request', `The client refused the question: ${refusal.message}`)
@@ -134,7 +134,7 @@ class OpenCall {
 
   /** Ends the call at the server, and returns why. */
   cancel(): Failure {
-    const reason = givenUpByCaller()
+    const reason = Failure.cancelled()
     this.#end(reason)
     return reason
   }
@@ -189,8 +189,4 @@ class OpenCall {
     if (this.#id !== undefined) this.#calls.remove(this.#id)
     if (reason) this.#over.abort(reason)
   }
-}
-
-function givenUpByCaller(): Failure {
-  return new Failure('cancelled', 'The caller cancelled the call.')
 }

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import type { Content } from '../../../schemas/content.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
+import type { Json, JsonObject } from '../../../schemas/json.ts'
 import { isPlain } from '../../../schemas/plain.ts'
 import { parseJson } from '../../common/json.ts'
 import { repeatsStructured } from '../../common/mcp/repeats.ts'
@@ -25,12 +25,10 @@ const maxBinaryBytes = 256 * 1024
  * `isError` means that the agent refuses the call of this tool. Throws Failure `upstream_invalid`.
  */
 export function answerOf(result: JsonObject, tool: string, sdk: Sdk): RemoteAnswer {
-  const { structuredContent, content, isError, _meta } = checked(result, sdk)
+  const answered = checked(result, sdk)
+  const { structuredContent, content, isError } = answered
   const passed: Content = { protocol: 'mcp', result }
-  if (isError === true)
-    return {
-      refused: Object.assign(refusal(content, structuredContent, _meta, tool), { content: passed }),
-    }
+  if (isError === true) return { refused: Object.assign(refusal(answered, tool), { content: passed }) }
   const output =
     structuredContent === undefined ? contentOf(content) : structuredOf(structuredContent as Json, content)
   return { output, content: passed }
@@ -105,18 +103,13 @@ function binary(base64: string): JsonObject {
 /** v1 of the SDK returns JSON-RPC errors of a tool as text content. */
 const rpcInText = /^MCP error (-\d{5}): (.+)$/s
 
-function refusal(
-  content: readonly ContentBlock[],
-  structured: unknown,
-  meta: unknown,
-  tool: string,
-): Failure {
-  const problem = isRecord(meta) ? failureOfProblem(meta['dragoman/problem'], { who: 'The tool' }) : undefined
+function refusal({ content, structuredContent, _meta }: CallToolResult, tool: string): Failure {
+  const problem = failureOfProblem(_meta?.['dragoman/problem'], { who: 'The tool' })
   if (problem) return problem
   const text = content.flatMap((item) => (item.type === 'text' ? [item.text] : [])).join('\n')
   const [, code, message = ''] = rpcInText.exec(text) ?? []
   if (code === '-32602' || code === '-32601') return failureOfRpc({ code: Number(code), message })
-  const detail = quoted(text) ?? quoted(JSON.stringify(structured))
+  const detail = quoted(text) ?? quoted(JSON.stringify(structuredContent))
   if (detail !== undefined && saysUnknownTool(text, tool)) return new Failure('unknown_action', detail)
   return new Failure('upstream_failed', detail ?? 'The tool failed without a reason.', { retryable: false })
 }
