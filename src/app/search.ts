@@ -7,8 +7,10 @@ import { Failure } from '../../schemas/failure.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
 import { createKeep, createSnapshot, type Keep, restoreFrom } from '../registry/indexing/snapshot.ts'
+import { type InTurn, takingTurns } from '../registry/indexing/turns.ts'
 import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector-index.ts'
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
+import { Lease } from '../registry/lease.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
@@ -142,23 +144,26 @@ function openVectors(
 
   async function open(settings: ModelSettings): Promise<VectorIndex> {
     const embedder = await openEmbedder(settings, runtime, outbound)
+    // The built-in model embeds a text in less time than a turn takes.
+    const inTurn = settings.embedder === 'static' ? undefined : embeddingTurns(runtime, store, embedder.model)
     try {
       if (engine && config.DRAGOMAN_VECTORS === 'auto') {
         const vectors = engine.createVectors(fileName(embedder.model), embedder.dimensions, onError)
         return createVectorIndex(store, embedder, vectors, onError, undefined, {
           ...tailingVectorsElsewhere,
           onLost: noteLoss(runtime),
+          inTurn,
         })
       }
       const onDisk = await isOnDisk(runtime, store, embedder.model)
-      return onDisk ? await openOnDisk(embedder) : await openInMemory(embedder)
+      return onDisk ? await openOnDisk(embedder, inTurn) : await openInMemory(embedder, inTurn)
     } catch (fault) {
       await embedder[Symbol.asyncDispose]()
       throw fault
     }
   }
 
-  async function openInMemory(embedder: Embedder): Promise<VectorIndex> {
+  async function openInMemory(embedder: Embedder, inTurn: InTurn | undefined): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
     const format = `${version}/7 ${listedFields} ${model}`
@@ -166,11 +171,11 @@ function openVectors(
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
     const restoring = restoreFrom(await snapshot.read(), vectors, onError)
     const keep = createKeep(snapshot, vectors, restoring)
-    return createVectorIndex(store, embedder, vectors, onError, keep, { restoring })
+    return createVectorIndex(store, embedder, vectors, onError, keep, { restoring, inTurn })
   }
 
   /** LanceDB is loaded only here. */
-  async function openOnDisk(embedder: Embedder): Promise<VectorIndex> {
+  async function openOnDisk(embedder: Embedder, inTurn: InTurn | undefined): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     let index: VectorIndex | undefined
     const folder = join(config.data, 'vectors', fileName(model))
@@ -191,7 +196,7 @@ function openVectors(
       await rm(folder, { recursive: true, force: true })
       vectors = await openVectorsOnDisk(options)
     }
-    index = createVectorIndex(store, embedder, vectors, onError)
+    index = createVectorIndex(store, embedder, vectors, onError, undefined, { inTurn })
     return index
   }
 
@@ -199,6 +204,14 @@ function openVectors(
   // A rebuild fills the index of the configured model alone.
   const fallback = runtime.options.rebuild_index ? configured : standby
   return openVectorIndexSwitch({ store, configured, standby: fallback, open, onError })
+}
+
+/** Turns of the processes of a store to embed texts by a model. */
+function embeddingTurns({ clock, createId, wait, onErrorOf }: Runtime, store: Store, model: string): InTurn {
+  const busy = () => new Failure('conflict', 'Another process embeds texts.')
+  const name = `embeddings:${fileName(model)}`
+  const lease = new Lease({ leases: store.leases, name, holder: createId(), clock, busy })
+  return takingTurns(lease, wait, onErrorOf('index'))
 }
 
 /** With `auto`, an index of more vectors than this is on disk: in memory they take 1 KB each, and 4 GB at most. */

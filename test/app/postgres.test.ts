@@ -9,6 +9,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { serveTargets } from '../registry/webhooks/targets.ts'
 import { serveA2a } from '../support/a2a-agents.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
+import { embeddingServer } from '../support/embedding-server.ts'
 import { eventsOf, take } from '../support/events.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startRevision } from '../support/hosted.ts'
@@ -81,6 +82,31 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     await Promise.all([first.gateway.ready, second.gateway.ready])
     return { first, second, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   }
+
+  test('ask a remote model for each text once', async () => {
+    await using model = await embeddingServer()
+    const remote = { DRAGOMAN_EMBEDDER: 'http', DRAGOMAN_MODEL: 'm', DRAGOMAN_EMBEDDINGS_URL: model.url }
+    await using pair = await startPair(remote)
+    for (const name of ['rain', 'mail', 'price'])
+      await list(pair.first, {
+        package_name: `com.example.${name}`,
+        capabilities: [{ name, description: `Tells the ${name}.` }],
+      })
+    const listed = await pair.first.gateway.store.read.latest()
+    for (const { gateway } of [pair.first, pair.second])
+      await vi.waitUntil(
+        () => {
+          const { model: serving, applied_revision } = gateway.vectors.progress()
+          return serving === 'http:m:4' && applied_revision === listed
+        },
+        { timeout: 20_000 },
+      )
+    // Each start asks for a first vector, which tells the dimensions.
+    const [firstText, ...texts] = model.embedded
+    const documents = texts.filter((text) => text !== firstText)
+    expect(documents.length).toBeGreaterThan(3)
+    expect(documents.toSorted()).toEqual([...new Set(documents)].toSorted())
+  })
 
   test('show a write at once to a caller who wrote at another gateway', async () => {
     await using pair = await startPair()

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { serve } from '../net/support.ts'
 import { temporaryFolder } from '../support/command.ts'
+import { embeddingServer } from '../support/embedding-server.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const umbrella = {
@@ -125,27 +125,6 @@ test.concurrent.each([
   },
   30_000,
 )
-
-/** Vectors of 4 numbers by whether a text speaks of rain. */
-async function embeddingServer() {
-  const embedded: string[] = []
-  const server = await serve(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const { input } = JSON.parse(text) as { input: string[] }
-    embedded.push(...input)
-    const data = input.map((item, index) => ({
-      index,
-      embedding: /umbrella|rain/i.test(item) ? [1, 0, 0, 0.1] : [0, 1, 0.1, 0],
-    }))
-    response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ data }))
-  })
-  return {
-    url: `${server.origin}/v1`,
-    embedded,
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-  }
-}
 
 test('a remote model embeds each text once and serves once it knows every entry', async () => {
   await using model = await embeddingServer()

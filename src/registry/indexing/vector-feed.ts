@@ -6,27 +6,48 @@ import type { VectorChange, VectorStore } from '../../search/vectors/vector-stor
 import type { Embeddings } from '../../store/record-stores.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { type Derived, toDocument } from './index-tailer.ts'
+import type { InTurn } from './turns.ts'
 import { createVectorKeep } from './vector-keep.ts'
+
+/** Texts by the hash of their content. */
+type Texts = ReadonlyMap<string, string>
+/** Vectors of texts, by the same hash. */
+type Vectors = ReadonlyMap<string, Float32Array>
 
 interface VectorFeed extends Derived, AsyncDisposable {
   /** Texts embedded since the start, because their vectors were not stored. */
   readonly embedded: number
 }
 
-/** Feeds a vector store with the vectors of entries: stored ones, and new ones for new texts, which it stores. */
+/**
+ * Feeds a vector store with the vectors of entries: stored ones, and new ones for new texts, which it stores. With
+ * `inTurn`, one process at a time makes new ones, and the others find what it has stored.
+ */
 export function createVectorFeed(
   embeddings: Embeddings,
   embedder: Embedder,
   vectors: VectorStore,
   signal: AbortSignal,
   onError: (fault: unknown) => void,
+  inTurn?: InTurn,
 ): VectorFeed {
   const keep = createVectorKeep(embeddings, embedder.model, onError)
   let embedded = 0
 
   /** The vector of each text, by its hash. */
-  async function vectorsOf(texts: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, Float32Array>> {
-    const stored = await keep.find([...texts.keys()])
+  async function vectorsOf(texts: Texts): Promise<Vectors> {
+    const keys = [...texts.keys()]
+    const stored = await keep.find(keys)
+    if (stored.size === texts.size) return stored
+    if (!inTurn) return await embedMissing(texts, stored)
+    return await inTurn(async () => {
+      const all = await embedMissing(texts, await keep.find(keys))
+      await keep.flush()
+      return all
+    }, signal)
+  }
+
+  async function embedMissing(texts: Texts, stored: Vectors): Promise<Vectors> {
     const missing = [...texts].filter(([key]) => !stored.has(key))
     if (missing.length === 0) return stored
     const made = await embedder.embed(

@@ -4,6 +4,7 @@ import type { VectorStore } from '../../search/vectors/vector-store.ts'
 import type { Store } from '../../store/store.ts'
 import { IndexTailer, type IndexTailerOptions } from './index-tailer.ts'
 import type { Keep } from './snapshot.ts'
+import type { InTurn } from './turns.ts'
 import { createVectorFeed } from './vector-feed.ts'
 
 /** The vectors of every entry by one model, synchronised with the store, and the search over them. */
@@ -36,18 +37,21 @@ export function changesWorthStopping(revision: number): number {
   return Math.max(1, Math.min(5000, Math.floor(revision / 100)))
 }
 
-/** Owns the embedder and the vectors: disposing the index disposes them. */
+/**
+ * Owns the embedder and the vectors: disposing the index disposes them. With `inTurn`, each text is embedded by one of
+ * the processes of a store alone.
+ */
 export function createVectorIndex(
   store: Store,
   embedder: Embedder,
   vectors: VectorStore,
   onError: (fault: unknown) => void,
   keep: Keep = async () => {},
-  tailing: IndexTailerOptions = {},
+  { inTurn, ...tailing }: IndexTailerOptions & { readonly inTurn?: InTurn | undefined } = {},
 ): VectorIndex {
   const stop = new AbortController()
   const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
-  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, onError)
+  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, onError, inTurn)
   const onFault = (fault: unknown) => {
     onError(fault)
     giveUp()

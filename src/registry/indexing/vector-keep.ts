@@ -12,6 +12,8 @@ interface VectorKeep extends AsyncDisposable {
   find(hashes: readonly string[]): Promise<Vectors>
   /** Resolves at once unless the queue is long. */
   add(vectors: Vectors): Promise<void>
+  /** Stores the queued vectors. */
+  flush(): Promise<void>
 }
 
 const maxBatch = 200
@@ -28,7 +30,7 @@ export function createVectorKeep(
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  function write(): Promise<void> {
+  function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     writing = writing.then(async () => {
@@ -51,9 +53,10 @@ export function createVectorKeep(
     },
     async add(vectors) {
       for (const [hash, vector] of vectors) waiting.set(hash, vector)
-      if (waiting.size >= maxBatch) return await write()
-      timer ??= setTimeout(write, latestMilliseconds).unref()
+      if (waiting.size >= maxBatch) return await flush()
+      timer ??= setTimeout(flush, latestMilliseconds).unref()
     },
-    [Symbol.asyncDispose]: write,
+    flush,
+    [Symbol.asyncDispose]: flush,
   }
 }

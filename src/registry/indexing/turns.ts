@@ -1,0 +1,27 @@
+import type { Wait } from '../../common/clock.ts'
+import type { Lease } from '../lease.ts'
+
+/** Does a piece of work when no other process does one of the same kind. Throws the signal's reason. */
+export type InTurn = <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>
+
+const pollMilliseconds = 100
+
+/** Turns by a lease. Without one, as over a store that takes no writes, the work is done at once. */
+export function takingTurns(lease: Lease, wait: Wait, onError: (fault: unknown) => void): InTurn {
+  const take = () =>
+    lease.tryTake().catch((fault) => {
+      onError(fault)
+      return undefined
+    })
+
+  return async (work, signal) => {
+    let isTaken = await take()
+    while (isTaken === false) {
+      await wait(pollMilliseconds, signal)
+      isTaken = await take()
+    }
+    if (!isTaken) return await work()
+    await using _turn = await lease.hold(onError)
+    return await work()
+  }
+}
