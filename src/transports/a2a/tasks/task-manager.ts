@@ -16,6 +16,7 @@ import {
 import { principalKey } from '../../../common/principal-key.ts'
 import { refusal } from '../protocol/error.ts'
 import type { Tell, WorkUpdate } from '../work.ts'
+import { Announcements } from './announcements.ts'
 import { differences } from './change.ts'
 import { TaskChannel, watch } from './channel.ts'
 import type { EventQueue } from './event-queue.ts'
@@ -64,16 +65,17 @@ export class TaskManager implements AsyncDisposable {
   readonly #workers = new Map<string, TaskWorker>()
   readonly #watchers = new Map<string, AbortController>()
   readonly #push: PushNotifications | undefined
-  /** States that are being posted. */
-  readonly #posts = new Set<Promise<void>>()
+  readonly #announcements: Announcements | undefined
   #isClosed = false
 
   constructor(options: TaskManagerOptions) {
     this.#options = options
     this.#limits = options.limits ?? standardLimits
     this.times = { ...standardTimes, ...options.times }
-    const { store, onError, push: port } = options
-    this.#push = port && new PushNotifications({ store, onError, port })
+    const { store, clock, onError, push: port } = options
+    const push = port && new PushNotifications({ store, onError, port })
+    this.#push = push
+    this.#announcements = push && new Announcements({ push, store, clock, lease: this.times.lease, onError })
   }
 
   /** Throws A2aRefusal PUSH_NOTIFICATION_NOT_SUPPORTED. */
@@ -132,7 +134,7 @@ export class TaskManager implements AsyncDisposable {
     const held = { ...task, holder: randomUUID(), alive_until: this.#at(this.times.lease) }
     const taken = !isBusy(state) ? held : work ? this.#workingOn(held) : this.#lost(held)
     if (!(await store.save(taken, { holder, states: [state], alive_until: task.alive_until }))) return
-    if (!work || !isBusy(state)) return this.#announce(taken)
+    if (!work || !isBusy(state)) return this.#announcements?.announce(taken)
     const abort = new AbortController()
     const worker = this.#employ(taken, abort, differences(this.#channelOf(taken).task, taken))
     const fail = async (thrown: unknown) => {
@@ -166,7 +168,7 @@ export class TaskManager implements AsyncDisposable {
     if (!now || isBusy(now.state)) return added
     const held = { ...now, alive_until: this.#at(this.times.lease) }
     const isHeld = await store.save(held, { holder: now.holder, states: [now.state] })
-    if (isHeld) this.#announce(held, added.id)
+    if (isHeld) this.#announcements?.announce(held, added.id)
     return added
   }
 
@@ -234,8 +236,7 @@ export class TaskManager implements AsyncDisposable {
     await Promise.all([...this.#workers].map(endOf))
     for (const channel of this.#channels.values()) channel.end()
     for (const watcher of this.#watchers.values()) watcher.abort()
-    await this.#push?.[Symbol.asyncDispose]()
-    await Promise.all(this.#posts)
+    await this.#announcements?.[Symbol.asyncDispose]()
   }
 
   async #open(
@@ -270,7 +271,7 @@ export class TaskManager implements AsyncDisposable {
       times: this.times,
       abort: (reason) => abort.abort(reason),
       onError,
-      changed: (changedTask) => this.#announce(changedTask),
+      changed: (changedTask) => this.#announcements?.announce(changedTask),
     })
     this.#workers.set(task.id, worker)
     void worker.ended.then(({ state }) => {
@@ -340,7 +341,7 @@ export class TaskManager implements AsyncDisposable {
         ...this.#endNow(),
       }
       if (await store.save(cancelled, { holder: task.holder, states: unfinishedStates })) {
-        this.#announce(cancelled)
+        this.#announcements?.announce(cancelled)
         return cancelled
       }
       const now = await store.get(task.id)
@@ -372,29 +373,6 @@ export class TaskManager implements AsyncDisposable {
       expires_at: this.#at(retention),
       alive_until: this.#at(lease),
     }
-  }
-
-  /**
-   * Posts the state of a task to its addresses, or to the one with this id. The end of the work is posted under the lease of the task, so that
-   * another process posts it if this one dies before.
-   */
-  #announce(task: StoredTask, only?: string): void {
-    if (!this.#push) return
-    const post = this.#post(task, this.#push, only).catch(this.#options.onError)
-    this.#posts.add(post)
-    void post.then(() => this.#posts.delete(post))
-  }
-
-  async #post(task: StoredTask, push: PushNotifications, only?: string): Promise<void> {
-    const { store, onError } = this.#options
-    const expected = { holder: task.holder, states: [task.state] }
-    const renew = () =>
-      void store.save({ ...task, alive_until: this.#at(this.times.lease) }, expected).catch(onError)
-    const renewal = isBusy(task.state) ? undefined : setInterval(renew, this.times.lease / 4).unref()
-    const posting = await push.notify(task, only).finally(() => clearInterval(renewal))
-    if (isBusy(task.state)) return
-    if (posting === 'posted') await store.save({ ...task, alive_until: null }, expected)
-    if (posting === 'stopped') await store.save({ ...task, holder: '', alive_until: this.#at() }, expected)
   }
 
   #at(after = 0): string {
