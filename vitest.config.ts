@@ -8,6 +8,8 @@ export const ownTests = {
   globalSetup: 'test/support/memory-folder.ts',
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  // On a busy machine, what is waited for takes longer than the second that is the default.
+  expect: { poll: { timeout: 15_000 } },
   // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
   isolate: false,
   // For the threads and processes that tests start.

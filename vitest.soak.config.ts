@@ -25,6 +25,7 @@ const together = { maxWorkers, testTimeout, sequence: { groupOrder: 0 } }
 export default defineConfig({
   test: {
     hookTimeout: 60_000,
+    expect: ownTests.expect,
     maxWorkers,
     projects: [
       {
