@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { createRuntime } from '../../src/app/runtime.ts'
 import { HealthObserver } from '../../src/app/store-observer.ts'
@@ -50,7 +50,8 @@ test('readyz tells that the disk is full, until the gateway or a caller can writ
   await fill()
   await disk.free()
   time.pass(probeMilliseconds)
-  await vi.waitFor(isReady)
+  await expect.poll(async () => (await readyz()).json.status).toBe('ready')
+  await isReady()
   await fill()
   await disk.free()
   expect(await publish()).toMatchObject({ status: 201 })

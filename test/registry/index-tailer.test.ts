@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Derived, IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { EntryChange } from '../../src/search/search-index.ts'
@@ -191,7 +191,7 @@ test('a commit of another process while a page is applied is applied too, even i
   }
   await using tailer = new IndexTailer(home.store, derived, () => {})
   await tailer.ready
-  await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
+  await expect.poll(() => tailer.applied_revision).toBe(2)
 })
 
 test('who waits for a revision is let go by an index that others have brought further', async () => {
@@ -288,7 +288,7 @@ describe('a store that loses its last commits, as a failover to a late replica d
     expect([await home.found('quagga'), await home.found('zebra')]).toEqual([1, 1])
     await home.failOver()
     void tailer.caughtUp(5)
-    await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
+    await expect.poll(() => tailer.applied_revision).toBe(2)
     expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])
     expect([await home.found('quagga'), await home.found('zebra'), await home.found('xerus')]).toEqual([
       0, 0, 1,
@@ -321,8 +321,8 @@ describe('a store that loses its last commits, as a failover to a late replica d
     expect(ids.size).toBe(3)
     await home.failOver()
     void tailer.caughtUp(5)
-    await vi.waitFor(() => expect(tailer.applied_revision).toBe(2))
-    await vi.waitFor(() => expect(tailer.is_failing).toBe(false))
+    await expect.poll(() => tailer.applied_revision).toBe(2)
+    await expect.poll(() => tailer.is_failing).toBe(false)
     expect(wasFailing).toBe(true)
     expect([elsewhere.applied_revision, ids]).toEqual([2, new Set([unchanged.id, changed.id])])
     expect(home.losses).toEqual([expect.stringContaining('the changes from revision 3 to 4'), 'lost'])

@@ -216,7 +216,7 @@ describe('every transport answers alike', () => {
       const isLocal = transport.kind === 'connection' && transport.isLocal
       // Besides the call, a handshake is charged one unit.
       const ofCall = () => charge.mock.calls.find(([, units]) => units > 1)
-      if (!isLocal) await vi.waitFor(() => expect(ofCall()).toBeDefined())
+      if (!isLocal) await expect.poll(ofCall).toBeDefined()
       const [caller, units] = ofCall() ?? []
       outcomes[transport.name] = isLocal
         ? 'local'

@@ -442,9 +442,7 @@ test('a form that was refused, or whose browser left before the answer, is sent 
   })
   left.on('error', () => {})
   const { store } = home.gateway
-  const isStored = vi.waitFor(async () =>
-    expect(await store.read.entry({ package_name: 'com.example.bea' })).toBeDefined(),
-  )
+  const isStored = expect.poll(() => store.read.entry({ package_name: 'com.example.bea' })).toBeDefined()
   left.end(new URLSearchParams({ ...page.forms[0]?.fields, ...stated }).toString(), () => left.destroy())
   await isStored
   expect((await browser.submit(page, stated)).url).toContain('/me/agents/com.example.bea?done=publish')
