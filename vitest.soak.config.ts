@@ -1,9 +1,8 @@
 import { defineConfig } from 'vitest/config'
-import { inRounds, needingOthers, ownTests, slow } from './vitest.config.ts'
+import { inRounds, needingOthers, ownTests, slow, slowTimeout as testTimeout } from './vitest.config.ts'
 
 /** Most files wait for processes that they started. */
 const maxWorkers = 4
-const testTimeout = 600_000
 /** It replaces a module that other files use. */
 const translated = 'test/transports/page/browser-translated.test.ts'
 /** What many hours, calls, agents or damages show: one round shows little of it. And what a release alone needs. */

@@ -124,7 +124,7 @@ export function defineAction<Input, Output, Part = never>(
   return action
 }
 
-/** The tags and flags of an agent, typed; adds nothing at run time. */
+/** Types an agent; adds nothing at run time. */
 export function defineAgent(agent: Agent): Agent {
   return agent
 }

@@ -60,7 +60,7 @@ const shared = {
 }
 
 /** One agent in a brief search. */
-export const BriefFound = z
+export const BriefHit = z
   .object({
     ...shared,
     confidence: Confidence.optional(),
@@ -69,7 +69,7 @@ export const BriefFound = z
     alternatives: z.array(z.string()).optional().describe('Other entries for the same agent.'),
   })
   .meta({ id: 'BriefHit' })
-export type BriefFound = z.infer<typeof BriefFound>
+export type BriefHit = z.infer<typeof BriefHit>
 
 /** One agent and all its actions, in brief. */
 export const BriefEntry = z.object({

@@ -60,7 +60,7 @@ const Alternative = z
   .meta({ id: 'Alternative' })
 export type Alternative = z.infer<typeof Alternative>
 
-export const Found = Entry.extend({
+export const SearchHit = Entry.extend({
   score: z.number().optional(),
   confidence: Confidence.optional(),
   match: Match.optional(),
@@ -70,7 +70,7 @@ export const Found = Entry.extend({
     .optional()
     .describe('Entries of other sources that describe the same agent.'),
 }).meta({ id: 'SearchHit' })
-export type Found = z.infer<typeof Found>
+export type SearchHit = z.infer<typeof SearchHit>
 
 /** The A2A 1.0 card, or the card with the fields of 0.3 as well. */
 export type StandardShape = '1.0' | 'any'

@@ -252,15 +252,33 @@ type FieldsWith<Column extends keyof EntryField> = {
 export type PublishedField = FieldsWith<'published'>
 /** The fields by which lists and searches filter. */
 export type FilterField = FieldsWith<'filter'>
-/** Fields that publishers state, lists show and searches filter by. */
-export type ListedField = PublishedField & FilterField
+/** Fields that publishers state and searches filter by: the indexes keep them. */
+export type IndexedField = PublishedField & FilterField
+
+/** Published fields that lists show in a place or a form of their own (`Entry`), or not at all (`capabilities`). */
+const shownApart = [
+  'package_name',
+  'name',
+  'description',
+  'manifest_url',
+  'capabilities',
+  'endpoints',
+  'packages',
+  'version',
+] as const satisfies readonly PublishedField[]
+
+/** All other published fields: lists show them as they are stored. */
+export type ListedField = Exclude<PublishedField, (typeof shownApart)[number]>
 
 const names = Object.keys(entryFields) as (keyof Table)[]
 const has = (name: keyof Table, column: keyof EntryField) => column in entryFields[name]
 
 export const publishedFields = names.filter((name) => has(name, 'published')) as PublishedField[]
 export const filterFields = names.filter((name) => has(name, 'filter')) as FilterField[]
-export const listedFields = filterFields.filter((name): name is ListedField => has(name, 'published'))
+export const indexedFields = filterFields.filter((name): name is IndexedField => has(name, 'published'))
+export const listedFields = publishedFields.filter(
+  (name): name is ListedField => !(shownApart as readonly PublishedField[]).includes(name),
+)
 
 /** Makes an object with one property for each of some fields. */
 export function mapFields<Name extends keyof Table, Value>(
@@ -294,8 +312,8 @@ export const initialValues = mapFields(
   (name) => entryFields[name].initial,
 ) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
 
-/** The values of an entry that publishers state, lists show and searches filter by. */
-export type ListedValues = { readonly [Name in ListedField]: Readonly<z.output<Table[Name]['stored']>> }
+/** The values of an entry that the indexes keep. */
+export type IndexedValues = { readonly [Name in IndexedField]: Readonly<z.output<Table[Name]['stored']>> }
 
 /** The filters of a search in the form for an index: an owner is its key. */
 export type FilterValues = {
@@ -304,17 +322,18 @@ export type FilterValues = {
     : Readonly<z.output<Table[Name]['filter']['schema']>>
 }
 
-/** The zod shape of these fields in lists, in addition to the fields that every entry has. */
+/** The zod shape of the fields that lists show as they are stored. */
 export const listedShape = mapFields(listedFields, (name) => entryFields[name].stored) as Schemas<
   ListedField,
   'stored'
 >
 
-/** The values of an entry in lists, field by field. */
-export function listedValues<Entry extends { readonly [Name in ListedField]: unknown }>(
+/** The values of some fields of an entry. */
+export function pickFields<Name extends keyof Table, Entry extends { readonly [Field in Name]: unknown }>(
+  fields: readonly Name[],
   entry: Entry,
-): Pick<Entry, ListedField> {
-  return mapFields(listedFields, (name) => entry[name]) as Pick<Entry, ListedField>
+): Pick<Entry, Name> {
+  return mapFields(fields, (name) => entry[name]) as Pick<Entry, Name>
 }
 
 /** The filters, keyed by the names that callers use. */

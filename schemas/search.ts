@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { BriefFound, Detail } from './brief.ts'
-import { Found } from './card.ts'
+import { BriefHit, Detail } from './brief.ts'
+import { SearchHit } from './card.ts'
 import { type FacetName, facetNames, filterShape } from './entry-fields.ts'
 import { FederationMode, federatedShape } from './federation.ts'
 import { notBlank } from './names.ts'
@@ -101,7 +101,7 @@ const page = {
 
 export const SearchOutput = z
   .object({
-    agents: z.array(Found),
+    agents: z.array(SearchHit),
     ...page,
     next_cursor: nextCursor,
   })
@@ -110,9 +110,9 @@ export type SearchOutput = z.infer<typeof SearchOutput>
 
 export const BriefSearchOutput = z
   .object({
-    agents: z.array(BriefFound),
+    agents: z.array(BriefHit),
     callable_agents: z
-      .array(BriefFound)
+      .array(BriefHit)
       .optional()
       .describe('Where none of `agents` can be called at once: at most two others that fit and can be.'),
     ...page,

@@ -43,6 +43,8 @@ const FullOutput = EntryDetail.pick({
   packages: true,
   card: true,
 })
+type FullOutput = z.infer<typeof FullOutput>
+const fullFields = Object.keys(FullOutput.shape) as (keyof FullOutput)[]
 const Output = z.union([FullOutput, BriefEntry])
 type Output = z.infer<typeof Output>
 
@@ -96,23 +98,9 @@ function cached<Shown>(show: (found: EntryDetail) => Shown): (found: EntryDetail
   }
 }
 
-function fullEntry(found: EntryDetail): z.infer<typeof FullOutput> {
-  const { package_name, version, verification_level, manifest_url, license, deprecated, card } = found
-  const { callable, callable_reason, credential_stored, endpoints, packages } = found
-  return {
-    package_name,
-    version,
-    verification_level,
-    manifest_url,
-    license,
-    deprecated,
-    callable,
-    callable_reason,
-    ...(credential_stored !== undefined && { credential_stored }),
-    endpoints,
-    packages,
-    card,
-  }
+function fullEntry(found: EntryDetail): FullOutput {
+  const shown = fullFields.filter((field) => found[field] !== undefined).map((field) => [field, found[field]])
+  return Object.fromEntries(shown)
 }
 
 function notBrief(): Failure {

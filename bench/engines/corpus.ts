@@ -1,4 +1,4 @@
-import { initialValues, listedValues } from '../../schemas/entry-fields.ts'
+import { indexedFields, initialValues, pickFields } from '../../schemas/entry-fields.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
 
 export interface Corpus {
@@ -59,7 +59,7 @@ export function createCorpus(size: number): Corpus {
       package_name: `com.example.agent-${at}`,
       name: `${word()} ${word()}`,
       description: Array.from({ length: wordsEach }, word).join(' '),
-      ...listedValues(initialValues),
+      ...pickFields(indexedFields, initialValues),
       tags: [
         ...new Set(
           Array.from({ length: 1 + Math.floor(random() * 4) }, () => `t${Math.floor(random() * tags)}`),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { listedFields } from '../../schemas/entry-fields.ts'
+import { indexedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
@@ -77,7 +77,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/17 ${listedFields}`,
+    `${version}/17 ${indexedFields}`,
     store,
     onError,
     onLost,
@@ -166,7 +166,7 @@ function openVectors(
   async function openInMemory(embedder: Embedder, inTurn: InTurn | undefined): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const format = `${version}/7 ${listedFields} ${model}`
+    const format = `${version}/7 ${indexedFields} ${model}`
     const snapshot = createSnapshot(path, format, store, onError, noteLoss(runtime))
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
     const restoring = restoreFrom(await snapshot.read(), vectors, onError)

@@ -1,4 +1,4 @@
-import type { Found } from '../../schemas/card.ts'
+import type { SearchHit } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import { readNumber } from './input.ts'
@@ -23,7 +23,7 @@ export const agentColumns: readonly Column[] = [
   { title: 'DESCRIPTION', elastic: true, dropped: 5 },
 ]
 
-export function agentRow(agent: Found): string[] {
+export function agentRow(agent: SearchHit): string[] {
   const { package_name, state, verification_level, callable, liveness, description } = agent
   const shown = agent.suspended ? 'suspended' : agent.deprecated ? 'deprecated' : state
   return [package_name, shown, verification_level, callable, liveness?.status ?? '', description]
@@ -40,7 +40,7 @@ export async function list(options: ListOptions, json: boolean): Promise<void> {
   }
   const limit = readNumber('--limit', options.limit, 1, 10_000)
   const filters = { ...(mine && { mine }), ...(state !== undefined && { state: state.toUpperCase() }) }
-  const { items: agents, last } = await readPages<SearchOutput, Found>(
+  const { items: agents, last } = await readPages<SearchOutput, SearchHit>(
     { action: 'search_agents', params: { sort, filters }, limit },
     (page) => page.agents,
   )

@@ -1,4 +1,4 @@
-import type { Found } from '../../schemas/card.ts'
+import type { SearchHit } from '../../schemas/card.ts'
 import { counted } from '../../schemas/counted.ts'
 import { filters } from '../../schemas/entry-fields.ts'
 import type { JsonObject } from '../../schemas/json.ts'
@@ -51,7 +51,7 @@ export async function search(
 }
 
 /** What an agent does, without a column for the state that nearly all have. */
-function described({ deprecated, description }: Found): string {
+function described({ deprecated, description }: SearchHit): string {
   return deprecated ? `Deprecated. ${description}` : description
 }
 

@@ -1,12 +1,12 @@
 import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
-import type { FacetName, FilterValues, ListedValues } from '../../schemas/entry-fields.ts'
+import type { FacetName, FilterValues, IndexedValues } from '../../schemas/entry-fields.ts'
 import type { Protocol, State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Correction } from '../../schemas/search.ts'
 
 /** The indexed part of an entry. Values that filters compare without case are lower-case. */
-export interface SearchDocument extends ListedValues {
+export interface SearchDocument extends IndexedValues {
   readonly id: string
   readonly package_name: string
   readonly name: string

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AccessReport } from '../../schemas/callable.ts'
 import { Deprecation } from '../../schemas/deprecation.ts'
-import { storedShape } from '../../schemas/entry-fields.ts'
+import { initialValues, storedShape } from '../../schemas/entry-fields.ts'
 import { State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import { Origin } from '../../schemas/origin.ts'
 import {
@@ -23,25 +23,15 @@ const StoredProof = VerificationReport.extend({
 })
 export type StoredProof = z.infer<typeof StoredProof>
 
-/** An entry as the database holds it. Our own URLs are null or relative, and are rendered when the entry is read. */
-export const StoredEntry = z.object({
-  ...storedShape,
-  id: z.string(),
-  state: State,
-  verification_level: VerificationLevel,
-  owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
+/** Fields that the registry manages, with their values in a new entry and in one that was stored without them. */
+const managedShape = {
   /** The owner from whom the present owner took the entry over by a proof. */
   taken_from: z.object({ issuer: z.string(), subject: z.string() }).nullable().default(null),
   /** To whom the owner offers the entry. */
   offer: z.object({ issuer: z.string(), subject: z.string(), at: z.string() }).nullable().default(null),
-  /** True for an agent that the gateway hosts and writes itself. */
-  hosted: z.boolean(),
-  source_url: z.string().nullable(),
   origin: Origin.nullable().default(null),
   /** The server.json as its publisher stated it; null: it is rendered from the other fields. */
   server: z.record(z.string(), z.unknown()).nullable().default(null),
-  /** The card as its publisher wrote it, if the entry has one. */
-  card: z.record(z.string(), z.unknown()).nullable(),
   /** The fields that the owner stated, which override the manifest; null: all fields. */
   stated: z.array(z.string()).nullable().default(null),
   card_sha256: z.string().nullable().default(null),
@@ -57,15 +47,38 @@ export const StoredEntry = z.object({
   deprecated: Deprecation.nullable().default(null),
   /** Time of the next check of manifest and proof; null: never. */
   check_at: z.string().nullable().default(null),
+  /** Versions up to this revision belong to a deleted entry of the same name. */
+  versions_after: z.int().default(0),
+}
+
+/** An entry as the database holds it. Our own URLs are null or relative, and are rendered when the entry is read. */
+export const StoredEntry = z.object({
+  ...storedShape,
+  id: z.string(),
+  state: State,
+  verification_level: VerificationLevel,
+  owner: z.object({ issuer: z.string(), subject: z.string(), namespace: z.string().nullable() }).nullable(),
+  /** True for an agent that the gateway hosts and writes itself. */
+  hosted: z.boolean(),
+  source_url: z.string().nullable(),
+  /** The card as its publisher wrote it, if the entry has one. */
+  card: z.record(z.string(), z.unknown()).nullable(),
+  ...managedShape,
   created_at: z.string(),
   updated_at: z.string(),
   deleted: z.boolean(),
-  /** Versions up to this revision belong to a deleted entry of the same name. */
-  versions_after: z.int().default(0),
   /** Set by the store at commit. */
   revision: z.int(),
 })
 export type StoredEntry = z.infer<typeof StoredEntry>
+
+/** The values of a new entry in the fields that nobody states. */
+export const initialEntry = {
+  ...initialValues,
+  ...z.object(managedShape).parse({}),
+  deleted: false,
+  revision: 0,
+}
 
 /** The row of this id does not hold a valid entry. */
 export class UnreadableEntry extends Error {

@@ -8,6 +8,7 @@ import { escapeControls, fail } from '../../src/cli/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { serve } from '../net/support.ts'
 import { command, run, temporaryFolder } from '../support/command.ts'
+import { hostedNames } from '../support/hosted.ts'
 import { run as runProcess } from '../support/processes.ts'
 
 test.each([
@@ -328,7 +329,9 @@ test('a search of a new registry that finds nothing says how to have it list mor
   const { code, stdout, stderr } = await search('will it rain tomorrow')
   expect([code, stdout]).toEqual([0, ''])
   expect(stderr).toMatch(
-    /Only 4 agents are listed\. .* dragoman mirror add official; .* dragoman mirror list/,
+    new RegExp(
+      `Only ${hostedNames.length} agents are listed\\. .* dragoman mirror add official; .* dragoman mirror list`,
+    ),
   )
   expect((await search('read a web page')).stderr).not.toContain('mirror add')
 })

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { entryFields, filters, listedFields, mapFields } from '../../schemas/entry-fields.ts'
+import { EntryDetail } from '../../schemas/card.ts'
+import {
+  entryFields,
+  filters,
+  indexedFields,
+  listedFields,
+  mapFields,
+  publishedFields,
+} from '../../schemas/entry-fields.ts'
 import type { Json } from '../../schemas/json.ts'
 import type { SearchOutput } from '../../schemas/search.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
@@ -14,7 +22,7 @@ import { openTransports, type TestTransport } from '../support/transports.ts'
 
 /** Values of one agent in every field that lists narrow by: each is found by each of them, and no other agent is. */
 const valuesOf = (word: string) =>
-  mapFields(listedFields, (field) =>
+  mapFields(indexedFields, (field) =>
     filters[field].compare === 'every' ? [`${word}-${field}`, `${word}-more`] : `${word}-${field}`,
   )
 
@@ -48,7 +56,7 @@ describe.each(stores)('a filterable field over %s', (store) => {
     await postgres?.[Symbol.asyncDispose]()
   })
 
-  const rows = listedFields.map((field) => [field] as const)
+  const rows = indexedFields.map((field) => [field] as const)
   test.skipIf(isPostgres && !postgresFolder).each(rows)(
     '%s narrows lists and searches at every transport, and is counted',
     async (field) => {
@@ -102,6 +110,13 @@ describe.each(stores)('a filterable field over %s', (store) => {
   )
 })
 
+test('every field of a publication is shown, also one that no list filters by', async () => {
+  await using home = await startGateway()
+  const { json } = await home.request('GET', '/public/agents/svc.registry')
+  expect(Object.keys(json)).toEqual(expect.arrayContaining([...publishedFields]))
+  expect(Object.keys(EntryDetail.shape)).toEqual(expect.arrayContaining([...publishedFields]))
+})
+
 test('the command line has an option for each filter that names one', async () => {
   await using folder = await temporaryFolder()
   const { stdout } = await run(['search', '--help'], { DRAGOMAN_DATA: folder.path })
@@ -153,12 +168,13 @@ test('an index refuses a filter that it does not know', async () => {
   await expect(index.search({ filter: unknown, limit: 1, sort: 'newest' }, signal)).rejects.toThrow('colour')
 })
 
-test('every field that lists show has a value where its publisher states none', () => {
-  for (const field of listedFields) expect(entryFields[field]).toHaveProperty('initial')
+test('every field that lists show or filter by has a value where its publisher states none', () => {
+  for (const field of [...listedFields, ...indexedFields])
+    expect(entryFields[field]).toHaveProperty('initial')
 })
 
 test('the vector stores filter by each field of lists, and compare it as the table says', () => {
-  for (const field of listedFields) {
+  for (const field of indexedFields) {
     const isEvery = filters[field].compare === 'every'
     expect([field, isList(field)]).toEqual([field, isEvery])
     const filter = { [field]: isEvery ? ['Mixed'] : 'Mixed' }

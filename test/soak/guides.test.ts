@@ -119,12 +119,13 @@ describe('a project to which the guides have added an agent, a field and a trans
     })
   }, 60_000)
 
-  test('passes the tests that every transport and every path passes', async () => {
+  test('passes the tests that each transport, path, tool and example passes', async () => {
     const path = join(project.path, 'test/transports/transports.test.ts')
     const table = await readFile(path, 'utf8')
     // A process for each caller of MCP over stdio would take seconds.
     await writeFile(path, table.replace('openTransports(home, stdioProcess)', 'openTransports(home)'))
-    const files = 'test/transports/transports.test.ts test/transports/interface.test.ts'
+    const names = ['transports', 'interface', 'mcp-oauth', 'openapi-examples', 'catalog/ard']
+    const files = names.map((name) => `test/transports/${name}.test.ts`).join(' ')
     await shell(
       `cd ${project.path}; npx vitest run --reporter=json --outputFile=report.json ${files} || true`,
     )

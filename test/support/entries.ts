@@ -1,6 +1,4 @@
-import { initialValues } from '../../schemas/entry-fields.ts'
-import { blank } from '../../src/registry/entry/entry-defaults.ts'
-import type { StoredEntry } from '../../src/store/stored-entry.ts'
+import { initialEntry, type StoredEntry } from '../../src/store/stored-entry.ts'
 
 let made = 0
 
@@ -16,8 +14,7 @@ export function sampleEntry(overrides: Partial<StoredEntry> = {}): StoredEntry {
     verification_level: 'unclaimed',
     owner: null,
     hosted: false,
-    ...initialValues,
-    ...blank,
+    ...initialEntry,
     source_url: null,
     card: null,
     created_at: '2026-01-01T00:00:00.000Z',

@@ -1,20 +1,27 @@
 import { z } from 'zod'
+import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import { type Capability, capabilityOptions, distinct, type Endpoint } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { issueText } from '../../../schemas/issue-text.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { envelopeBinding, PackageName, packageNameOf, testTag } from '../../../schemas/names.ts'
+import type { StoredEntry } from '../../store/stored-entry.ts'
+
+/** The fields of an entry that follow its card unless the owner stated them; findings are in this order. */
+export const cardFields = [
+  'name',
+  'description',
+  'version',
+  'license',
+  'tags',
+  'capabilities',
+  'endpoints',
+] as const satisfies readonly PublishedField[]
+export type CardField = (typeof cardFields)[number]
 
 /** The parts of an agent card that the registry uses, in one form. */
-export interface Manifest {
+export interface Manifest extends Readonly<Pick<StoredEntry, CardField>> {
   readonly package_name?: string
-  readonly name: string
-  readonly description: string
-  readonly version: string | null
-  readonly license: string | null
-  readonly tags: string[]
-  readonly capabilities: Capability[]
-  readonly endpoints: Endpoint[]
   readonly card: Record<string, unknown>
 }
 

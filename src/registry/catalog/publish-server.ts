@@ -1,12 +1,10 @@
 import { derivedName } from '../../../schemas/derived-name.ts'
-import { initialValues } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
-import type { StoredEntry } from '../../store/stored-entry.ts'
+import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { readEndpoint } from '../capabilities/reading.ts'
 import { type Committed, type Editor, type EditorOptions, withNewEndpoint } from '../entry/editor.ts'
-import { blank } from '../entry/entry-defaults.ts'
 import {
   assertDistinct,
   assertFree,
@@ -85,8 +83,7 @@ async function newEntry(
   assertFree(taken, package_name, caller, claims)
   assertDistinct(caller, package_name, await reads.lookalikes(package_name))
   const entry: StoredEntry = {
-    ...initialValues,
-    ...blank,
+    ...initialEntry,
     card: null,
     ...fields,
     package_name,

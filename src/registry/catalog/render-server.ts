@@ -1,4 +1,4 @@
-import type { Found } from '../../../schemas/card.ts'
+import type { SearchHit } from '../../../schemas/card.ts'
 import { type ListedServer, officialKey, ownKey, type ServerVersion } from '../../../schemas/server.ts'
 import type { Site } from '../../../schemas/site.ts'
 import { shortTime } from '../../common/sortable-time.ts'
@@ -9,7 +9,7 @@ import type { Views } from '../entry/view.ts'
 import { documentOf, schemaUrl } from './server-json.ts'
 
 /** A version to show, and how well it fits a search. */
-export interface ServerHit extends Partial<Pick<Found, 'score' | 'match'>> {
+export interface ServerHit extends Partial<Pick<SearchHit, 'score' | 'match'>> {
   readonly row: ServerVersion
 }
 

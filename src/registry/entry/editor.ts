@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AuditAction } from '../../../schemas/audit.ts'
-import { initialValues } from '../../../schemas/entry-fields.ts'
+import { initialValues, type PublishedField } from '../../../schemas/entry-fields.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { PackageName } from '../../../schemas/names.ts'
@@ -8,14 +8,13 @@ import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { type Change, missingFields, type Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
-import type { StoredEntry } from '../../store/stored-entry.ts'
+import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { afterReading } from '../capabilities/reader.ts'
 import { readEndpoint } from '../capabilities/reading.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { cardName } from '../import/read-line.ts'
 import { asServer, listable, notListable, withCard } from '../verification/refresh.ts'
 import { afterMoving } from '../verification/verification-status.ts'
-import { blank } from './entry-defaults.ts'
 import { assertEntrySize } from './entry-size.ts'
 import { flagsOf, type ProtectedName } from './imitation.ts'
 import {
@@ -168,7 +167,7 @@ export class Editor {
     const { issuer, subject } = principal
     const namespace = coveringNamespace(principal, facts.package_name)
     const entry: StoredEntry = {
-      ...blank,
+      ...initialEntry,
       ...facts,
       stated: Object.keys(stated(publication)),
       check_at: null,
@@ -221,18 +220,7 @@ function assertFilledIn(publication: Publication): void {
   })
 }
 
-type Facts = Omit<
-  StoredEntry,
-  | keyof typeof blank
-  | 'id'
-  | 'state'
-  | 'verification_level'
-  | 'owner'
-  | 'hosted'
-  | 'source_url'
-  | 'created_at'
-  | 'updated_at'
->
+type Facts = Pick<StoredEntry, PublishedField | 'card'>
 
 /** The fields that are present. */
 function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

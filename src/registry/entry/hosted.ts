@@ -1,9 +1,9 @@
 import type { Action, Agent } from '../../../schemas/action.ts'
+import { initialValues, type PublishedField } from '../../../schemas/entry-fields.ts'
 import type { Capability, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import type { Json } from '../../../schemas/json.ts'
 import type { Store } from '../../store/store.ts'
-import type { StoredEntry } from '../../store/stored-entry.ts'
-import { blank } from './entry-defaults.ts'
+import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { assertEntrySize } from './entry-size.ts'
 
 /** The software that hosts the agents. */
@@ -34,7 +34,7 @@ export async function listHosted(
       const facts = { ...factsOf(agent, product), ...verificationOf(current, domain, at) }
       if (current && contentOf({ ...current, ...facts }) === contentOf(current)) continue
       const entry = {
-        ...(current ?? { ...blank, id: createId(), created_at: at, verification_level: unproved }),
+        ...(current ?? { ...initialEntry, id: createId(), created_at: at, verification_level: unproved }),
         ...facts,
         updated_at: at,
       }
@@ -66,23 +66,21 @@ const unproved: VerificationLevel = 'unverified'
 function factsOf(
   agent: Agent,
   { version, license }: Product,
-): Omit<StoredEntry, keyof typeof blank | 'id' | 'verification_level' | 'created_at' | 'updated_at'> {
+): Pick<StoredEntry, PublishedField | 'state' | 'owner' | 'hosted' | 'source_url' | 'card'> {
   return {
+    ...initialValues,
     package_name: agent.package_name,
     name: agent.name,
     description: agent.description,
     state: 'ACTIVE',
     owner: null,
     hosted: true,
-    manifest_url: null,
     tags: [...agent.tags],
     category: agent.category ?? null,
     target: agent.target ?? null,
     license,
     version,
     capabilities: agent.actions.filter((action) => action.advertised).map(capabilityOf),
-    endpoints: [],
-    packages: [],
     source_url: null,
     card: null,
   }

@@ -1,6 +1,6 @@
 import type { EntryDetail } from '../../../schemas/card.ts'
 import type { Entry } from '../../../schemas/entry.ts'
-import { listedValues } from '../../../schemas/entry-fields.ts'
+import { listedFields, pickFields } from '../../../schemas/entry-fields.ts'
 import type { Liveness } from '../../../schemas/liveness.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import { manifestUrl, type Site } from '../../../schemas/site.ts'
@@ -102,7 +102,7 @@ function render(stored: StoredEntry, liveness: Liveness, site: Site): Entry {
     verified_domain: verifiedDomainOf(stored),
     protocol: protocolOf(stored),
     manifest_url: stored.manifest_url ?? manifestUrl(site, stored.package_name),
-    ...listedValues(stored),
+    ...pickFields(listedFields, stored),
     state: stored.state,
     version: stored.version,
     owner: stored.owner && { namespace: stored.owner.namespace },

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredEntry } from '../../store/stored-entry.ts'
+import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { contentFlags } from '../entry/content-flags.ts'
-import { blank } from '../entry/entry-defaults.ts'
 import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
 import type { Facts } from './read-line.ts'
 
@@ -11,13 +10,12 @@ type Stated = Facts & Partial<Pick<StoredEntry, 'origin' | 'deprecated' | 'suspe
 /** A public entry without an owner; undefined if it is too large. */
 export function newEntry(facts: Stated, id: string, at: string): StoredEntry | undefined {
   const entry = fitting({
-    ...blank,
+    ...initialEntry,
     id,
     state: 'ACTIVE',
     verification_level: 'unclaimed',
     owner: null,
     hosted: false,
-    target: null,
     created_at: at,
     updated_at: at,
     ...facts,

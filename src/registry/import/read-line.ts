@@ -27,8 +27,8 @@ export type Facts = Pick<
   | 'endpoints'
   | 'packages'
   | 'card'
-> &
-  Pick<StoredEntry, 'source_url'>
+  | 'source_url'
+>
 
 const McpServer = z.object({
   packageName: z.string().min(1),

@@ -1,7 +1,7 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { publisherIn } from '../../../schemas/ard.ts'
-import { type ListedValues, listedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { type IndexedValues, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { abortable } from '../../common/abort.ts'
@@ -335,9 +335,9 @@ function titled({ name, title, description }: Capability): SearchDocument['capab
 }
 
 /** Filters compare text without case, so the index has lower-case text. */
-function lowerCase(entry: StoredEntry): ListedValues {
-  return mapFields(listedFields, (name) => {
+function lowerCase(entry: StoredEntry): IndexedValues {
+  return mapFields(indexedFields, (name) => {
     const value = entry[name]
     return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
-  }) as ListedValues
+  }) as IndexedValues
 }

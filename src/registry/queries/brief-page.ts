@@ -1,7 +1,7 @@
 import {
   actionDraft,
   actionsOf,
-  type BriefFound,
+  type BriefHit,
   briefFacts,
   fittingConfidence,
   lengthOf,
@@ -34,7 +34,7 @@ const maxActions = 3
 
 /** An agent in a brief search, before its actions have schemas. */
 interface BriefDraft {
-  readonly found: BriefFound
+  readonly found: BriefHit
   readonly drafts: readonly ReturnType<typeof actionDraft>[]
   readonly characters: number
 }
@@ -80,7 +80,7 @@ export function briefPage(
   ranked: readonly RankedEntry[],
   maxCharacters: number,
   schemaCharacters: number,
-): BriefFound[] {
+): BriefHit[] {
   const page = fitting(ranked.map(draftOf), maxCharacters)
   const left = schemaCharacters - page.reduce((sum, { characters }) => sum + characters, 0)
   const ranks = Array.from({ length: maxActions }, (_, rank) => rank)

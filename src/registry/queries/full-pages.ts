@@ -1,4 +1,4 @@
-import type { Found } from '../../../schemas/card.ts'
+import type { SearchHit } from '../../../schemas/card.ts'
 import { discoveryOf } from '../../../schemas/discovery.ts'
 import { fitting } from '../../common/fitting.ts'
 import type { RankedEntry } from './brief-page.ts'
@@ -8,7 +8,7 @@ export class FullPages {
   readonly #lengths = new WeakMap<object, number>()
 
   /** The first agents that fit into so many characters, at least one. */
-  of(ranked: readonly RankedEntry[], maxCharacters: number, hasDiscovery = false): Found[] {
+  of(ranked: readonly RankedEntry[], maxCharacters: number, hasDiscovery = false): SearchHit[] {
     const shown = ranked.map(({ view, entry, reasons, alternatives }) => {
       const more = {
         ...reasons,

@@ -1,4 +1,4 @@
-import { type BriefFound, charactersPerToken, fittingConfidence, lengthOf } from '../../../schemas/brief.ts'
+import { type BriefHit, charactersPerToken, fittingConfidence, lengthOf } from '../../../schemas/brief.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -121,7 +121,7 @@ export class SearchService {
   ): Promise<BriefSearchOutput> {
     const characters = (input.max_tokens ?? briefTokens) * charactersPerToken
     const found = await this.#cached('brief', input, caller, async () => {
-      let pageWith = (_schemaCharacters: number): BriefFound[] => []
+      let pageWith = (_schemaCharacters: number): BriefHit[] => []
       const found = await this.#find(input, caller, signal, (ranked, pageCharacters) => {
         pageWith = (schemaCharacters) => briefPage(ranked, pageCharacters, schemaCharacters)
         return pageWith(characters)
@@ -144,7 +144,7 @@ export class SearchService {
     caller: Caller,
     signal: AbortSignal,
     characters: number,
-  ): Promise<BriefFound[]> {
+  ): Promise<BriefHit[]> {
     const atOnce = {
       ...input,
       limit: maxCallable,

@@ -1,35 +1,10 @@
-import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Finding, ManifestReport } from '../../../schemas/trust.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { error, info, readFindings, warning } from '../cards/card-findings.ts'
 import type { FetchedCard } from '../cards/fetch-card.ts'
-import { type Manifest, namesIn } from '../cards/manifest.ts'
+import { type CardField, cardFields, type Manifest, namesIn } from '../cards/manifest.ts'
 import { fittingCapabilities, maxEntryBytes } from '../entry/entry-size.ts'
-
-/** Whether a field follows the manifest unless the owner stated it; the findings are in this order. */
-const follows = {
-  name: true,
-  description: true,
-  version: true,
-  license: true,
-  tags: true,
-  capabilities: true,
-  endpoints: true,
-  category: false,
-  manifest_url: false,
-  package_name: false,
-  packages: false,
-  target: false,
-} as const satisfies Record<PublishedField, boolean>
-
-type FollowedField = {
-  [Name in PublishedField]: (typeof follows)[Name] extends true ? Name : never
-}[PublishedField]
-
-const followed = (Object.keys(follows) as PublishedField[]).filter(
-  (name): name is FollowedField => follows[name],
-)
 
 /**
  * An entry after its card was read. Fields that its owner did not state follow the card, and differences are findings.
@@ -47,11 +22,11 @@ export function withCard(
   }
   const wrong = all.find(({ severity }) => severity === 'error')
   if (!manifest || wrong) return refused(wrong, all)
-  const stated = new Set<string>(entry.stated ?? followed)
+  const stated = new Set<string>(entry.stated ?? cardFields)
   // The tools of the agent's server stay where the card states no skills.
   const isRead = entry.reading?.lists === true && manifest.capabilities.length === 0
-  const keeps = (field: FollowedField) => stated.has(field) || (field === 'capabilities' && isRead)
-  const facts = followed.filter((field) => !keeps(field)).map((field) => [field, manifest[field]])
+  const keeps = (field: CardField) => stated.has(field) || (field === 'capabilities' && isRead)
+  const facts = cardFields.filter((field) => !keeps(field)).map((field) => [field, manifest[field]])
   const reading = entry.reading && { ...entry.reading, lists: isRead }
   const next = { ...entry, ...Object.fromEntries(facts), card: manifest.card, card_sha256: sha256, reading }
   const capabilities = fittingCapabilities(next)
@@ -114,8 +89,8 @@ function ofRedirect({ manifest_url }: StoredEntry, url: string): Finding[] {
 
 /** The owner's statement takes precedence over the card; a difference is a finding. */
 function ofDifferences(entry: StoredEntry, manifest: Manifest): Finding[] {
-  const stated = entry.stated ?? followed
-  const differs = followed.filter(
+  const stated = entry.stated ?? cardFields
+  const differs = cardFields.filter(
     (field) => stated.includes(field) && outline(entry[field]) !== outline(manifest[field]),
   )
   return differs.map((field) =>

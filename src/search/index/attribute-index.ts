@@ -2,8 +2,8 @@ import {
   facetNames,
   facets,
   filters,
-  type ListedField,
-  listedFields,
+  type IndexedField,
+  indexedFields,
   mapFields,
 } from '../../../schemas/entry-fields.ts'
 import { isLive } from '../../../schemas/liveness.ts'
@@ -20,7 +20,7 @@ import type { Facets, Filter, SearchDocument } from '../search-index.ts'
 /** The attributes of filters; lower-case where filters compare without case. */
 export type IndexedAttributes = Pick<
   SearchDocument,
-  | ListedField
+  | IndexedField
   | 'state'
   | 'owner'
   | 'liveness'
@@ -46,7 +46,7 @@ const values: {
 } = {
   state: { ofDocument: ({ state }) => [state], ofFilter: (state) => [state] },
   owner: { ofDocument: ({ owner }) => [owner], ofFilter: (owner) => [owner] },
-  ...mapFields(listedFields, (name) => ({
+  ...mapFields(indexedFields, (name) => ({
     ofDocument: (document: IndexedAttributes) => distinct(document[name]),
     ofFilter: (filter: Text | readonly Text[]) => distinct(filter).map((text) => text?.toLowerCase()),
   })),

@@ -1,4 +1,4 @@
-import { listedValues } from '../../../schemas/entry-fields.ts'
+import { indexedFields, pickFields } from '../../../schemas/entry-fields.ts'
 import { untilAborted } from '../../common/abort.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
 import { inSlices } from '../../common/time-slices.ts'
@@ -138,7 +138,7 @@ function factsOf(document: SearchDocument): DocumentFacts {
     created: Date.parse(created_at),
     state,
     owner,
-    ...listedValues(document),
+    ...pickFields(indexedFields, document),
     ...(liveness && { liveness }),
     ...(callable && { callable }),
     ...(protocol && { protocol }),

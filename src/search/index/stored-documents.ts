@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { listedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import { IntegerLists } from '../../common/integer-lists.ts'
 import { upTo } from '../../common/lru.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
@@ -33,7 +33,7 @@ const parts = Object.keys({
   created: true,
   state: true,
   owner: true,
-  ...mapFields(listedFields, () => true as const),
+  ...mapFields(indexedFields, () => true as const),
   liveness: true,
   callable: true,
   protocol: true,
@@ -48,7 +48,7 @@ const parts = Object.keys({
 } satisfies Record<keyof DocumentFacts, true>) as (keyof DocumentFacts)[]
 
 /** Parts that are null where a document has none; the others are absent there. */
-const nullable: ReadonlySet<keyof DocumentFacts> = new Set(['owner', ...listedFields])
+const nullable: ReadonlySet<keyof DocumentFacts> = new Set(['owner', ...indexedFields])
 
 /** Documents that were read last: a page of results reads each several times. */
 const remembered = 5000

@@ -5,6 +5,7 @@ import { type ArdItem, type ArdLimits, readArd } from '../../../src/registry/mir
 import { createArdSource } from '../../../src/registry/mirror/sources/ard-source.ts'
 import type { ReadSource } from '../../../src/registry/mirror/sources/read-source.ts'
 import { startGateway } from '../../support/gateway.ts'
+import { hostedNames } from '../../support/hosted.ts'
 import { list } from '../../support/listed.ts'
 import { operate, runToEnd } from './mirror-run.ts'
 
@@ -328,7 +329,8 @@ describe('the agents of an ARD source', () => {
 
 test('a mirror of another gateway by ARD lists its agents under their own names', async () => {
   await using far = await startGateway({ DRAGOMAN_BASE_URL: 'http://far.example' })
-  for (const name of ['tide', 'wind']) {
+  const names = ['tide', 'wind']
+  for (const name of names) {
     await list(far, {
       package_name: `com.example.${name}`,
       endpoints: [{ protocol: 'mcp', url: `https://${name}.example.com/mcp` }],
@@ -341,7 +343,8 @@ test('a mirror of another gateway by ARD lists its agents under their own names'
   })
   await operate(home.gateway, 'add_mirror', { source: `${far.url}/ard`, name: 'far', kind: 'ard' })
   const run = await runToEnd(home.gateway, 'far')
-  expect(run).toMatchObject({ error: null, counts: { created: 6 } })
+  const total = hostedNames.length + names.length
+  expect(run).toMatchObject({ error: null, counts: { created: total } })
   const { json } = await home.request('GET', '/public/agents?q=reads+the+tide&limit=1')
   expect(json.agents[0]).toMatchObject({
     package_name: 'example.far/com.example.tide',
@@ -364,7 +367,7 @@ test('a mirror of another gateway by ARD lists its agents under their own names'
     (result: { identifier: string }) => result.identifier === identifier,
   )
   expect(tides).toMatchObject([{ source: `${home.url}/ard` }])
-  expect((await runToEnd(home.gateway, 'far')).counts).toMatchObject({ created: 0, unchanged: 6 })
+  expect((await runToEnd(home.gateway, 'far')).counts).toMatchObject({ created: 0, unchanged: total })
 })
 
 const folder = resolve(import.meta.dirname, '../../../../shared/data/ard')

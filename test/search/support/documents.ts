@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import {
   filters,
+  indexedFields,
   initialValues,
-  listedFields,
-  listedValues,
   mapFields,
+  pickFields,
 } from '../../../schemas/entry-fields.ts'
 import type { Sections } from '../../../src/common/sections.ts'
 import { createMemoryIndex, type MemoryIndex } from '../../../src/search/index/memory-index.ts'
@@ -18,7 +18,7 @@ export function documentOf(fields: Partial<SearchDocument> & { id: string }): Se
     package_name: `com.example.${fields.id}`,
     name: 'Nameless',
     description: '',
-    ...listedValues(initialValues),
+    ...pickFields(indexedFields, initialValues),
     state: 'ACTIVE',
     owner: null,
     created_at: '2026-01-01T00:00:00Z',
@@ -84,7 +84,7 @@ export const someDocument = fc.record({
   package_name: fc.constantFrom('com.example.weather', 'npm.send-mail', 'mcp.server'),
   name: phrase,
   description: phrase,
-  ...mapFields(listedFields, (name) =>
+  ...mapFields(indexedFields, (name) =>
     filters[name].compare === 'every' ? fc.uniqueArray(slug) : fc.option(slug),
   ),
   state: fc.constantFrom('STAGE', 'ACTIVE'),
@@ -108,7 +108,7 @@ export const someQuery = fc.record(
       {
         state: fc.constantFrom('STAGE', 'ACTIVE'),
         owner: fc.constantFrom('ann', 'bob', 'nobody'),
-        ...mapFields(listedFields, (name) =>
+        ...mapFields(indexedFields, (name) =>
           filters[name].compare === 'every' ? fc.array(anyCase, { maxLength: 2 }) : anyCase,
         ),
       },

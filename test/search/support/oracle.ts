@@ -1,4 +1,4 @@
-import { listedFields } from '../../../schemas/entry-fields.ts'
+import { indexedFields } from '../../../schemas/entry-fields.ts'
 import { analyse } from '../../../src/search/query/analyse.ts'
 import type { Filter, SearchDocument } from '../../../src/search/search-index.ts'
 
@@ -49,7 +49,7 @@ export function bruteForceScores(
 export function meets(document: SearchDocument, { state, owner, ...filter }: Filter): boolean {
   if (state !== undefined && document.state !== state) return false
   if (owner !== undefined && document.owner !== owner) return false
-  return listedFields.every((name) => {
+  return indexedFields.every((name) => {
     const filtered: readonly string[] = [filter[name] ?? []].flat()
     return filtered.every((value) => [document[name]].flat().includes(value.toLowerCase()))
   })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { initialValues, listedValues } from '../../../schemas/entry-fields.ts'
+import { indexedFields, initialValues, pickFields } from '../../../schemas/entry-fields.ts'
 import type { SearchDocument } from '../../../src/search/search-index.ts'
 
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
@@ -31,7 +31,7 @@ export function realEntries(): SearchDocument[] {
   const servers = readLines('mcp-servers.jsonl').map((line) => fromServer(Server.parse(line)))
   const cards = readLines('a2a-cards.jsonl').map((line) => fromCard(AgentCard.parse(line)))
   return [...servers, ...cards].map((entry, index) => ({
-    ...listedValues(initialValues),
+    ...pickFields(indexedFields, initialValues),
     ...entry,
     id: `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`,
     state: 'ACTIVE',

@@ -1,4 +1,4 @@
-import { listedFields } from '../../../schemas/entry-fields.ts'
+import { indexedFields } from '../../../schemas/entry-fields.ts'
 import type {
   AttributeFilter,
   AttributeName,
@@ -76,7 +76,7 @@ function meets(attributes: EntryAttributes, filter: AttributeFilter): boolean {
   return Object.entries(filter).every(([name, filtered]) => {
     if (filtered === undefined) return true
     const values = [attributes[name as AttributeName]].flat()
-    const isStated = (listedFields as readonly string[]).includes(name)
+    const isStated = (indexedFields as readonly string[]).includes(name)
     return [filtered].flat().every((value) => values.includes(isStated ? value.toLowerCase() : value))
   })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { listedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import {
   type AttributeFilter,
   attributeNames,
@@ -114,7 +114,7 @@ export const someVector: fc.Arbitrary<Float32Array> = fc
   .map((numbers) => unit(...numbers))
 
 const someAttributes = fc.record({
-  ...mapFields(listedFields, (name) => (isList(name) ? fc.uniqueArray(slug) : fc.option(slug))),
+  ...mapFields(indexedFields, (name) => (isList(name) ? fc.uniqueArray(slug) : fc.option(slug))),
   state: fc.constantFrom('STAGE', 'ACTIVE'),
   owner: fc.option(fc.constantFrom('ann', 'bob')),
 }) as unknown as fc.Arbitrary<EntryAttributes>
@@ -133,7 +133,7 @@ export const someFilter = fc.record(
   {
     state: fc.constantFrom('STAGE', 'ACTIVE'),
     owner: fc.constantFrom('ann', 'bob', 'nobody'),
-    ...mapFields(listedFields, (name) => (isList(name) ? fc.array(anyCase, { maxLength: 2 }) : anyCase)),
+    ...mapFields(indexedFields, (name) => (isList(name) ? fc.array(anyCase, { maxLength: 2 }) : anyCase)),
   },
   { requiredKeys: [] },
 ) as fc.Arbitrary<AttributeFilter>

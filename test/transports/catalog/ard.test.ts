@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { localPrincipal } from '../../../src/auth/authenticator.ts'
 import { type Answer, startGateway } from '../../support/gateway.ts'
+import { hostedNames } from '../../support/hosted.ts'
 import { list } from '../../support/listed.ts'
 import { verify } from '../../support/verified.ts'
 
@@ -98,7 +99,7 @@ describe('the catalogs', () => {
       { url: 'https://registry.example/ard' },
     ])
     expect(byType.get('application/ai-catalog+json')).toMatchObject([
-      { url: 'https://registry.example/ard/catalogs/utilities', metadata: { total: 4 } },
+      { url: 'https://registry.example/ard/catalogs/utilities', metadata: { total: hostedNames.length } },
     ])
     expect(identifiers(byType.get(a2a) ?? [])).toContain('urn:air:registry.example:svc.registry')
   })
@@ -400,7 +401,7 @@ describe('GET /agents', () => {
     ['publisherId = example.com, registry.example AND type = application/mcp-server-card+json', 3],
     ["createdAfter > '2000-01-01T00:00:00Z' and type = 'application/mcp-server-card+json'", 3],
     ['createdAfter = 2999-01-01', 0],
-    ["category = 'utilities'", 4],
+    ["category = 'utilities'", hostedNames.length],
   ])('with the filter %s lists %i', async (filter, count) => {
     const { status, json } = await agents({ filter })
     expect([status, json.items?.length]).toEqual([200, count])

@@ -4,6 +4,7 @@ import type { SearchOutput } from '../../../schemas/search.ts'
 import { results } from '../../../src/transports/page/site/results.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway } from '../../support/gateway.ts'
+import { hostedNames } from '../../support/hosted.ts'
 
 const attack = `<script>alert(1)</script>"'><img src=x onerror=alert(2)>`
 const override = '\u202Etxt.exe'
@@ -100,7 +101,7 @@ describe('the front page', () => {
 
   test('counts what is listed and what can be called', async () => {
     const { text } = await open('/')
-    expect(text).toContain('<dd>30</dd>')
+    expect(text).toContain(`<dd>${hostedNames.length + 1 + many.length}</dd>`)
     expect(text).toContain('href="/search?category=utilities">Utilities')
   })
 

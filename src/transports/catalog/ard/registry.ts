@@ -6,7 +6,7 @@ import {
   registryEntry,
   typeOfProtocol,
 } from '../../../../schemas/ard.ts'
-import type { EntryDetail, Found } from '../../../../schemas/card.ts'
+import type { EntryDetail, SearchHit } from '../../../../schemas/card.ts'
 import { discoveryOf } from '../../../../schemas/discovery.ts'
 import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import { Failure } from '../../../../schemas/failure.ts'
@@ -90,7 +90,7 @@ function withoutQueries({ representativeQueries: _, ...entry }: ArdEntry): ArdEn
   return entry
 }
 
-function scoreOf({ score = 0 }: Found): number {
+function scoreOf({ score = 0 }: SearchHit): number {
   return Math.round(Math.min(1, Math.max(0, score)) * 100)
 }
 
@@ -201,7 +201,7 @@ export async function list(context: ArdContext, query: URLSearchParams, call: Ca
   const site = context.site()
   const params = { limit: pageSize, sort, discovery: true, ...(pageToken && { cursor: pageToken }) }
   const found = await searchAgents(context, params, call, readFilter(stated.filter, site))
-  const isRecent = ({ created_at }: Found) => Date.parse(created_at) > (created_after ?? 0)
+  const isRecent = ({ created_at }: SearchHit) => Date.parse(created_at) > (created_after ?? 0)
   const recent = found.agents.filter(isRecent)
   const isEnd = recent.length < found.agents.length || found.next_cursor === null
   return {

@@ -1,3 +1,4 @@
+import { initialValues, listedFields, pickFields } from '../../../../schemas/entry-fields.ts'
 import type { Json, JsonObject } from '../../../../schemas/json.ts'
 
 /**
@@ -76,10 +77,7 @@ const summary: JsonObject = {
   verified_domain: 'weather.example.com',
   protocol: 'mcp',
   manifest_url: `https://registry.example.com/agents/${agent}/.well-known/agent-card.json`,
-  tags: publication.tags,
-  category: null,
-  target: null,
-  license: null,
+  ...(pickFields(listedFields, { ...initialValues, ...publication }) as JsonObject),
   state: 'ACTIVE',
   version: publication.version,
   owner: { namespace: 'com.example' },

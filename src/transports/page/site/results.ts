@@ -1,5 +1,5 @@
 import { fittingConfidence } from '../../../../schemas/brief.ts'
-import type { Found } from '../../../../schemas/card.ts'
+import type { SearchHit } from '../../../../schemas/card.ts'
 import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import type { SearchOutput } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
@@ -115,7 +115,7 @@ function hits({ agents }: SearchOutput): Html[] {
   })
 }
 
-function hit(agent: Found, mark: RegExp | undefined): Html {
+function hit(agent: SearchHit, mark: RegExp | undefined): Html {
   const { package_name, name, description, match, confidence } = agent
   return html`<article class="hit">
 <div><h2><a href="${pageOf(package_name)}" dir="auto">${shortened(name)}</a></h2><span class="mono" dir="ltr">${package_name}</span></div>
@@ -137,7 +137,7 @@ function fitOf(confidence: number): Html {
   return confidence < surelyFits ? fits.maybe : fits.well
 }
 
-function why({ capability, similarity, terms }: NonNullable<Found['match']>, confidence?: number): Html {
+function why({ capability, similarity, terms }: NonNullable<SearchHit['match']>, confidence?: number): Html {
   const share = Math.round(Math.max(0, similarity ?? 0) * 100)
   return html`${confidence !== undefined && fitOf(confidence)}${capability !== null && html`<span>${words.can}<code>${capability}</code></span>`}
 ${similarity !== null && html`<span>${words.meaning}<svg viewBox="0 0 48 6" aria-hidden="true"><rect class="track" width="48" height="6" rx="3"/><rect class="level" width="${(share * 48) / 100}" height="6" rx="3"/></svg>${share} %</span>`}

@@ -1,4 +1,4 @@
-import type { Found } from '../../../../../schemas/card.ts'
+import type { SearchHit } from '../../../../../schemas/card.ts'
 import type { Entry } from '../../../../../schemas/entry.ts'
 import type { SearchOutput } from '../../../../../schemas/search.ts'
 import type { TransferPage } from '../../../../../schemas/transfer.ts'
@@ -59,7 +59,7 @@ async function ownAgents({ ask }: Visit, state: (typeof states)[number], query: 
   return { state, ...(await ask<SearchOutput>('search_agents', { ...input, ...(cursor && { cursor }) })) }
 }
 
-function tableOf(agents: readonly Found[]): Html {
+function tableOf(agents: readonly SearchHit[]): Html {
   return html`<ul class="rows">${agents.map(
     (agent) =>
       html`<li><div><a href="${managePath(agent.package_name)}"><strong dir="auto">${shortened(agent.name)}</strong></a> <span class="mono" dir="ltr">${agent.package_name}</span><p class="hint">${verificationWords[agent.verification_level]}${agent.version !== null && ` · ${agent.version}`}</p></div><span class="chip">${agent.state === 'STAGE' ? text.stage : stateOf(agent)}</span></li>`,
