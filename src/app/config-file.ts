@@ -42,7 +42,8 @@ function readText(path: string): string | undefined {
   } catch (fault) {
     const { code } = fault as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw new Failure('invalid_request', `The settings in ${path} cannot be read (${code}).`, {}, fault)
+    const hint = 'Run the command as the user of the gateway, who must be able to read this file.'
+    throw new Failure('invalid_request', `The settings in ${path} cannot be read (${code}).`, { hint }, fault)
   }
 }
 

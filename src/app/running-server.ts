@@ -92,7 +92,7 @@ const lagPause = 100
  */
 export async function findServer(config: StoreSettings): Promise<string | undefined> {
   const found = await readAnnounced(config)
-  if (!found) return undefined
+  if (found?.store !== nameOf(storeLocation(config))) return undefined
   const end = performance.now() + maxLag
   try {
     do {
@@ -114,22 +114,33 @@ interface ServerStatus {
   readonly reasons: readonly string[]
 }
 
+/** A server that runs over a data folder. */
+interface RunningServer extends ServerStatus {
+  readonly url: string
+  /** The name of its store. */
+  readonly store: string
+}
+
 /**
  * The server that runs over the data folder and the store of this configuration, also while its store is away or its
  * index is behind; undefined if there is none.
  */
-export async function runningServer(
-  config: StoreSettings,
-): Promise<(ServerStatus & { readonly url: string }) | undefined> {
+export async function runningServer(config: StoreSettings): Promise<RunningServer | undefined> {
+  const server = await serverOverFolder(config)
+  return server?.store === nameOf(storeLocation(config)) ? server : undefined
+}
+
+/** The same for a server over the data folder, whatever its store. */
+export async function serverOverFolder(config: StoreSettings): Promise<RunningServer | undefined> {
   const found = await readAnnounced(config)
   const status = found && (await statusOf(found))
-  return status && { ...status, url: found.url }
+  return status && { ...status, url: found.url, store: found.store }
 }
 
 interface Announced {
   readonly url: string
   readonly secret: InstanceSecret
-  readonly store: unknown
+  readonly store: string
 }
 
 async function statusOf({ url, secret }: Announced, signal?: AbortSignal): Promise<ServerStatus | undefined> {
@@ -137,15 +148,15 @@ async function statusOf({ url, secret }: Announced, signal?: AbortSignal): Promi
 }
 
 async function readAnnounced(config: StoreSettings): Promise<Announced | undefined> {
-  const announced = announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''))
-  return announced?.store === nameOf(storeLocation(config)) ? announced : undefined
+  return announcedIn(await readFile(pathOf(config), 'utf8').catch(() => ''))
 }
 
 function announcedIn(text: string): Announced | undefined {
   const announced = parseJson(text)
   if (!isRecord(announced)) return undefined
   const { url, secret, store } = announced
-  return typeof url === 'string' && typeof secret === 'string' ? { url, secret, store } : undefined
+  const texts = typeof url === 'string' && typeof secret === 'string' && typeof store === 'string'
+  return texts ? { url, secret, store } : undefined
 }
 
 /** Undefined if the answer is that of another program. */

@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/failure.ts'
+import { isRecord } from '../../schemas/json.ts'
 import { type Config, storeLocation } from './config.ts'
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -26,7 +27,7 @@ export function startFailure(fault: unknown, config: Config): unknown {
   if (typeof path === 'string' && code === 'ENOENT' && syscall === 'mkdir') return noFolder(path, fault)
   if (typeof path === 'string' && code !== undefined) return fileFailure(fault, code, path)
   // A write through an open file does not name it.
-  if (isFull(code)) return diskFull(config.data, fault)
+  if (isDiskFull(fault)) return diskFull(config.data, fault)
   return fault
 }
 
@@ -51,7 +52,7 @@ function databaseFailure(fault: Error, errcode: number, path: string): unknown {
 }
 
 function fileFailure(fault: Error, code: string, path: string): unknown {
-  if (isFull(code)) return diskFull(path, fault)
+  if (isDiskFull(fault)) return diskFull(path, fault)
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return notWritable(path, fault)
   if (code === 'ENOTDIR' || code === 'EEXIST') {
     return new Failure(
@@ -68,8 +69,9 @@ function fileFailure(fault: Error, code: string, path: string): unknown {
   return fault
 }
 
-function isFull(code: string | undefined): boolean {
-  return code === 'ENOSPC' || code === 'EDQUOT'
+/** Whether a file could not be written for lack of room; SQLite has codes of its own for the disk of the store. */
+export function isDiskFull(fault: unknown): boolean {
+  return isRecord(fault) && (fault.code === 'ENOSPC' || fault.code === 'EDQUOT')
 }
 
 /** Some file systems, such as /proc, take no folders. */

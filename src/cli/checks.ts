@@ -5,7 +5,7 @@ import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.
 import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
-import { runningServer, statusAt } from '../app/running-server.ts'
+import { serverOverFolder, statusAt } from '../app/running-server.ts'
 import type { HealthReason } from '../app/runtime.ts'
 import { startFailure } from '../app/start-failure.ts'
 import { readKeyFile } from '../auth/key-file.ts'
@@ -82,8 +82,14 @@ async function dataCheck({ data }: Config): Promise<Check> {
  */
 async function serverChecks(config: Config): Promise<Check[]> {
   const check = 'gateway'
-  const server = await runningServer(config)
+  const server = await serverOverFolder(config)
   if (!server) return [{ check, ok: true, detail: 'none runs over this data folder' }]
+  const store = nameOf(storeLocation(config))
+  if (server.store !== store) {
+    const remedy = `Set the same DATABASE_URL for both, for commands in ${config.config_path}.`
+    const detail = `the one at ${server.url} uses ${server.store}, and commands use ${store}. ${remedy}`
+    return [{ check, ok: false, detail }]
+  }
   return [{ check, ok: true, detail: `runs at ${server.url}` }, ...reasonChecks(server.reasons)]
 }
 

@@ -50,9 +50,13 @@ function readOr(): Config | Failure {
 }
 
 /** Nothing else can be checked until the settings can be read. */
-function reportWrong({ message, details: { errors = [] } }: Failure, all: boolean, json: boolean): void {
+function reportWrong(
+  { message, details: { errors = [], hint } }: Failure,
+  all: boolean,
+  json: boolean,
+): void {
   process.exitCode = 1
-  const whole = { pointer: '', detail: message }
+  const whole = { pointer: '', detail: hint === undefined ? message : `${message} ${hint}` }
   const checks = (errors.length > 0 ? errors : [whole]).map(({ pointer, detail }) => {
     return { check: 'settings', ok: false, detail: [pointer.slice(1), detail].filter(Boolean).join(': ') }
   })

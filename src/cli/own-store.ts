@@ -1,12 +1,16 @@
 import { Failure } from '../../schemas/failure.ts'
 import { readConfig, storeLocation } from '../app/config.ts'
+import { assertOwnData } from '../app/file-modes.ts'
 import { runningServer } from '../app/running-server.ts'
 import { startFailure } from '../app/start-failure.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
 
-/** Opens the store of this machine's configuration without a gateway; `alone`: only if no gateway runs over it. */
+/**
+ * Opens the store of this machine's configuration without a gateway; `alone`, to fill it: only if no gateway runs over it,
+ * and it is not in the data folder of another user.
+ */
 export async function openOwnStore({ alone = false } = {}): Promise<Store> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) {
@@ -18,6 +22,7 @@ export async function openOwnStore({ alone = false } = {}): Promise<Store> {
       },
     )
   }
+  if (alone) await assertOwnData(config)
   const running = alone && (await runningServer(config))
   if (running) {
     throw new Failure('conflict', `A gateway runs over this store, at ${running.url}.`, {

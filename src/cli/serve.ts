@@ -62,7 +62,7 @@ export async function serve(json: boolean): Promise<void> {
   if (!isFirst && config.only_here.length > 0) {
     const names = config.only_here.join(', ')
     say(
-      `Set only in the environment of this process: ${names}. To give it to other commands and to MCP hosts, put it into ${config.config_path}.`,
+      `Set in the environment of this process, and not so in ${config.config_path}: ${names}. Other commands and MCP hosts read the file: change it there too.`,
     )
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)

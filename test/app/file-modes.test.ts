@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../src/telemetry/log.ts'
@@ -54,7 +54,12 @@ test.skipIf(!isRoot)('root runs nothing that would write into the data of anothe
   await (await startGateway(environment))[Symbol.asyncDispose]()
   const keys = join(environment.DRAGOMAN_DATA, 'keys/signing.json')
   await chown(keys, 65_534, 65_534)
-  for (const line of [['audit'], ['keys', 'rotate'], ['doctor'], ['serve']]) {
+  const backup = join(folder.path, 'backup.jsonl')
+  expect((await run(['export', backup], environment)).code).toBe(0)
+  for (const name of ['registry.sqlite', 'index'])
+    await rm(join(environment.DRAGOMAN_DATA, name), { recursive: true })
+  const writing = [['audit'], ['keys', 'rotate'], ['import', backup], ['doctor'], ['serve']]
+  for (const line of writing) {
     const { code, stdout, stderr } = await run(line, environment)
     expect(code, stderr).not.toBe(0)
     expect(stdout + stderr).toContain(`${keys} belongs to the user 65534, not to root.`)

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -192,6 +192,16 @@ describe('the command line over a data folder', () => {
     const widest = Math.max(...stdout.split('\n').map((line) => line.length))
     expect(widest, stdout).toBeLessThan(200)
     expect(all).toMatch(/^DRAGOMAN_CALL_IDLE=60$/m)
+  })
+
+  test('doctor says who may read the settings, where it cannot', async () => {
+    await using folder = await temporaryFolder()
+    await mkdir(join(folder.path, 'dragoman.json'))
+    const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      /^FAIL settings: .+ cannot be read \(EISDIR\)\. Run the command as the user of the gateway/m,
+    )
   })
 
   test('doctor finds a damaged database, and whether a gateway runs', async () => {

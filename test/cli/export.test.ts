@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { run, temporaryFolder } from '../support/command.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 
 const publication = {
   package_name: 'com.example.moved',
@@ -79,4 +80,15 @@ test('an export into a folder that does not exist names the folder, and makes no
   await writeFile(join(folder.path, 'file'), '')
   const inFile = await run(['export', join(folder.path, 'file/export.jsonl')], environment)
   expect([inFile.code, inFile.stderr]).toEqual([2, expect.stringContaining('/file is not a folder.')])
+})
+
+test('an export to a full disk names its file, and leaves none', async ({ skip }) => {
+  await using folder = await temporaryFolder()
+  await using disk = (await mountSmallDisk(1)) ?? skip('No disk can be mounted here.')
+  await disk.fill()
+  const file = join(disk.path, 'export.jsonl')
+  const { code, stderr } = await run(['export', file], { DRAGOMAN_DATA: folder.path })
+  expect(code).toBe(1)
+  expect(stderr).toContain(`The disk is full: ${file} cannot be written.`)
+  expect(await readdir(disk.path)).toEqual(['ballast'])
 })

@@ -56,7 +56,7 @@ test('a host gets the address at which the gateway over the data folder listens'
   expect(stdout).toContain(`"${home.url}/mcp/agents/svc.utility.reader"`)
 })
 
-test('doctor shows each reason for which the gateway needs its operator, with what to do', async () => {
+test('doctor shows each reason for which the gateway needs its operator, and a store other than its own, with what to do', async () => {
   await using folder = await temporaryFolder()
   const config = { data: folder.path, DATABASE_URL: undefined }
   const secret = 'secret'
@@ -79,6 +79,19 @@ test('doctor shows each reason for which the gateway needs its operator, with wh
     const elsewhere = await run(['doctor'], { DRAGOMAN_URL: url })
     expect(elsewhere.stdout).toMatch(/^FAIL gateway: keys_differ: .+\. Copy keys\/ /m)
   }
+  await using _ = await announceServer(
+    { ...config, DATABASE_URL: 'postgresql://db.test/a' },
+    url,
+    secret,
+    () => {},
+  )
+  const { code, stdout } = await run(['doctor'], { DRAGOMAN_DATA: folder.path })
+  expect(code).toBe(1)
+  const differing = `FAIL gateway: the one at ${url} uses PostgreSQL at db.test/a, and commands use SQLite in `
+  expect(stdout).toContain(differing)
+  expect(stdout).toContain(
+    `Set the same DATABASE_URL for both, for commands in ${folder.path}/dragoman.json.`,
+  )
 })
 
 test('a check is made by the server over the data folder, whose settings say what it reaches', async () => {

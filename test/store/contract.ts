@@ -23,6 +23,8 @@ export interface StoreHome extends AsyncDisposable {
   readonly sees_others: boolean
   /** Overwrites the entry's document behind the store's back. */
   spoil(id: string, document: string): Promise<void>
+  /** Runs SQL behind the store's back. */
+  execute(sql: string): Promise<void>
 }
 
 /** The store's own time in these tests, in milliseconds since the epoch. */

@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
+import pg from 'pg'
+import { expect, test, vi } from 'vitest'
 import { Failure } from '../../schemas/failure.ts'
+import { clientOptions } from '../../src/store/postgres/connect.ts'
 import { isConflict, isUnreachable, storeFailure } from '../../src/store/postgres/faults.ts'
 import { databaseAddress } from '../../src/store/postgres/redact-url.ts'
 
@@ -59,4 +61,15 @@ test.each([
   ['postgres://', 'localhost'],
 ])('a database URL is shown without its secrets: %s', (url, shown) =>
   expect(databaseAddress(url)).toBe(shown),
+)
+
+test.each(['prefer', 'require', 'verify-ca', 'verify-full'])(
+  'sslmode=%s verifies the server, and the driver warns of nothing',
+  (mode) => {
+    const warned = vi.spyOn(process, 'emitWarning')
+    const url = `postgresql://db.test/registry?sslmode=${mode}`
+    const client = new pg.Client(clientOptions(url, { statement: 0, lock: 0 }))
+    expect(client.ssl).toEqual({})
+    expect(warned).not.toHaveBeenCalled()
+  },
 )

@@ -78,6 +78,9 @@ describe.skipIf(!postgresFolder)('PostgreSQL', () => {
       async spoil(id, document) {
         await postgres.query(url, 'update entry set document = $1 where id = $2', [document, id])
       },
+      async execute(sql) {
+        await postgres.query(url, sql)
+      },
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     }
   }

@@ -59,6 +59,10 @@ async function openHome(): Promise<StoreHome & { readonly path: string }> {
       database.prepare('update entry set document = ? where id = ?').run(document, id)
       database.close()
     },
+    async execute(sql) {
+      using database = new DatabaseSync(path)
+      database.exec(sql)
+    },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

@@ -55,6 +55,20 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.get('0')).toBeUndefined()
     })
 
+    test('keep what a later version added to them while it ran over the same database', async () => {
+      const later = { later: { note: 'x' } }
+      const task = await add(sampleTask({ ...working, ...later }))
+      await home.execute(`alter table task add column later_column text`)
+      await home.execute(`update task set later_column = 'y'`)
+
+      const read = await tasks.get(task.id)
+      expect(read).toEqual({ ...task, ...later })
+      expect((await tasks.list({ owner, limit: 10 })).tasks).toEqual([read])
+      const ended: StoredTask = { ...task, ...read, state: 'TASK_STATE_CANCELED', alive_until: null }
+      expect(await tasks.save(ended, held(['TASK_STATE_WORKING']))).toBe(true)
+      expect(await tasks.get(task.id)).toEqual({ ...ended, ...later })
+    })
+
     test('are listed by the agent that they were given to', async () => {
       const task = await add(sampleTask({ agent: 'com.example.one' }))
       await add(sampleTask({ agent: null }))

@@ -60,6 +60,15 @@ function cut(socket: Socket): void {
   socket.destroy(new Error('Connection terminated: the gateway waits for the database no longer.'))
 }
 
+/**
+ * The driver verifies the certificate and the name for these modes as well, and warns on each start that its next
+ * version will not. `uselibpqcompat` asks for what libpq does.
+ */
+function verifying(url: string): string {
+  if (url.includes('uselibpqcompat=true')) return url
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
+}
+
 /** The options of every connection. */
 export function clientOptions(
   url: string,
@@ -68,7 +77,7 @@ export function clientOptions(
 ): pg.ClientConfig {
   return {
     stream: create,
-    connectionString: url,
+    connectionString: verifying(url),
     fallback_application_name: 'dragoman',
     connectionTimeoutMillis: connectMilliseconds,
     statement_timeout: statement,

@@ -56,7 +56,8 @@ export function storeFailure(thrown: unknown): unknown {
       thrown,
     )
   if (forbidden.test(code)) {
-    const hint = 'Let the user in DATABASE_URL own the database: alter database NAME owner to USER.'
+    const hint =
+      'Let the user in DATABASE_URL own the database: alter database NAME owner to USER. What another user made there: reassign owned by OTHER to USER.'
     return new Failure(
       'not_configured',
       'The user of the gateway lacks a right in the store.',

@@ -19,6 +19,21 @@ const rounds = 10
 /** Maximum characters of the documents of one page, not counting its first task. */
 const maxPageCharacters = 4 * 1024 * 1024
 
+/** By name, because gateways of a later version may run over the same database and add columns. */
+const columns = [
+  'id',
+  'owner',
+  'counted_by',
+  'agent',
+  'context_id',
+  'state',
+  'updated_at',
+  'expires_at',
+  'holder',
+  'alive_until',
+  'document',
+] as const
+
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
 export function createTaskStore(reader: Database, transact: Transact, clock: () => number): TaskStore {
   const now = () => new Date(clock()).toISOString()
@@ -43,7 +58,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
     async get(id) {
       const row = await reader
         .selectFrom('task')
-        .selectAll()
+        .select(columns)
         .where('id', '=', id)
         .where('expires_at', '>', now())
         .executeTakeFirst()
@@ -123,7 +138,7 @@ function matches(db: Database, { owner, agent, context_id, state, updated_after 
 
 async function load(db: Database, ids: readonly string[]): Promise<StoredTask[]> {
   if (ids.length === 0) return []
-  const rows = await db.selectFrom('task').selectAll().where('id', 'in', ids).execute()
+  const rows = await db.selectFrom('task').select(columns).where('id', 'in', ids).execute()
   const byId = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => byId.get(id) ?? []).map(toTask)
 }
@@ -170,21 +185,39 @@ function finished(db: Database) {
   return db.selectFrom('task').select('id').where('unfinished', '=', 0).orderBy('updated_at')
 }
 
+/** What is no column of this version is kept in the document, also what another version has put there. */
 function toRow(task: StoredTask): Omit<TaskTable, 'push'> {
-  const { message, history, artifacts, metadata, upstream, shown_state, credential, ...columns } = task
-  const document = JSON.stringify({
-    message,
-    history,
-    artifacts,
-    metadata,
-    upstream,
-    shown_state,
-    credential,
-  })
-  const unfinished = isTerminal(task.state) ? 0 : 1
-  return { ...columns, unfinished, characters: document.length, document }
+  const {
+    id,
+    owner,
+    counted_by,
+    agent,
+    context_id,
+    state,
+    updated_at,
+    expires_at,
+    holder,
+    alive_until,
+    ...rest
+  } = task
+  const document = JSON.stringify(rest)
+  return {
+    id,
+    owner,
+    counted_by,
+    agent,
+    context_id,
+    state,
+    unfinished: isTerminal(state) ? 0 : 1,
+    updated_at,
+    expires_at,
+    holder,
+    alive_until,
+    characters: document.length,
+    document,
+  }
 }
 
-function toTask({ document, unfinished: _, characters: __, push: ___, ...columns }: TaskTable): StoredTask {
-  return { ...columns, ...JSON.parse(document) }
+function toTask({ document, ...row }: Pick<TaskTable, (typeof columns)[number]>): StoredTask {
+  return { ...row, ...JSON.parse(document) }
 }
