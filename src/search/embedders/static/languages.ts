@@ -59,6 +59,7 @@ const scripts: readonly Script[] = [
 const otherLetter = /[[\u0080-\u{10ffff}]&&\p{L}]/v
 const foreignLetter = /[\u0080-\u{10ffff}]/u
 const words = /[a-z]+/g
+const wholeWords = /\p{L}+/gu
 const unmarked = /[[\u0080-\u{10ffff}]--[\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
 
@@ -217,14 +218,18 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       }
       if (rows.length === 0) return undefined
       const last = normal.slice(end)
-      const english = (without: ReadonlySet<string> = new Set()) =>
-        replaced
-          .map(({ word, rows, between }) =>
-            without.has(word.text)
-              ? between
-              : `${between} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
-          )
-          .join('') + last
+      const english = (without: ReadonlySet<string> = new Set()) => {
+        const telling = (part: string) => part.replace(wholeWords, (word) => (without.has(word) ? '' : word))
+        return (
+          replaced
+            .map(({ word, rows, between }) =>
+              without.has(word.text)
+                ? telling(between)
+                : `${telling(between)} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
+            )
+            .join('') + telling(last)
+        )
+      }
       return { rows, rest: rest + last, letters, covered, english }
     },
   }

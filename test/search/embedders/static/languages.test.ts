@@ -85,6 +85,12 @@ describe('words of other languages', () => {
     expect(words.split(/\s+/).filter(Boolean)).toEqual(['create', 'bill', 'updated', 'my', 'clients'])
   })
 
+  it('are left out of the English words where English has the same letters', async () => {
+    const words = await embedder.inEnglish!('traduzir e resumir o texto', new Set(['e', 'o']))
+    expect(words.split(/\s+/)).toContain('text')
+    expect(words).not.toMatch(/\b[eo]\b/)
+  })
+
   it('stay as they are where they are names of the field', async () => {
     expect(await english('gerenciar contêineres Docker')).toMatch(/manage +containers +docker/)
     expect(await english('hacer scraping con javascript')).toMatch(/scraping .*javascript/)
