@@ -28,6 +28,16 @@ describe('a request', () => {
     ['mapas pero no google', 'google'],
     ['une carte mais pas google', 'google'],
     ['карты, но не гугл', 'гугл'],
+    ['ein anderer Kalender als Google', 'google'],
+    ['correo que no sea gmail', 'gmail'],
+    ['búsqueda que no use Google', 'google'],
+    ['agenda que não seja do google', 'google'],
+    ['un calendrier autre que google', 'google'],
+    ["traducteur qui n'est pas deepl", 'deepl'],
+    ['posta che non sia gmail', 'gmail'],
+    ['calendario diverso da google', 'google'],
+    ['un correo que no uso', ''],
+    ['senza google', ''],
     ['地图服务，不要百度', '百度'],
     ['不用谷歌的搜索', '谷歌'],
     ['除了百度以外的搜索引擎', '百度'],
@@ -42,6 +52,10 @@ describe('a request', () => {
     ["weather that I don't want to pay for", ''],
     ['alternatives to Google Maps', 'google'],
     ['a replacement for slack', 'slack'],
+    ['Alternative zu Google Maps', 'google'],
+    ['alternativa a Jira', 'jira'],
+    ['une alternative à Slack', 'slack'],
+    ['альтернатива гуглу', 'гуглу'],
     ['alternative energy prices', ''],
     ['not google', ''],
     ['-google', ''],
@@ -58,6 +72,11 @@ describe('a request', () => {
     expect(readRequest('alternatives to Google Maps').intent.trim()).toBe('Google Maps')
     expect(readRequest('地图服务，不要百度').intent.trim()).toBe('地图服务')
     expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
+  })
+
+  it('keeps the word that shows its language when it excludes others', () => {
+    expect(readRequest('mappe senza Google').intent.trim()).toMatch(/^mappe +senza$/)
+    expect(readQuery('mappe senza').map(({ term }) => term)).toEqual(['mapp'])
   })
 
   it('tells where something is from a name', () => {
@@ -80,6 +99,8 @@ describe('a request', () => {
     '地图以外',
     '구글 말고',
     'not ',
+    'que no ',
+    'andere a als ',
     ' -a',
     'a, ',
     'no a or ',
