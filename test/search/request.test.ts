@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { absencesOf } from '../../src/search/query/absences.ts'
 import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
 import { withoutCommand } from '../../src/search/query/pasted.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
@@ -101,6 +102,8 @@ describe('a request', () => {
     'not ',
     'que no ',
     'andere a als ',
+    'no a a a ',
+    'without a or ',
     ' -a',
     'a, ',
     'no a or ',
@@ -111,7 +114,10 @@ describe('a request', () => {
     'word',
   ])('of many "%s" is read in time proportional to its length', async (part) => {
     const read = (times: number) => () => {
-      for (let round = 0; round < 10; round++) directionsAsked(readRequest(part.repeat(times)).intent)
+      for (let round = 0; round < 10; round++) {
+        directionsAsked(readRequest(part.repeat(times)).intent)
+        absencesOf(part.repeat(times))
+      }
     }
     expect(await growth(read(200), read(800))).toBeLessThan(10)
   })
@@ -155,6 +161,29 @@ describe('what a query excludes', () => {
   it('ranks last where it is in the name, then where it is in the text', async () => {
     expect((await idsOf(documents, 'google web search'))[0]).toBe('named')
     expect(await idsOf(documents, 'web search but not google')).toEqual(['free', 'mentions', 'named'])
+  })
+
+  it('is no fault of an agent that says it does without', async () => {
+    const [key, free] = ['with API keys.', 'through the API of Meteo without requiring API keys or setup.']
+    const weather = [
+      { id: 'key', name: 'Forecast', description: `Weather ${key}` },
+      { id: 'free', name: 'Sky', description: `Weather ${free}` },
+    ]
+    const { hits } = await ask(await indexOf(weather.map(documentOf)), { text: 'weather without an api key' })
+    expect(hits.map(({ id, why }) => [id, why.scores.excluded])).toEqual([
+      ['free', undefined],
+      ['key', 0.6],
+    ])
+  })
+
+  it.each([
+    ['Rain, no API key required.', ['-api', '-kei']],
+    ['It does not need an account', ['-account']],
+    ['without the need for authentication', ['-authent']],
+    ['works without leaving Slack', []],
+    ['no weather in Slack', []],
+  ])('is what a text states to do without: %s', (text, expected) => {
+    expect([...absencesOf(text)]).toEqual(expected)
   })
 
   it('is told as a factor of the score', async () => {
