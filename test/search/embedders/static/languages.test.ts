@@ -76,6 +76,9 @@ describe('words of other languages', () => {
     ['facturas', ['bill']],
     ['buscar vuelos baratos', ['search', 'flight']],
     ['fuer die Uebersetzung', ['translation']],
+    ['забронировать гостиницу', ['hotel']],
+    ['спросить о погоде', ['weather']],
+    ['электронными таблицами', ['electronic', 'table']],
   ])('are known by their form alone where the table lacks it: %s', async (text, expected) => {
     expect((await english(text)).split(/\s+/)).toEqual(expect.arrayContaining(expected))
   })
