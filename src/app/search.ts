@@ -77,7 +77,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/17 ${indexedFields}`,
+    `${version}/18 ${indexedFields}`,
     store,
     onError,
     onLost,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { absencesOf } from '../../src/search/query/absences.ts'
 import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
 import { withoutCommand } from '../../src/search/query/pasted.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
@@ -28,6 +29,16 @@ describe('a request', () => {
     ['mapas pero no google', 'google'],
     ['une carte mais pas google', 'google'],
     ['карты, но не гугл', 'гугл'],
+    ['ein anderer Kalender als Google', 'google'],
+    ['correo que no sea gmail', 'gmail'],
+    ['búsqueda que no use Google', 'google'],
+    ['agenda que não seja do google', 'google'],
+    ['un calendrier autre que google', 'google'],
+    ["traducteur qui n'est pas deepl", 'deepl'],
+    ['posta che non sia gmail', 'gmail'],
+    ['calendario diverso da google', 'google'],
+    ['un correo que no uso', ''],
+    ['senza google', ''],
     ['地图服务，不要百度', '百度'],
     ['不用谷歌的搜索', '谷歌'],
     ['除了百度以外的搜索引擎', '百度'],
@@ -42,6 +53,10 @@ describe('a request', () => {
     ["weather that I don't want to pay for", ''],
     ['alternatives to Google Maps', 'google'],
     ['a replacement for slack', 'slack'],
+    ['Alternative zu Google Maps', 'google'],
+    ['alternativa a Jira', 'jira'],
+    ['une alternative à Slack', 'slack'],
+    ['альтернатива гуглу', 'гуглу'],
     ['alternative energy prices', ''],
     ['not google', ''],
     ['-google', ''],
@@ -58,6 +73,11 @@ describe('a request', () => {
     expect(readRequest('alternatives to Google Maps').intent.trim()).toBe('Google Maps')
     expect(readRequest('地图服务，不要百度').intent.trim()).toBe('地图服务')
     expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
+  })
+
+  it('keeps the word that shows its language when it excludes others', () => {
+    expect(readRequest('mappe senza Google').intent.trim()).toMatch(/^mappe +senza$/)
+    expect(readQuery('mappe senza').map(({ term }) => term)).toEqual(['mapp'])
   })
 
   it('tells where something is from a name', () => {
@@ -80,6 +100,10 @@ describe('a request', () => {
     '地图以外',
     '구글 말고',
     'not ',
+    'que no ',
+    'andere a als ',
+    'no a a a ',
+    'without a or ',
     ' -a',
     'a, ',
     'no a or ',
@@ -90,7 +114,10 @@ describe('a request', () => {
     'word',
   ])('of many "%s" is read in time proportional to its length', async (part) => {
     const read = (times: number) => () => {
-      for (let round = 0; round < 10; round++) directionsAsked(readRequest(part.repeat(times)).intent)
+      for (let round = 0; round < 10; round++) {
+        directionsAsked(readRequest(part.repeat(times)).intent)
+        absencesOf(part.repeat(times))
+      }
     }
     expect(await growth(read(200), read(800))).toBeLessThan(10)
   })
@@ -134,6 +161,29 @@ describe('what a query excludes', () => {
   it('ranks last where it is in the name, then where it is in the text', async () => {
     expect((await idsOf(documents, 'google web search'))[0]).toBe('named')
     expect(await idsOf(documents, 'web search but not google')).toEqual(['free', 'mentions', 'named'])
+  })
+
+  it('is no fault of an agent that says it does without', async () => {
+    const [key, free] = ['with API keys.', 'through the API of Meteo without requiring API keys or setup.']
+    const weather = [
+      { id: 'key', name: 'Forecast', description: `Weather ${key}` },
+      { id: 'free', name: 'Sky', description: `Weather ${free}` },
+    ]
+    const { hits } = await ask(await indexOf(weather.map(documentOf)), { text: 'weather without an api key' })
+    expect(hits.map(({ id, why }) => [id, why.scores.excluded])).toEqual([
+      ['free', undefined],
+      ['key', 0.6],
+    ])
+  })
+
+  it.each([
+    ['Rain, no API key required.', ['-api', '-kei']],
+    ['It does not need an account', ['-account']],
+    ['without the need for authentication', ['-authent']],
+    ['works without leaving Slack', []],
+    ['no weather in Slack', []],
+  ])('is what a text states to do without: %s', (text, expected) => {
+    expect([...absencesOf(text)]).toEqual(expected)
   })
 
   it('is told as a factor of the score', async () => {

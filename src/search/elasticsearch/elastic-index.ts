@@ -11,6 +11,7 @@ import { fold, gramLength, maxCharacters } from '../index/name-index.ts'
 import { textAndSort } from '../index/order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
+import { absenceOf } from '../query/absences.ts'
 import { directionsAsked, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type {
@@ -302,8 +303,8 @@ function relevantTerms({ request }: Reading, terms: readonly QueryTerm[]): Set<s
     direction,
     reversed(direction),
   ])
-  const excluded = request.excluded === '' ? [] : readQuery(request.excluded)
-  return new Set([...[...terms, ...excluded].map(({ term }) => term), ...directions])
+  const excluded = request.excluded === '' ? [] : readQuery(request.excluded).map(({ term }) => term)
+  return new Set([...terms.map(({ term }) => term), ...excluded, ...excluded.map(absenceOf), ...directions])
 }
 
 /** The query for entries that meet the filter, and have words. */

@@ -1,3 +1,4 @@
+import { absencesOf } from '../query/absences.ts'
 import { analyse } from '../query/analyse.ts'
 import { directionsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
@@ -53,7 +54,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     if (!boilerplate) length += weight
   }
 
-  /** Directions are terms that count in no length: they only order what words and meaning have found. */
+  /** Directions and absences are terms that count in no length: they only order what words and meaning have found. */
   function readDirections(text: string, weight: number): void {
     for (const direction of directionsOf(text)) count(direction, weight, true)
   }
@@ -71,6 +72,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const piece = text.slice(0, left)
     left -= piece.length
     readDirections(piece, textWeight)
+    for (const absence of absencesOf(piece)) count(absence, textWeight, true)
     analyse(piece, (term, word, boilerplate) => {
       if (words.size < maxTerms) words.add(word)
       count(term, textWeight, boilerplate)

@@ -4,6 +4,7 @@ import type { Pieces, Sections } from '../../common/sections.ts'
 import { SlotLists } from '../../common/slot-lists.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
+import { absenceOf } from '../query/absences.ts'
 import { directionsAsked, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { Request } from '../query/request.ts'
@@ -172,16 +173,16 @@ export class TextIndex {
   }
 
   /**
-   * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, or that convert in
-   * the direction that it asks for, or only in the opposite one.
+   * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, unless they say that
+   * they do without it, or that convert in the direction that it asks for, or only in the opposite one.
    */
   adjust({ excluded, intent }: Pick<Request, 'excluded' | 'intent'>): Map<number, Adjustment> {
     const adjustments = new Map<number, Adjustment>()
-    const note = (term: string, factorOf: (weight: number) => Adjustment) => {
+    const note = (term: string, factorOf: (weight: number, slot: number) => Adjustment) => {
       const list = this.#terms.get(term)
       for (let index = 0; list && index < list.size; index++) {
         const slot = list.slots[index] ?? 0
-        adjustments.set(slot, { ...factorOf(list.weights[index] ?? 0), ...adjustments.get(slot) })
+        adjustments.set(slot, { ...factorOf(list.weights[index] ?? 0, slot), ...adjustments.get(slot) })
       }
     }
     for (const direction of directionsAsked(intent)) {
@@ -189,8 +190,12 @@ export class TextIndex {
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }
     if (excluded === '') return adjustments
-    for (const { term } of readQuery(excluded))
-      note(term, (weight) => ({ excluded: weight < nameWeight ? excludedText : excludedName }))
+    const terms = readQuery(excluded).map(({ term }) => term)
+    const without = new Set(terms.flatMap((term) => this.#slotsOf(absenceOf(term))))
+    for (const term of terms)
+      note(term, (weight, slot) =>
+        without.has(slot) ? {} : { excluded: weight < nameWeight ? excludedText : excludedName },
+      )
     return adjustments
   }
 
@@ -200,6 +205,11 @@ export class TextIndex {
     const exact = this.#named(name)
     if (!mayBeNamespace(name) || this.#isCounted(name, exact)) return exact
     return [...exact, ...this.#named(allIn(name))]
+  }
+
+  #slotsOf(term: string): number[] {
+    const list = this.#terms.get(term)
+    return list ? Array.from(list.slots.subarray(0, list.size)) : []
   }
 
   #named(name: string): number[] {

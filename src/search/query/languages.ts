@@ -25,6 +25,7 @@ const german = wordsOf(
   'soll sollen sollte will wollen mochte mochten wurde wurden brauche brauchen braucht benotige suche suchen such',
   'finde finden hilf hilft helfen zeig zeige zeigen gib geben sag sage sagen lass lassen mache machen mach tun',
   'werkzeug werkzeuge programm dienst assistent etwas irgendwas mir',
+  'andere anderer anderes anderen anderem außer',
   'fuer ueber koennen koennte wuerde wuerden moechte moechten muessen benoetige',
 )
 const spanish = wordsOf(
@@ -36,6 +37,7 @@ const spanish = wordsOf(
   'quiero quiere queremos quisiera necesito necesita necesitamos necesitar busco buscar busca encontrar encuentra',
   'ayuda ayudame ayudar muestra mostrar muestrame dame dar dime hacer haz hace hazme favor gracias hola ahora hoy',
   'manana aqui alli herramienta herramientas agente agentes servicio asistente gustaria',
+  'excepto distinto distinta distintos distintas diferente diferentes',
 )
 const french = wordsOf(
   'le la les l un une des du de d au aux a en et ou mais donc que qu qui quoi dont comme quand comment pourquoi quel',
@@ -45,7 +47,7 @@ const french = wordsOf(
   'tres si aussi y est sont etre suis etes etait ai as avez ont avoir a peux peut pouvez peuvent pouvoir veux veut',
   'voulez voudrais vouloir faut besoin cherche chercher trouve trouver trouvez aide aider aidez aidez montre montrer',
   'montrez donne donner donnez dis dire faire fais fait faites merci bonjour svp plait maintenant aujourd hui demain',
-  'ici la outil outils agents service assistant aimerais',
+  'ici la outil outils agents service assistant aimerais autres sauf',
 )
 const portuguese = wordsOf(
   'o a os as um uma uns umas ao aos do da dos das de d no na nos nas em num numa pelo pela pelos pelas e ou mas que',
@@ -55,7 +57,7 @@ const portuguese = wordsOf(
   'tambem so ja e sao era ser sou estou esta estao estar ha tem tenho ter pode posso podem poder quero quer queremos',
   'queria gostaria preciso precisa precisamos precisar procuro procurar procura encontrar encontre ajuda ajude ajudar',
   'ajudem mostra mostre mostrar da dar diga dizer fazer faz faca favor obrigado obrigada ola agora hoje amanha aqui',
-  'ferramenta ferramentas agente agentes servico assistente',
+  'ferramenta ferramentas agente agentes servico assistente exceto diferente diferentes',
 )
 const italian = wordsOf(
   'il lo la i gli le l un uno una di del dello della dei degli delle d a al allo alla ai agli alle da dal dalla dai',
@@ -65,7 +67,8 @@ const italian = wordsOf(
   'non piu molto anche solo gia se e sono era essere sei ho ha hai hanno avere posso puo puoi possono potere voglio',
   'vuole vorrei vogliamo devo bisogno serve cerco cercare cerca trovare trova trovami aiuta aiutami aiutare mostra',
   'mostrami mostrare dammi dare dimmi dire fare fa fai fammi favore grazie ciao ora oggi domani qui strumento',
-  'strumenti agente agenti servizio assistente senza fino',
+  'strumenti agente agenti servizio assistente senza fino tranne diverso diversa diversi',
+  'cosa c dell all dall nell sull dov com quest quell',
 )
 const russian = wordsOf(
   'и в во не на я с со как а то все она так его но да ты к у же вы за бы по только ее мне меня мой моя мои мое моего',
@@ -75,7 +78,7 @@ const russian = wordsOf(
   'этом один одну почти тем над при об о про через между помоги помогите помочь найди наити найти найдите ищу искать',
   'нужен нужна нужно нужны хочу хотел хотела хотим хотелось можно могу можешь можете покажи покажите показать дай',
   'даите дайте скажи скажите сделай сделаи сделать пожалуйста пожалуиста спасибо привет сейчас сеичас сегодня завтра',
-  'инструмент инструменты агент агенты сервис помощник',
+  'инструмент инструменты агент агенты сервис помощник кроме',
 )
 
 const chinese =

@@ -22,11 +22,22 @@ const cues = [
   String.raw`\b(?:is|are)n['’]?t`,
   String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
   String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?`,
-  String.raw`\b(?:ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne)`,
-  String.raw`\b(?:aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non)`,
-  String.raw`(?<![\p{L}\p{N}])(?:без|кроме|но\s+не)`,
+].join('|')
+/** Verbs after "that does not": Spanish, Portuguese and Italian. */
+const verbs = '(?:sean?|es|use[nm]?|utilicen?|sejam?|utilizem?|sia(?:no)?|usi(?:no)?|è)'
+const frenchVerbs = String.raw`n(?:e\s+soit|['’](?:est|utilise))\s+pas`
+const cuesElsewhere = [
+  'ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne',
+  String.raw`aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non`,
+  String.raw`(?<=\bandere[nmrs]?\s(?:\p{L}{1,40}\s)?)als|(?:distint[oa]s?|diferentes?)\s+de|autres?\s+que|divers[aio]\s+da`,
+  String.raw`(?:que\s+n(?:o|[aã]o)|che\s+non)(?=\s+${verbs}\s)|qui(?=\s+${frenchVerbs}\s)`,
 ].join('|')
 const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
+/** The first group is the cue: it shows the language of what is left of a short request. */
+const exclusionElsewhere = new RegExp(
+  String.raw`(?:,\s*)?(\b(?:${cuesElsewhere})|(?<![\p{L}\p{N}])(?:без|кроме|но\s+не))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
+  'giu',
+)
 const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
 const excludedRun = String.raw`[\p{L}\p{N}.]{2,12}?`
 /** Chinese names what it excludes after the cue, Japanese and Korean before it. */
@@ -59,7 +70,7 @@ const final = new RegExp(
 
 /** "Alternatives to Google Maps" are like it, and not of Google: the first word is what is excluded. */
 const alternatives = new RegExp(
-  String.raw`\b(?:alternatives?\s+(?:to|for)|(?:a\s+)?replacements?\s+for)\s+${articles}(${word})`,
+  String.raw`(?:\b(?:alternativ\p{L}{0,3}\s+(?:to|for|zu[rm]?|für|al?|à|aux?|aos?)|(?:a\s+)?replacements?\s+for)|(?<!\p{L})альтернатив\p{L}{1,2})\s+${articles}(${word})`,
   'giu',
 )
 
@@ -67,6 +78,7 @@ const alternatives = new RegExp(
 export function readRequest(text: string): Request {
   const query = text.slice(0, maxCharacters)
   const objects: string[] = []
+  const cuesFound = new Set<string>()
   const cut = (whole: string, object: string) => {
     if (state.test(object) || stopWords.has(fold(object))) return whole
     objects.push(object)
@@ -76,6 +88,11 @@ export function readRequest(text: string): Request {
   const named = query.replace(alternatives, ' $1')
   const spaced = named
     .replace(exclusion, cut)
+    .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
+      if (cut(whole, object) === whole) return whole
+      for (const part of wordsOf(cue)) cuesFound.add(part)
+      return ` ${cue} `
+    })
     .replace(final, cut)
     .replace(minus, cut)
     .replace(time, ' ')
@@ -84,7 +101,8 @@ export function readRequest(text: string): Request {
     ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
     : spaced
   const words = new Set(wordsOf(intent))
-  if (![...words].some((written) => !stopWords.has(written))) return { intent: query, excluded: '' }
+  if (![...words].some((written) => !stopWords.has(written) && !cuesFound.has(written)))
+    return { intent: query, excluded: '' }
   const excluded = objects
     .flatMap(wordsOf)
     .filter((written) => !words.has(written) && !stopWords.has(written))

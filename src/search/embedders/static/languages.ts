@@ -40,6 +40,10 @@ const minCovered = 0.6
 const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
 /** A plural of Spanish, Portuguese, French or Italian words. */
 const plural = /(?<=[a-z]{4}[aeo])s$/
+/** Endings of Russian nouns and adjectives in their cases, and of the words that dictionaries list; `й` is read as `и`. */
+const caseEnding =
+  /(?<=[\u0430-\u045f]{3})(?:[аеиоуыюя]|[аоыя]х|[аоеыи][ми]|[аяыи]ми|[ое]в|[оеыи]е|[ую]ю|[ая]я|[ое]го)$/
+const listedEndings = ['а', 'я', 'ь', '', 'ы', 'и', 'е', 'о', 'ия', 'ие', 'ыи', 'ии', 'ои']
 /** German letters as they are written where the keyboard has none. */
 const digraphs = /([aou])e/g
 
@@ -49,16 +53,18 @@ interface Script {
   readonly least: number
 }
 const latin: Script = { pattern: /[a-zßæøœıđł]+/y, least: 3 }
+const cyrillic: Script = { pattern: /[\u0430-\u045f]+/y, least: 6 }
 const scripts: readonly Script[] = [
   latin,
   { pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々]+/y, least: 0 },
   { pattern: /[\uac00-\ud7a3]+/y, least: 0 },
-  { pattern: /[\u0430-\u045f]+/y, least: 6 },
+  cyrillic,
 ]
 
 const otherLetter = /[[\u0080-\u{10ffff}]&&\p{L}]/v
 const foreignLetter = /[\u0080-\u{10ffff}]/u
 const words = /[a-z]+/g
+const wholeWords = /\p{L}+/gu
 const unmarked = /[[\u0080-\u{10ffff}]--[\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
 
@@ -96,10 +102,20 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       script.pattern.lastIndex = start
       const word = script.pattern.exec(text)?.[0]
       if (word === undefined) continue
-      const row = script === latin ? rowOfForms(word) : pieces.idOf(word)
-      return { text: word, end: start + word.length, script, bytes: encoder.encode(word), row }
+      return {
+        text: word,
+        end: start + word.length,
+        script,
+        bytes: encoder.encode(word),
+        row: rowIn(script, word),
+      }
     }
     return undefined
+  }
+
+  function rowIn(script: Script, word: string): number {
+    if (script === latin) return rowOfForms(word)
+    return script === cyrillic ? rowOfCases(word) : pieces.idOf(word)
   }
 
   /** The row of a Latin word, or of its singular, or of its form with umlauts; -1 if it has none. */
@@ -109,6 +125,15 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
     const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
     const form = others.find((other) => other !== word && isForeignAlone(other))
     return form === undefined ? -1 : pieces.idOf(form)
+  }
+
+  /** The row of a Cyrillic word, or of a form of it in another case; -1 if it has none. */
+  function rowOfCases(word: string): number {
+    const row = pieces.idOf(word)
+    const stem = word.replace(caseEnding, '')
+    if (row !== -1 || stem === word) return row
+    const form = listedEndings.find((ending) => pieces.idOf(`${stem}${ending}`) !== -1)
+    return form === undefined ? -1 : pieces.idOf(`${stem}${form}`)
   }
 
   function isForeignAlone(word: string): boolean {
@@ -217,14 +242,18 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       }
       if (rows.length === 0) return undefined
       const last = normal.slice(end)
-      const english = (without: ReadonlySet<string> = new Set()) =>
-        replaced
-          .map(({ word, rows, between }) =>
-            without.has(word.text)
-              ? between
-              : `${between} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
-          )
-          .join('') + last
+      const english = (without: ReadonlySet<string> = new Set()) => {
+        const telling = (part: string) => part.replace(wholeWords, (word) => (without.has(word) ? '' : word))
+        return (
+          replaced
+            .map(({ word, rows, between }) =>
+              without.has(word.text)
+                ? telling(between)
+                : `${telling(between)} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
+            )
+            .join('') + telling(last)
+        )
+      }
       return { rows, rest: rest + last, letters, covered, english }
     },
   }

@@ -76,6 +76,9 @@ describe('words of other languages', () => {
     ['facturas', ['bill']],
     ['buscar vuelos baratos', ['search', 'flight']],
     ['fuer die Uebersetzung', ['translation']],
+    ['забронировать гостиницу', ['hotel']],
+    ['спросить о погоде', ['weather']],
+    ['электронными таблицами', ['electronic', 'table']],
   ])('are known by their form alone where the table lacks it: %s', async (text, expected) => {
     expect((await english(text)).split(/\s+/)).toEqual(expect.arrayContaining(expected))
   })
@@ -83,6 +86,12 @@ describe('words of other languages', () => {
   it('are left out of the English words on request, and still show the language', async () => {
     const words = await embedder.inEnglish!('crear una factura para mis clientes', new Set(['una', 'para']))
     expect(words.split(/\s+/).filter(Boolean)).toEqual(['create', 'bill', 'updated', 'my', 'clients'])
+  })
+
+  it('are left out of the English words where English has the same letters', async () => {
+    const words = await embedder.inEnglish!('traduzir e resumir o texto', new Set(['e', 'o']))
+    expect(words.split(/\s+/)).toContain('text')
+    expect(words).not.toMatch(/\b[eo]\b/)
   })
 
   it('stay as they are where they are names of the field', async () => {
