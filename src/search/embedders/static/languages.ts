@@ -181,6 +181,12 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
     return { rows, covered }
   }
 
+  /** False for a word that has pieces only within it, which tell less: *mappe* has *app*. */
+  function startsWithPiece(bytes: Uint8Array): boolean {
+    const piece = pieces.longest(bytes, 0, bytes.length, false)
+    return piece !== -1 && (pieces.sizes[piece] as number) >= latin.least
+  }
+
   /** The pieces of a word, the longest first from each position on; undefined for an English word. */
   function cut(word: Word): { rows: number[]; covered: number } | undefined {
     const { bytes, script, row } = word
@@ -188,7 +194,8 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       const isEnglish = script === latin && oddsOfRow(row) < maxEnglish
       return isEnglish ? undefined : { rows: [row], covered: word.text.length }
     }
-    if (script === latin && english.pieces.idOf(word.text) !== -1) return undefined
+    if (script === latin && (english.pieces.idOf(word.text) !== -1 || !startsWithPiece(bytes)))
+      return undefined
     const { rows, covered } = piecesOf(bytes, script.least)
     const share = covered / bytes.length
     return script === latin && share < minCovered ? undefined : { rows, covered: share * word.text.length }

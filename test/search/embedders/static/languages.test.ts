@@ -94,6 +94,11 @@ describe('words of other languages', () => {
     expect(words).not.toMatch(/\b[eo]\b/)
   })
 
+  it('are not read by a piece within them', async () => {
+    const [request, maps, app] = await vectorsOf(embedder, ['mappe senza', 'maps', 'app'])
+    expect(cosine(request!, maps!)).toBeGreaterThan(cosine(request!, app!))
+  })
+
   it('stay as they are where they are names of the field', async () => {
     expect(await english('gerenciar contêineres Docker')).toMatch(/manage +containers +docker/)
     expect(await english('hacer scraping con javascript')).toMatch(/scraping .*javascript/)
