@@ -40,14 +40,17 @@ export class Lease {
     await leases.release(name, holder)
   }
 
-  /** Holds the lease until disposed; `onError` learns of faults of the store. Throws as `take` does. */
+  /**
+   * Holds the lease until disposed. Throws as `take` does; later faults of the store go to `onError`, and the lease then
+   * expires by itself.
+   */
   async hold(onError: (fault: unknown) => void): Promise<AsyncDisposable> {
     await this.take()
     const beat = setInterval(() => void this.tryTake().catch(onError), beat_ms).unref()
     return {
       [Symbol.asyncDispose]: async () => {
         clearInterval(beat)
-        await this.release()
+        await this.release().catch(onError)
       },
     }
   }
