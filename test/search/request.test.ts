@@ -199,6 +199,18 @@ describe('what a query excludes', () => {
     expect(confidences.mentions! / confidences.free!).toBeCloseTo(0.6)
     expect(confidences.named! / confidences.free!).toBeCloseTo(0.25)
   })
+
+  it('lowers an agent of two sources, of which one does not have it, in neither score nor confidence', async () => {
+    const [, mentions, free] = documents
+    const [alone] = (await ask(await indexOf([documentOf(free!)]), { text: 'web search -google' })).hits
+    const sources = [
+      { ...mentions!, source: 'one', agent_keys: ['duck'], callable: 'open' as const },
+      { ...free!, source: 'other', agent_keys: ['duck'] },
+    ]
+    const { hits } = await ask(await indexOf(sources.map(documentOf)), { text: 'web search -google' })
+    expect(hits.map(({ id, alternatives }) => [id, alternatives])).toEqual([['mentions', ['free']]])
+    expect(hits[0]!.confidence).toBeCloseTo(alone!.confidence!)
+  })
 })
 
 describe('directions', () => {

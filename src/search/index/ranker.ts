@@ -186,16 +186,22 @@ export class Ranker {
       sort === 'relevance'
         ? takeBest(board, describe, limit, after)
         : ordered[sort].take(limit, after, passes)
-    const reasonOf = ({ slot, position: { id } }: PositionedSlot) => {
-      const near = likeness?.near.get(id)
+    const whyOf = (slot: number) => {
+      const document = describe(slot)
+      const near = likeness?.near.get(document.id)
       const entry = {
         slot,
-        document: describe(slot),
+        document,
         likeWords: parts.likeWordsOf(slot),
         termsOfCapabilities: () => texts.capabilitiesOf(slot),
       }
-      const why = explain(entry, terms, lexical(slot, id), near, adjustments.get(slot))
-      return { why, confidence: confidenceOf(why, named.has(slot)) }
+      return explain(entry, terms, lexical(slot, document.id), near, adjustments.get(slot))
+    }
+    /** A hit has the score of the best of its entries, and so its confidence. */
+    const reasonOf = ({ slot }: PositionedSlot) => {
+      const why = whyOf(slot)
+      const others = (folded.get(slot) ?? []).map((other) => confidenceOf(whyOf(other), named.has(other)))
+      return { why, confidence: Math.max(confidenceOf(why, named.has(slot)), ...others) }
     }
     const hits = page.map((found) => ({
       id: found.position.id,
