@@ -20,6 +20,8 @@ export const vectorsWorker = new URL(`../search/vectors/memory/worker.${extensio
 /** Entry of the worker that runs a local sentence model. */
 export const embedderWorker = new URL(`../search/embedders/transformers/worker.${extension}`, import.meta.url)
 
+/** Names of products in other scripts. */
+export const productNamesFile = fileURLToPath(new URL('models/words/names.txt', root))
 /** What people say, and how agents describe it. */
 export const idiomsFile = fileURLToPath(new URL('models/words/idioms.txt', root))
 /** Acronyms and synonyms of the field. */

@@ -15,6 +15,7 @@ import type { Embedder } from '../search/embedders/embedder.ts'
 import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import { readIdioms } from '../search/query/idioms.ts'
+import { readProductNames } from '../search/query/product-names.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
@@ -24,6 +25,7 @@ import {
   englishWordsFile,
   idiomsFile,
   languagesModel,
+  productNamesFile,
   staticModel,
   synonymsFile,
   vectorsWorker,
@@ -94,7 +96,9 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const vectors = stack.use(opening.value)
   if (reading.status === 'rejected') throw reading.reason
   const synonyms = readSynonyms([synonymsFile, config.DRAGOMAN_SYNONYMS].filter((path) => path !== undefined))
-  const restate = readIdioms(idiomsFile)
+  const idioms = readIdioms(idiomsFile)
+  const names = readProductNames(productNamesFile)
+  const restate = (text: string) => idioms(names(text))
   const options = { meaning: () => vectors.meaning, synonyms, restate, isRight: createEnglish(), onError }
   if (engine) {
     const index = stack.use(engine.createIndex(options))

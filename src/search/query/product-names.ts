@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+
+/** Letters of the scripts that the names are in. */
+const otherScript = /[\p{Script=Cyrillic}\p{Script=Hangul}\p{Script=Katakana}\p{Script=Han}]/u
+const isLetter = /[\p{L}\p{N}]/u
+const cyrillic = /^\p{Script=Cyrillic}/u
+const hangul = /^\p{Script=Hangul}/u
+const katakana = /^\p{Script=Katakana}/u
+/** The endings of a Russian noun in the singular; that of its first case is cut off before. */
+const endings = '(?:а|у|ом|ем|е|ы|и|ой|ей|ю|я|ь|й)?'
+const firstEnding = /[аьяй]$/u
+/** Particles of Korean after a name, which mean nothing without it. */
+const particles = '(?:(?:에서|에게|으로|에|로|의|을|를|이|가|은|는|과|와|도|용)(?!\\p{Script=Hangul}))?'
+
+/**
+ * Returns what puts the Latin name in place of a name of a product that a text has in another script. The file, read with
+ * the first such text, has lines such as `notion = 노션, ノーション, ноушен`; `#` begins a comment.
+ */
+export function readProductNames(path: string): (text: string) => string {
+  let latinise: ((text: string) => string) | undefined
+  return (text) => {
+    if (!otherScript.test(text)) return text
+    latinise ??= latiniser(parse(readFileSync(path, 'utf8')))
+    return latinise(text)
+  }
+}
+
+/** The Latin name of each form. */
+function parse(content: string): Map<string, string> {
+  const byForm = new Map<string, string>()
+  for (const line of content.split('\n')) {
+    const [name = '', forms] = line.split(' = ')
+    if (line.startsWith('#') || forms === undefined) continue
+    for (const form of forms.split(', ')) byForm.set(stemOf(form), name)
+  }
+  return byForm
+}
+
+function latiniser(byForm: ReadonlyMap<string, string>): (text: string) => string {
+  // The longest of several names counts.
+  const forms = [...byForm.keys()].sort((left, right) => right.length - left.length)
+  const anyOf = (script: RegExp) => forms.filter((form) => script.test(form)).join('|')
+  const han = forms.filter((form) => ![cyrillic, hangul, katakana].some((script) => script.test(form)))
+  const patterns = [
+    `(?<!\\p{L})(${anyOf(cyrillic)})${endings}(?!\\p{L})`,
+    `(?<!\\p{Script=Hangul})(${anyOf(hangul)})${particles}`,
+    `(?<![\\p{Script=Katakana}ー])(${anyOf(katakana)})(?![\\p{Script=Katakana}ー])`,
+    `(${han.join('|')})`,
+  ].map((pattern) => new RegExp(pattern, 'giu'))
+  const latin = (whole: string, form: string, at: number, text: string) => {
+    const name = byForm.get(form.toLowerCase()) ?? whole
+    const before = isLetter.test(text[at - 1] ?? '') ? ' ' : ''
+    const after = isLetter.test(text[at + whole.length] ?? '') ? ' ' : ''
+    return `${before}${name}${after}`
+  }
+  return (text) => patterns.reduce((rest, pattern) => rest.replace(pattern, latin), text)
+}
+
+function stemOf(form: string): string {
+  return cyrillic.test(form) ? form.replace(firstEnding, '') : form
+}
