@@ -19,8 +19,8 @@ const rounds = 10
 /** Maximum characters of the documents of one page, not counting its first task. */
 const maxPageCharacters = 4 * 1024 * 1024
 
-/** By name, because gateways of a later version may run over the same database and add columns. */
-const columns = [
+/** The columns of a task under its own names. What else it has is in its document. */
+const ownColumns = [
   'id',
   'owner',
   'counted_by',
@@ -31,8 +31,10 @@ const columns = [
   'expires_at',
   'holder',
   'alive_until',
-  'document',
-] as const
+] as const satisfies readonly (keyof StoredTask)[]
+type OwnColumns = Pick<StoredTask, (typeof ownColumns)[number]>
+/** By name, because gateways of a later version may run over the same database and add columns. */
+const columns = [...ownColumns, 'document'] as const
 
 /** Reads through one connection, writes in transactions; `clock` in milliseconds since the epoch. */
 export function createTaskStore(reader: Database, transact: Transact, clock: () => number): TaskStore {
@@ -187,35 +189,10 @@ function finished(db: Database) {
 
 /** What is no column of this version is kept in the document, also what another version has put there. */
 function toRow(task: StoredTask): Omit<TaskTable, 'push'> {
-  const {
-    id,
-    owner,
-    counted_by,
-    agent,
-    context_id,
-    state,
-    updated_at,
-    expires_at,
-    holder,
-    alive_until,
-    ...rest
-  } = task
-  const document = JSON.stringify(rest)
-  return {
-    id,
-    owner,
-    counted_by,
-    agent,
-    context_id,
-    state,
-    unfinished: isTerminal(state) ? 0 : 1,
-    updated_at,
-    expires_at,
-    holder,
-    alive_until,
-    characters: document.length,
-    document,
-  }
+  const own = Object.fromEntries(ownColumns.map((name) => [name, task[name]])) as OwnColumns
+  const rest = Object.entries(task).filter(([name]) => !Object.hasOwn(own, name))
+  const document = JSON.stringify(Object.fromEntries(rest))
+  return { ...own, unfinished: isTerminal(task.state) ? 0 : 1, characters: document.length, document }
 }
 
 function toTask({ document, ...row }: Pick<TaskTable, (typeof columns)[number]>): StoredTask {
