@@ -191,10 +191,11 @@ export class TextIndex {
     }
     if (excluded === '') return adjustments
     const terms = readQuery(excluded).map(({ term }) => term)
-    const without = new Set(terms.flatMap((term) => this.#slotsOf(absenceOf(term))))
+    const absences = terms.flatMap((term) => this.#terms.get(absenceOf(term)) ?? [])
+    const doesWithout = (slot: number) => absences.some((list) => list.has(slot))
     for (const term of terms)
       note(term, (weight, slot) =>
-        without.has(slot) ? {} : { excluded: weight < nameWeight ? excludedText : excludedName },
+        doesWithout(slot) ? {} : { excluded: weight < nameWeight ? excludedText : excludedName },
       )
     return adjustments
   }
@@ -205,11 +206,6 @@ export class TextIndex {
     const exact = this.#named(name)
     if (!mayBeNamespace(name) || this.#isCounted(name, exact)) return exact
     return [...exact, ...this.#named(allIn(name))]
-  }
-
-  #slotsOf(term: string): number[] {
-    const list = this.#terms.get(term)
-    return list ? Array.from(list.slots.subarray(0, list.size)) : []
   }
 
   #named(name: string): number[] {
