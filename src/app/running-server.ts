@@ -91,8 +91,8 @@ const lagPause = 100
  * names. It is asked without credentials: whoever listens there gains nothing.
  */
 export async function findServer(config: StoreSettings): Promise<string | undefined> {
-  const found = await readAnnounced(config)
-  if (found?.store !== nameOf(storeLocation(config))) return undefined
+  const found = await readOwn(config)
+  if (!found) return undefined
   const end = performance.now() + maxLag
   try {
     do {
@@ -126,15 +126,17 @@ interface RunningServer extends ServerStatus {
  * index is behind; undefined if there is none.
  */
 export async function runningServer(config: StoreSettings): Promise<RunningServer | undefined> {
-  const server = await serverOverFolder(config)
-  return server?.store === nameOf(storeLocation(config)) ? server : undefined
+  return await described(await readOwn(config))
 }
 
 /** The same for a server over the data folder, whatever its store. */
 export async function serverOverFolder(config: StoreSettings): Promise<RunningServer | undefined> {
-  const found = await readAnnounced(config)
-  const status = found && (await statusOf(found))
-  return status && { ...status, url: found.url, store: found.store }
+  return await described(await readAnnounced(config))
+}
+
+async function described(announced: Announced | undefined): Promise<RunningServer | undefined> {
+  const status = announced && (await statusOf(announced))
+  return status && { ...status, url: announced.url, store: announced.store }
 }
 
 interface Announced {
@@ -145,6 +147,12 @@ interface Announced {
 
 async function statusOf({ url, secret }: Announced, signal?: AbortSignal): Promise<ServerStatus | undefined> {
   return await askStatus(url, secret, timeoutWithoutStore, signal).catch(() => undefined)
+}
+
+/** What a server over the store of this configuration has announced. */
+async function readOwn(config: StoreSettings): Promise<Announced | undefined> {
+  const announced = await readAnnounced(config)
+  return announced?.store === nameOf(storeLocation(config)) ? announced : undefined
 }
 
 async function readAnnounced(config: StoreSettings): Promise<Announced | undefined> {

@@ -80,13 +80,9 @@ function noFolder(path: string, fault: Error): Failure {
   return new Failure('not_configured', `The folder ${path} cannot be made.`, { hint }, fault)
 }
 
-function diskFull(path: string, fault: Error): Failure {
-  return new Failure(
-    'storage_full',
-    `The disk is full: ${path} cannot be written.`,
-    { hint: roomHint },
-    fault,
-  )
+/** A file could not be written for lack of room. */
+export function diskFull(path: string, fault: unknown, hint = roomHint): Failure {
+  return new Failure('storage_full', `The disk is full: ${path} cannot be written.`, { hint }, fault)
 }
 
 function notWritable(path: string, fault: Error): Failure {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { version } from '../app/assets.ts'
-import { isDiskFull } from '../app/start-failure.ts'
+import { diskFull, isDiskFull } from '../app/start-failure.ts'
 import { privateFile } from '../common/private-file.ts'
 import { print } from './output.ts'
 import { openOwnStore } from './own-store.ts'
@@ -40,8 +40,7 @@ export async function exportRegistry(file: string, json: boolean): Promise<void>
     print(json ? { file, revision, rows } : `${counted(rows, 'row')} at revision ${revision} in ${file}`)
   } catch (fault) {
     if (!isDiskFull(fault)) throw fault
-    const hint = 'Make room on its disk, or name a file on another one.'
-    throw new Failure('storage_full', `The disk is full: ${file} cannot be written.`, { hint }, fault)
+    throw diskFull(file, fault, 'Make room on its disk, or name a file on another one.')
   } finally {
     await rm(part, { force: true })
   }
