@@ -4,8 +4,8 @@ import type { PushNotifications } from './push.ts'
 interface AnnouncementsOptions {
   readonly push: PushNotifications
   readonly store: TaskStore
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number
+  /** The time after so many milliseconds, as ISO 8601. */
+  readonly at: (after?: number) => string
   /** Milliseconds from the last heartbeat of a task's holder until another process may take the task over. */
   readonly lease: number
   readonly onError: (fault: unknown) => void
@@ -36,17 +36,13 @@ export class Announcements implements AsyncDisposable {
   }
 
   async #post(task: StoredTask, only?: string): Promise<void> {
-    const { push, store, lease, onError } = this.#options
+    const { push, store, at, lease, onError } = this.#options
     const expected = { holder: task.holder, states: [task.state] }
-    const renew = () => void store.save({ ...task, alive_until: this.#at(lease) }, expected).catch(onError)
+    const renew = () => void store.save({ ...task, alive_until: at(lease) }, expected).catch(onError)
     const renewal = isBusy(task.state) ? undefined : setInterval(renew, lease / 4).unref()
     const posting = await push.notify(task, only).finally(() => clearInterval(renewal))
     if (isBusy(task.state)) return
     if (posting === 'posted') await store.save({ ...task, alive_until: null }, expected)
-    if (posting === 'stopped') await store.save({ ...task, holder: '', alive_until: this.#at() }, expected)
-  }
-
-  #at(after = 0): string {
-    return new Date(this.#options.clock() + after).toISOString()
+    if (posting === 'stopped') await store.save({ ...task, holder: '', alive_until: at() }, expected)
   }
 }

@@ -72,10 +72,12 @@ export class TaskManager implements AsyncDisposable {
     this.#options = options
     this.#limits = options.limits ?? standardLimits
     this.times = { ...standardTimes, ...options.times }
-    const { store, clock, onError, push: port } = options
+    const { store, onError, push: port } = options
     const push = port && new PushNotifications({ store, onError, port })
     this.#push = push
-    this.#announcements = push && new Announcements({ push, store, clock, lease: this.times.lease, onError })
+    this.#announcements =
+      push &&
+      new Announcements({ push, store, at: (after) => this.#at(after), lease: this.times.lease, onError })
   }
 
   /** Throws A2aRefusal PUSH_NOTIFICATION_NOT_SUPPORTED. */
