@@ -140,6 +140,23 @@ test('a question of a package reaches its MCP client, and its progress too', asy
   expect(seen).toEqual([{ progress: 1, total: 2, message: 'half' }])
 })
 
+test('an MCP client reads the resources and the prompts of a package, as of any other server', async () => {
+  const path = `/mcp/agents/${encodeURIComponent(approved)}`
+  await using connected = await connect(path, {})
+  const { client } = connected
+  expect(client.getServerCapabilities()).toMatchObject({ tools: {}, resources: {}, prompts: {} })
+  const { resources } = await client.listResources()
+  const { contents } = await client.readResource({ uri: resources[0]?.uri ?? '' })
+  expect(contents).toMatchObject([{ text: 'Remember the milk.' }])
+  expect((await client.listPrompts()).prompts).toMatchObject([{ name: 'summarise' }])
+})
+
+test('a package that is not approved says so to an MCP client that lists its tools', async () => {
+  await list('com.example/unapproved')
+  await using connected = await connect('/mcp/agents/com.example%2Funapproved', {})
+  await expect(connected.client.listTools()).rejects.toThrow(/approve/)
+})
+
 test('a question of a package reaches a caller of A2A as a task', async () => {
   const say = async (data: object, more: object) => {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ data }], ...more }

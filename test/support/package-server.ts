@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 const [kind = 'well'] = process.argv.slice(2)
 
 const object = { type: 'object' }
+const note = 'note://milk'
 const tools = [
   {
     name: 'echo',
@@ -97,11 +98,15 @@ function take(message: Message): void {
     return
   }
   if (method === 'initialize' && kind !== 'mute') {
-    const capabilities = { tools: { listChanged: true } }
+    const capabilities = { tools: { listChanged: true }, resources: {}, prompts: {} }
     const serverInfo = { name: 'package', version: '1.2.3' }
     send({ id, result: { protocolVersion: message.params.protocolVersion, capabilities, serverInfo } })
   } else if (method === 'tools/list') send({ id, result: { tools } })
   else if (method === 'tools/call') call(message)
+  else if (method === 'resources/list') send({ id, result: { resources: [{ uri: note, name: 'note' }] } })
+  else if (method === 'resources/read')
+    send({ id, result: { contents: [{ uri: note, text: 'Remember the milk.' }] } })
+  else if (method === 'prompts/list') send({ id, result: { prompts: [{ name: 'summarise' }] } })
   else if (method === 'ping') send({ id, result: {} })
   else if (id !== undefined && kind !== 'mute')
     send({ id, error: { code: -32601, message: 'Method not found' } })

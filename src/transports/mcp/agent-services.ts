@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Capability, calledName } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
 import { listedActions, packageNameOf } from '../../../schemas/names.ts'
+import { runnablePackage } from '../../../schemas/package.ts'
 import { quotedName, visible } from '../../../schemas/text.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import { createForwardedService } from './forwarded-service.ts'
@@ -104,11 +106,10 @@ export function createAgentServices(
   }
 }
 
-const protocols = new Set(['envelope', 'a2a', 'mcp'])
-
-/** True if the gateway calls the agent over MCP: by its first endpoint of a protocol that the gateway calls. */
-function isMcpServer({ endpoints }: EntryDetail): boolean {
-  return endpoints.find(({ protocol }) => protocols.has(protocol))?.protocol === 'mcp'
+/** True if the gateway calls the agent over MCP: at its address, or as a package that it runs. */
+function isMcpServer(entry: EntryDetail): boolean {
+  const endpoint = calledEndpoint(entry)
+  return endpoint ? endpoint.protocol === 'mcp' : runnablePackage(entry) !== undefined
 }
 
 /** The input schema of a capability without one: text, or any object that the agent understands. */

@@ -187,7 +187,8 @@ class ForwardedServer {
   /** What the server states about itself, under the name that the registry has for it. */
   async describe(exchange: ClientExchange): Promise<JsonObject> {
     const stated = await this.#forward('server/discover', {}, exchange).catch((thrown) => {
-      const isClosed = thrown instanceof Fault && thrown.failure?.code === 'sign_in_required'
+      const code = thrown instanceof Fault ? thrown.failure?.code : undefined
+      const isClosed = code === 'sign_in_required' || code === 'approval_required'
       const hasTools = thrown instanceof Fault && this.#options.tools.length > 0
       if (isClosed || hasTools) return { capabilities: { tools: {} } } as JsonObject
       throw thrown
