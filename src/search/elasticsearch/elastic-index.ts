@@ -12,7 +12,7 @@ import { textAndSort } from '../index/order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
 import { absenceOf } from '../query/absences.ts'
-import { directionsAsked, reversed } from '../query/directions.ts'
+import { reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type {
   EntryChange,
@@ -298,13 +298,10 @@ function addHits(
 }
 
 /** The terms of candidates that rank and explain them. */
-function relevantTerms({ request }: Reading, terms: readonly QueryTerm[]): Set<string> {
-  const directions = [...directionsAsked(request.intent)].flatMap((direction) => [
-    direction,
-    reversed(direction),
-  ])
+function relevantTerms({ request, directions }: Reading, terms: readonly QueryTerm[]): Set<string> {
+  const converting = [...directions].flatMap((direction) => [direction, reversed(direction)])
   const excluded = request.excluded === '' ? [] : readQuery(request.excluded).map(({ term }) => term)
-  return new Set([...terms.map(({ term }) => term), ...excluded, ...excluded.map(absenceOf), ...directions])
+  return new Set([...terms.map(({ term }) => term), ...excluded, ...excluded.map(absenceOf), ...converting])
 }
 
 /** The query for entries that meet the filter, and have words. */

@@ -1,4 +1,5 @@
 import type { Correction } from '../../../schemas/search.ts'
+import { type Direction, directionsAsked, directionsOf, withConnectors } from '../query/directions.ts'
 import { joinedWords } from '../query/joined-words.ts'
 import type { Language } from '../query/languages.ts'
 import {
@@ -43,6 +44,8 @@ export interface Reading {
   /** The text without misspellings. */
   readonly text: string
   readonly request: Request
+  /** The directions that it asks for. */
+  readonly directions: ReadonlySet<Direction>
   /** The terms of its intent in English, and those of synonyms. */
   readonly terms: readonly QueryTerm[]
   /** The terms of an intent in another language: those that entries have count too. */
@@ -111,7 +114,10 @@ export class Ranker {
     const written = readRequest(isAsWritten || filter.owner !== undefined ? text : this.#restate(text))
     const language = languageIn(written.intent)
     const terms = readQuery(written.intent, language)
-    if (isAsWritten) return { text, request: written, terms, meant: written.intent }
+    if (isAsWritten) {
+      const directions = directionsAsked(written.intent)
+      return { text, request: written, directions, terms, meant: written.intent }
+    }
     const meaning = words_only ? undefined : this.#meaning()
     const request = await this.#withOtherNames(written, terms, meaning)
     const foreign = await this.#readForeign({ text, request, terms }, language, meaning, vocabulary)
@@ -171,7 +177,7 @@ export class Ranker {
       const slot = table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const adjustments = texts.adjust(reading.request)
+    const adjustments = texts.adjust(reading.request.excluded, reading.directions)
     const likeWords = () => likeWordsOf(table, reading, terms, named, board, meaning)
     const parts = fuse({ board, maxScore, likeness, slotOf, weights, adjustments, named, likeWords })
     const wordsOfRaised = new Map<number, number>()
@@ -235,7 +241,8 @@ export class Ranker {
     const joined = joinedWords(intent).filter((word) => termsOf(word).some((term) => vocabulary.has(term)))
     const synonyms = this.#synonyms.expand(intent, written)
     const meant = [intent, ...synonyms, ...joined].join(' ')
-    return { text, request, terms: withSynonyms(terms, synonyms, joined), meant }
+    const directions = directionsAsked(intent)
+    return { text, request, directions, terms: withSynonyms(terms, synonyms, joined), meant }
   }
 
   /** A request that excludes what it names by its other names as well: `k8s` and Kubernetes, Google in other scripts. */
@@ -262,11 +269,15 @@ export class Ranker {
     meaning: Meaning | undefined,
     vocabulary: Vocabulary,
   ): Promise<Reading | undefined> {
-    const intent = phrases ? request.intent.replace(phrases, ' ') : request.intent
+    const connected = withConnectors(request.intent)
+    const intent = phrases ? connected.replace(phrases, ' ') : connected
     const english = await this.#inEnglish(meaning, intent, words)
     if (english === intent) return undefined
-    const reading = this.#withSynonyms(text, request, readQuery(english), vocabulary, terms)
-    return { ...reading, foreign: terms }
+    const restated = this.#restate(english)
+    const inEnglish = restated === english ? request : { ...request, intent: restated }
+    const reading = this.#withSynonyms(text, inEnglish, readQuery(restated), vocabulary, terms)
+    const directions = new Set([...reading.directions, ...directionsOf(english)])
+    return { ...reading, directions, foreign: terms }
   }
 
   async #inEnglish(

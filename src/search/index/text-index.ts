@@ -5,9 +5,8 @@ import { SlotLists } from '../../common/slot-lists.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { absenceOf } from '../query/absences.ts'
-import { directionsAsked, reversed } from '../query/directions.ts'
+import { type Direction, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
-import type { Request } from '../query/request.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
@@ -176,7 +175,7 @@ export class TextIndex {
    * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, unless they say that
    * they do without it, or that convert in the direction that it asks for, or only in the opposite one.
    */
-  adjust({ excluded, intent }: Pick<Request, 'excluded' | 'intent'>): Map<number, Adjustment> {
+  adjust(excluded: string, directions: ReadonlySet<Direction>): Map<number, Adjustment> {
     const adjustments = new Map<number, Adjustment>()
     const note = (term: string, factorOf: (weight: number, slot: number) => Adjustment) => {
       const list = this.#terms.get(term)
@@ -185,7 +184,7 @@ export class TextIndex {
         adjustments.set(slot, { ...factorOf(list.weights[index] ?? 0, slot), ...adjustments.get(slot) })
       }
     }
-    for (const direction of directionsAsked(intent)) {
+    for (const direction of directions) {
       note(direction, () => ({ direction: sameDirection }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }

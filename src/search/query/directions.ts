@@ -2,7 +2,7 @@ import { eastAsian, fold, stem } from './analyse.ts'
 import { stopWords } from './stop-words.ts'
 
 /** A conversion, as a term that no word equals: "PDF to Markdown" is `pdf>markdown`. */
-type Direction = `${string}>${string}`
+export type Direction = `${string}>${string}`
 
 const connectors = new Set(['to', 'into', 'as'])
 const articles = new Set(['a', 'an', 'the'])
@@ -44,15 +44,19 @@ const connectorsElsewhere = [
   String.raw`\sin\s(?=\S{1,40}\s(?:umwandel|konvertier|verwandel|übersetz))`,
   String.raw`\s(?:en|vers|nach|em|para|в|на)\s`,
   '转(?:换|化)?(?:成|为|到|至)?|轉(?:換|化)?(?:成|為)?',
-  String.raw`[を을를]\s?(?=[a-z0-9]{1,40}\s?(?:に|へ|으?로))`,
+  String.raw`(?:を|から)(?=[^\s\p{scx=Hira}]{1,20}[にへ])|(?:[을를]|에서)\s?(?=[^\s]{1,20}?\s?으?로(?:\s|$))`,
 ].join('|')
 const elsewhere = new RegExp(connectorsElsewhere, 'giu')
 const eastAsianRuns = new RegExp(`${eastAsian}+`, 'gv')
 
-/** The directions that a request asks for, in any language whose connectors are known. */
+/** A request with "to" in the place of the connectors of other languages. */
+export function withConnectors(request: string): string {
+  return request.slice(0, maxCharacters).replace(elsewhere, ' to ')
+}
+
+/** The directions that a request asks for, between words in Latin letters, in any language whose connectors are known. */
 export function directionsAsked(request: string): Set<Direction> {
-  const text = request.slice(0, maxCharacters)
-  return directionsOf(text.replace(elsewhere, ' to ').replace(eastAsianRuns, ' '))
+  return directionsOf(withConnectors(request).replace(eastAsianRuns, ' '))
 }
 
 export function reversed(direction: Direction): Direction {

@@ -54,8 +54,9 @@ const state = /^(?:\p{Ll}{3,}(?:ing|ed|able|ible)|sure|down|up|only|just|enough|
 
 const days = 'monday|tuesday|wednesday|thursday|friday|saturday|sunday'
 const months = 'january|february|march|april|may|june|july|august|september|october|november|december'
+const parts = 'morning|afternoon|evening|night|weekend|week|month|quarter|year'
 const time = new RegExp(
-  String.raw`\b(?:(?:by|on|until|till|before|after|since|next|last|this|every|each)\s+){1,3}(?:${days}|${months})\b`,
+  String.raw`\b(?:(?:by|on|until|till|before|after|since|next|last|this|every|each)\s+){1,3}(?:${days}|${months})\b|\b(?:next|last|this|every|each)\s+(?:${parts})\b`,
   'giu',
 )
 

@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
+import { createLexicon, type Dictionary } from './dictionary.ts'
 import type { PieceIndex } from './piece-index.ts'
 import { readFacts, readTable, type Table } from './table.ts'
 
@@ -6,7 +7,7 @@ import { readFacts, readTable, type Table } from './table.ts'
 export interface Reading {
   /** Rows of the table of languages, one for each piece that was found. */
   readonly rows: readonly number[]
-  /** The other words of the text, which the English table reads. */
+  /** The other words of the text, which the English table reads, and the translations of those in the dictionary. */
   readonly rest: string
   /** Letters in words of other languages, and those of them that belong to a known piece. */
   readonly letters: number
@@ -33,17 +34,30 @@ const minForeign = 1
 /** A word that is English with more certainty is English in every text. */
 const maxEnglish = -2.5
 const oddsOfEnglish = -2
-const oddsOfAccents = 2
+const oddsOfForeign = 2
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
 const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
 /** A plural of Spanish, Portuguese, French or Italian words. */
 const plural = /(?<=[a-z]{4}[aeo])s$/
+const endingIn = (endings: string) => new RegExp(`(?<=[a-z]{4})(?:${endings.replaceAll(' ', '|')})$`)
+/** Endings of German nouns and adjectives and of plurals, then those of verbs; dictionaries list the word with another. */
+const inflections: readonly (readonly [ending: RegExp, listed: readonly string[]])[] = [
+  [endingIn('e en er es em ern n s'), ['']],
+  [
+    endingIn(
+      'a e i o u as es is os am an em en ai ei eu io iu ou on ons ez ent ait ais aient amos emos imos iamo ate ete ite ano ono ando endo indo iendo ant ado ada ados adas ido ida idos idas ato ata ati ito ita iti uto ute aste iste aron ieron aram eram iram aba abas ava avo iam ian st t te ten',
+    ),
+    ['ar', 'er', 'ir', 're', 'are', 'ere', 'ire', 'en'],
+  ],
+]
 /** Endings of Russian nouns and adjectives in their cases, and of the words that dictionaries list; `й` is read as `и`. */
 const caseEnding =
   /(?<=[\u0430-\u045f]{3})(?:[аеиоуыюя]|[аоыя]х|[аоеыи][ми]|[аяыи]ми|[ое]в|[оеыи]е|[ую]ю|[ая]я|[ое]го)$/
-const listedEndings = ['а', 'я', 'ь', '', 'ы', 'и', 'е', 'о', 'ия', 'ие', 'ыи', 'ии', 'ои']
+const listedCases = ['а', 'я', 'ь', '', 'ы', 'и', 'е', 'о', 'ия', 'ие', 'ыи', 'ии', 'ои']
+/** Endings of Russian verbs in the past, of which dictionaries list the infinitive. */
+const pastEnding = /(?<=[\u0430-\u045f]{3})л[аои]?$/
 /** German letters as they are written where the keyboard has none. */
 const digraphs = /([aou])e/g
 
@@ -56,7 +70,7 @@ const latin: Script = { pattern: /[a-zßæøœıđł]+/y, least: 3 }
 const cyrillic: Script = { pattern: /[\u0430-\u045f]+/y, least: 6 }
 const scripts: readonly Script[] = [
   latin,
-  { pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々]+/y, least: 0 },
+  { pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+/y, least: 0 },
   { pattern: /[\uac00-\ud7a3]+/y, least: 0 },
   cyrillic,
 ]
@@ -79,22 +93,38 @@ export function mayBeForeign(text: string, english: PieceIndex): boolean {
   )
 }
 
-/** Reads the table of languages in `folder`. Throws Failure `unavailable`, which names the file at fault. */
-export async function readLanguages(folder: string, english: Table): Promise<Languages> {
+/**
+ * Reads the table of languages in `folder`; the words of the dictionary are read as their translations. Throws Failure
+ * `unavailable`, which names the file at fault.
+ */
+export async function readLanguages(
+  folder: string,
+  english: Table,
+  dictionary: Dictionary,
+): Promise<Languages> {
   const table = await readTable(folder)
   if (table.dimensions !== english.dimensions)
     throw new Failure('unavailable', `The table of languages in ${folder} does not fit the English table.`)
-  const { pieces } = table
-  const facts = new DataView((await readFacts(folder, factBytes * pieces.count)).buffer)
+  const lexicon = createLexicon(table.pieces, dictionary)
+  const { idOf, sizeOf, isTranslated } = lexicon
+  const facts = new DataView((await readFacts(folder, factBytes * table.pieces.count)).buffer)
   const encoder = new TextEncoder()
 
   interface Word {
     readonly text: string
+    readonly start: number
     readonly end: number
     readonly script: Script
     readonly bytes: Uint8Array
-    /** The row of the whole word; -1 if it has none. */
-    readonly row: number
+    /** The id of the whole word in the lexicon; -1 if it has none. */
+    readonly id: number
+  }
+
+  /** A word of another language as its pieces, and the letters of it that they cover. */
+  interface Cut {
+    readonly word: Word
+    readonly ids: readonly number[]
+    readonly covered: number
   }
 
   function readWord(text: string, start: number): Word | undefined {
@@ -104,101 +134,121 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
       if (word === undefined) continue
       return {
         text: word,
+        start,
         end: start + word.length,
         script,
         bytes: encoder.encode(word),
-        row: rowIn(script, word),
+        id: idIn(script, word),
       }
     }
     return undefined
   }
 
-  function rowIn(script: Script, word: string): number {
-    if (script === latin) return rowOfForms(word)
-    return script === cyrillic ? rowOfCases(word) : pieces.idOf(word)
+  function idIn(script: Script, word: string): number {
+    if (script === latin) return idOfForms(word)
+    return script === cyrillic ? idOfCases(word) : idOf(word)
   }
 
-  /** The row of a Latin word, or of its singular, or of its form with umlauts; -1 if it has none. */
-  function rowOfForms(word: string): number {
-    const row = pieces.idOf(word)
-    if (row !== -1 || english.pieces.idOf(word) !== -1) return row
+  /** The id of a Latin word, or of a form without its ending, or of its form with umlauts; -1 if it has none. */
+  function idOfForms(word: string): number {
+    const id = idOf(word)
+    if (id !== -1 || english.pieces.idOf(word) !== -1) return id
     const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
     const form = others.find((other) => other !== word && isForeignAlone(other))
-    return form === undefined ? -1 : pieces.idOf(form)
+    if (form !== undefined) return idOf(form)
+    return inflections.map(([ending, listed]) => listedForm(word, ending, listed)).find(isTranslated) ?? -1
   }
 
-  /** The row of a Cyrillic word, or of a form of it in another case; -1 if it has none. */
-  function rowOfCases(word: string): number {
-    const row = pieces.idOf(word)
-    const stem = word.replace(caseEnding, '')
-    if (row !== -1 || stem === word) return row
-    const form = listedEndings.find((ending) => pieces.idOf(`${stem}${ending}`) !== -1)
-    return form === undefined ? -1 : pieces.idOf(`${stem}${form}`)
+  /** The id of a Cyrillic word, or of a form of it in another case or tense; -1 if it has none. */
+  function idOfCases(word: string): number {
+    const id = idOf(word)
+    if (isTranslated(id)) return id
+    const form = listedForm(word, caseEnding, listedCases)
+    if (isTranslated(form)) return form
+    const infinitive = listedForm(word, pastEnding, ['ть'])
+    if (isTranslated(infinitive)) return infinitive
+    return id === -1 ? form : id
+  }
+
+  /** The id of the word with another ending: a translated one, else any that is known; -1 if there is none. */
+  function listedForm(word: string, ending: RegExp, listed: readonly string[]): number {
+    const stem = word.replace(ending, '')
+    if (stem === word) return -1
+    const forms = listed.map((other) => idOf(`${stem}${other}`)).filter((form) => form !== -1)
+    return forms.find(isTranslated) ?? forms[0] ?? -1
   }
 
   function isForeignAlone(word: string): boolean {
-    return pieces.idOf(word) !== -1 && english.pieces.idOf(word) === -1
+    return idOf(word) !== -1 && english.pieces.idOf(word) === -1
   }
 
   /** The pieces of a word of which each is a word, such as *Bild* and *Bearbeitung*; undefined for other words. */
-  function partsOf({ bytes, script, row }: Word): readonly number[] | undefined {
-    if (script !== latin || row !== -1) return undefined
-    const { rows, covered } = piecesOf(bytes, compound.letters)
-    const last = rows.at(-1)
-    if (last === undefined || rows.length < 2 || covered < compound.covered * bytes.length) return undefined
+  function partsOf({ bytes, script, id }: Word): readonly number[] | undefined {
+    if (script !== latin || id !== -1) return undefined
+    const { ids, covered } = piecesOf(bytes, compound.letters)
+    const last = ids.at(-1)
+    if (last === undefined || ids.length < 2 || covered < compound.covered * bytes.length) return undefined
     const isHead =
-      (pieces.sizes[last] as number) >= compound.lastLetters &&
-      oddsOfRow(last) >= compound.lastOdds &&
-      english.pieces.idOf(pieces.textOf(last)) === -1
-    return isHead && rows.every((part) => oddsOfRow(part) >= compound.odds) ? rows : undefined
+      sizeOf(last) >= compound.lastLetters &&
+      oddsOfId(last) >= compound.lastOdds &&
+      english.pieces.idOf(lexicon.textOf(last)) === -1
+    return isHead && ids.every((part) => oddsOfId(part) >= compound.odds) ? ids : undefined
   }
 
-  function oddsOfRow(row: number): number {
-    return facts.getInt8(factBytes * row) / oddsUnit
+  /** The logarithm of the odds that a piece is not English. */
+  function oddsOfId(id: number): number {
+    const row = lexicon.rowOf(id)
+    const stated = row === -1 ? undefined : facts.getInt8(factBytes * row) / oddsUnit
+    if (!isTranslated(id)) return stated ?? 0
+    if (english.pieces.idOf(lexicon.textOf(id)) !== -1) return stated ?? oddsOfEnglish
+    return Math.max(stated ?? 0, oddsOfForeign)
   }
 
-  /** The logarithm of the odds that a Latin word is not English. */
+  /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */
   function oddsOf(word: Word, accented: boolean): number {
-    const { text, row } = word
-    if (row !== -1) return oddsOfRow(row)
+    const { text, id } = word
+    const isInflected = isTranslated(id) && lexicon.textOf(id) !== text
+    if (id !== -1) return isInflected ? 0 : oddsOfId(id)
     if (english.pieces.idOf(text) !== -1) return oddsOfEnglish
-    return accented || partsOf(word) ? oddsOfAccents : 0
+    return accented || partsOf(word) ? oddsOfForeign : 0
   }
 
   /** The longest pieces from each position on that have at least so many bytes, and the bytes that they cover. */
-  function piecesOf(bytes: Uint8Array, least: number): { rows: number[]; covered: number } {
-    const rows: number[] = []
+  function piecesOf(bytes: Uint8Array, least: number): { ids: number[]; covered: number } {
+    const ids: number[] = []
     let covered = 0
     for (let start = 0; start < bytes.length; ) {
-      const piece = pieces.longest(bytes, start, bytes.length, false)
-      const size = piece === -1 ? 0 : (pieces.sizes[piece] as number)
+      const id = lexicon.longest(bytes, start)
+      const size = id === -1 ? 0 : sizeOf(id)
       if (size > 0 && size >= least) {
-        rows.push(piece)
+        ids.push(id)
         covered += size
         start += size
       } else start += sizeOfCharacter(bytes[start] as number)
     }
-    return { rows, covered }
+    return { ids, covered }
   }
 
   /** False for a word that has pieces only within it, which tell less: *mappe* has *app*. */
   function startsWithPiece(bytes: Uint8Array): boolean {
-    const piece = pieces.longest(bytes, 0, bytes.length, false)
-    return piece !== -1 && (pieces.sizes[piece] as number) >= latin.least
+    const id = lexicon.longest(bytes, 0)
+    return id !== -1 && sizeOf(id) >= latin.least
   }
 
   /** The pieces of a word, the longest first from each position on; undefined for an English word. */
-  function cut(word: Word): { rows: number[]; covered: number } | undefined {
-    const { bytes, script, row } = word
-    if (row !== -1) {
-      const isEnglish = script === latin && oddsOfRow(row) < maxEnglish
-      return isEnglish ? undefined : { rows: [row], covered: word.text.length }
+  function cut(word: Word): Cut | undefined {
+    const { bytes, script, id } = word
+    if (id !== -1) {
+      const isEnglish = script === latin && oddsOfId(id) < maxEnglish
+      return isEnglish ? undefined : { word, ids: [id], covered: word.text.length }
     }
     if (script === latin && (english.pieces.idOf(word.text) !== -1 || !startsWithPiece(bytes)))
       return undefined
-    const { rows, covered } = piecesOf(bytes, script.least)
+    const { ids, covered } = piecesOf(bytes, script.least)
     const share = covered / bytes.length
-    return script === latin && share < minCovered ? undefined : { rows, covered: share * word.text.length }
+    return script === latin && share < minCovered
+      ? undefined
+      : { word, ids, covered: share * word.text.length }
   }
 
   /**
@@ -206,73 +256,104 @@ export async function readLanguages(folder: string, english: Table): Promise<Lan
    * of an unspaced text. A Latin word that the English table lacks, and that is rather English by its odds, has none and
    * stands for itself: *JavaScript*, *Docker*.
    */
-  function glossesOf(word: Word, rows: readonly number[], accented: boolean): string {
+  function glossesOf(
+    { word, ids }: Cut,
+    accented: boolean,
+    translationOf: (id: number) => string | undefined,
+  ): string {
     const { text, bytes, script } = word
     const isForeign = script !== latin || accented || english.pieces.idOf(text) !== -1
-    const isTelling = (row: number) =>
-      (row === word.row || (pieces.sizes[row] as number) >= minCovered * bytes.length) &&
-      (isForeign || oddsOfRow(row) >= 0)
-    const telling = script.least === 0 ? rows : (partsOf(word) ?? rows.filter(isTelling))
-    const ids = telling.flatMap((row) =>
-      [1, 3].map((offset) => facts.getUint16(factBytes * row + offset, true)),
+    const isTelling = (id: number) =>
+      (id === word.id || sizeOf(id) >= minCovered * bytes.length) && (isForeign || oddsOfId(id) >= 0)
+    const telling = script.least === 0 ? ids : (partsOf(word) ?? ids.filter(isTelling))
+    return [...new Set(telling.flatMap((id) => translationOf(id) ?? nearestWords(lexicon.rowOf(id))))].join(
+      ' ',
     )
-    return [...new Set(ids)].flatMap((id) => (id === 0 ? [] : english.pieces.textOf(id))).join(' ')
+  }
+
+  function nearestWords(row: number): string[] {
+    const ids = [1, 3].map((offset) => facts.getUint16(factBytes * row + offset, true))
+    return ids.flatMap((id) => (id === 0 ? [] : english.pieces.textOf(id)))
+  }
+
+  function wordsIn(text: string): Word[] {
+    const found: Word[] = []
+    for (let start = 0; start < text.length; ) {
+      const word = readWord(text, start)
+      if (word) found.push(word)
+      start = word?.end ?? start + 1
+    }
+    return found
+  }
+
+  /** The logarithm of the odds that a text with these words is not English; each different word counts once. */
+  function oddsOfAll(found: readonly Word[], accented: ReadonlySet<string>): number {
+    const different = new Map(found.map((word) => [word.text, word]))
+    return [...different.values()]
+      .filter(({ script }) => script === latin)
+      .reduce((total, word) => total + oddsOf(word, accented.has(word.text)), 0)
+  }
+
+  /** A text with something in the place of each word that was cut. */
+  function replaceIn(
+    text: string,
+    cuts: readonly Cut[],
+    replacementOf: (part: Cut) => string,
+    changed = (between: string) => between,
+  ): string {
+    let [replaced, end] = ['', 0]
+    for (const part of cuts) {
+      replaced += `${changed(text.slice(end, part.word.start))} ${replacementOf(part)} `
+      end = part.word.end
+    }
+    return replaced + changed(text.slice(end))
   }
 
   return {
     table,
     read(text) {
       const { normal, accented } = normalise(text)
-      const found: (Word & { readonly start: number })[] = []
-      for (let start = 0; start < normal.length; ) {
-        const word = readWord(normal, start)
-        if (word) found.push({ ...word, start })
-        start = word?.end ?? start + 1
+      const found = wordsIn(normal)
+      const isForeign = oddsOfAll(found, accented) > minForeign
+      const cuts = found.flatMap((word) => (isForeign || word.script !== latin ? (cut(word) ?? []) : []))
+      if (cuts.length === 0) return undefined
+      const ids = cuts.flatMap((part) => part.ids)
+      const translationOf = lexicon.translate(ids)
+      return {
+        rows: ids.filter((id) => translationOf(id) === undefined).map(lexicon.rowOf),
+        rest: replaceIn(normal, cuts, (part) => part.ids.flatMap((id) => translationOf(id) ?? []).join(' ')),
+        letters: cuts.reduce((total, { word }) => total + word.text.length, 0),
+        covered: cuts.reduce((total, part) => total + part.covered, 0),
+        english(without = new Set()) {
+          const glosses = (part: Cut) =>
+            glossesOf(part, accented.has(part.word.text), translationOf) || part.word.text
+          return replaceIn(
+            normal,
+            cuts,
+            (part) => (without.has(part.word.text) ? '' : glosses(part)),
+            (between) => between.replace(wholeWords, (word) => (without.has(word) ? '' : word)),
+          )
+        },
       }
-      const seen = new Map(found.filter(({ script }) => script === latin).map((word) => [word.text, word]))
-      let odds = 0
-      for (const word of seen.values()) odds += oddsOf(word, accented.has(word.text))
-      const rows: number[] = []
-      const replaced: { readonly word: Word; readonly rows: readonly number[]; readonly between: string }[] =
-        []
-      let [rest, letters, covered, end] = ['', 0, 0, 0]
-      for (const word of found) {
-        const pieces = word.script === latin && odds <= minForeign ? undefined : cut(word)
-        if (!pieces) continue
-        rows.push(...pieces.rows)
-        letters += word.text.length
-        covered += pieces.covered
-        const between = normal.slice(end, word.start)
-        rest += `${between} `
-        replaced.push({ word, rows: pieces.rows, between })
-        end = word.end
-      }
-      if (rows.length === 0) return undefined
-      const last = normal.slice(end)
-      const english = (without: ReadonlySet<string> = new Set()) => {
-        const telling = (part: string) => part.replace(wholeWords, (word) => (without.has(word) ? '' : word))
-        return (
-          replaced
-            .map(({ word, rows, between }) =>
-              without.has(word.text)
-                ? telling(between)
-                : `${telling(between)} ${glossesOf(word, rows, accented.has(word.text)) || word.text} `,
-            )
-            .join('') + telling(last)
-        )
-      }
-      return { rows, rest: rest + last, letters, covered, english }
     },
   }
+}
+
+/** The text in lower case without accents. */
+export function normalForm(text: string): string {
+  return withoutMarks(text.normalize('NFKC').toLowerCase())
 }
 
 /** The text in lower case without accents, and its words that had accents. */
 function normalise(text: string): { normal: string; accented: ReadonlySet<string> } {
   const lower = text.normalize('NFKC').toLowerCase()
   if (!foreignLetter.test(lower)) return { normal: lower, accented: new Set() }
-  const strip = (part: string) => part.replace(unmarked, (run) => run.normalize('NFD').replace(marks, ''))
   const accented = lower.match(/[\p{Script=Latin}\p{M}]+/gu)?.filter((word) => foreignLetter.test(word)) ?? []
-  return { normal: strip(lower), accented: new Set(accented.map(strip)) }
+  return { normal: withoutMarks(lower), accented: new Set(accented.map(withoutMarks)) }
+}
+
+function withoutMarks(lower: string): string {
+  return lower.replace(unmarked, (run) => run.normalize('NFD').replace(marks, ''))
 }
 
 function sizeOfCharacter(first: number): number {

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Embedder, TextEmbedding } from '../embedder.ts'
-import { type Languages, mayBeForeign, type Reading, readLanguages } from './languages.ts'
+import { parseDictionary } from './dictionary.ts'
+import { type Languages, mayBeForeign, normalForm, type Reading, readLanguages } from './languages.ts'
 import { readHashes, readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
 
@@ -14,12 +17,13 @@ const sliceMilliseconds = 5
 
 /**
  * An embedder that sums the vectors of a text's word pieces and sequences of pieces, from the table in `folder`. Words
- * of other languages have vectors in the table in `languages`, which is read at the first text that needs it.
- * Throws Failure `unavailable` if a file of a table is missing or contradicts its manifest.
+ * of other languages have translations in the files of the folder `languages/words`, or vectors in the table in
+ * `languages`; both are read at the first text that needs them. Throws Failure `unavailable` if a file of a table is
+ * missing or contradicts its manifest.
  */
 export async function createStaticEmbedder(folder: string, languages?: string): Promise<Embedder> {
   const table = await readTable(folder)
-  const hashes = [...table.hashes, ...(languages === undefined ? [] : await readHashes(languages))]
+  const hashes = [...table.hashes, ...(languages === undefined ? [] : await hashesOf(languages))]
   const { embedOne, wordVector } = createSums(table)
   let others: Promise<Languages> | undefined
   /** A search reads its query twice: for its English words and for its vector. */
@@ -37,7 +41,9 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
   }
 
   async function readWith(folder: string, text: string): Promise<Foreign | undefined> {
-    others ??= readLanguages(folder, table)
+    others ??= readWords(folder).then((words) =>
+      readLanguages(folder, table, parseDictionary(words, normalForm)),
+    )
     const { table: rows, read } = await others
     const reading = read(text.slice(0, maxCharacters))
     return reading && { table: rows, reading }
@@ -68,6 +74,22 @@ export async function createStaticEmbedder(folder: string, languages?: string): 
     },
     async [Symbol.asyncDispose]() {},
   }
+}
+
+async function hashesOf(languages: string): Promise<string[]> {
+  const [files, words] = await Promise.all([readHashes(languages), readWords(languages)])
+  return [...files, ...[...words.values()].map((content) => hash('sha256', content))]
+}
+
+/** The lists of words of other languages, by the name of their language. */
+async function readWords(languages: string): Promise<Map<string, string>> {
+  const folder = join(languages, 'words')
+  const names = (await readdir(folder)).sort()
+  const read = async (name: string): Promise<[string, string]> => [
+    name,
+    await readFile(join(folder, name), 'utf8'),
+  ]
+  return new Map(await Promise.all(names.map(read)))
 }
 
 interface Foreign {

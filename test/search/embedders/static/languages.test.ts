@@ -1,4 +1,4 @@
-import { cp, readFile, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { languagesModel, staticModel } from '../../../../src/app/assets.ts'
@@ -71,21 +71,31 @@ describe('words of other languages', () => {
 
   it.each([
     ['Bildbearbeitung', ['image', 'editing']],
-    ['Terminplanung', ['planning']],
+    ['Terminplanung', ['appointment', 'booking']],
     ['Flugsuche', ['flight', 'search']],
-    ['facturas', ['bill']],
+    ['facturas', ['invoice']],
+    ['cuánto gastamos', ['spend']],
+    ['купила билеты', ['buy', 'ticket']],
     ['buscar vuelos baratos', ['search', 'flight']],
     ['fuer die Uebersetzung', ['translation']],
     ['забронировать гостиницу', ['hotel']],
     ['спросить о погоде', ['weather']],
-    ['электронными таблицами', ['electronic', 'table']],
+    ['электронными таблицами', ['electronic', 'spreadsheet']],
   ])('are known by their form alone where the table lacks it: %s', async (text, expected) => {
     expect((await english(text)).split(/\s+/)).toEqual(expect.arrayContaining(expected))
   })
 
   it('are left out of the English words on request, and still show the language', async () => {
     const words = await embedder.inEnglish!('crear una factura para mis clientes', new Set(['una', 'para']))
-    expect(words.split(/\s+/).filter(Boolean)).toEqual(['create', 'bill', 'updated', 'my', 'clients'])
+    expect(words.split(/\s+/).filter(Boolean)).toEqual([
+      'create',
+      'invoice',
+      'bill',
+      'updated',
+      'my',
+      'customer',
+      'client',
+    ])
   })
 
   it('are left out of the English words where English has the same letters', async () => {
@@ -100,7 +110,7 @@ describe('words of other languages', () => {
   })
 
   it('stay as they are where they are names of the field', async () => {
-    expect(await english('gerenciar contêineres Docker')).toMatch(/manage +containers +docker/)
+    expect(await english('gerenciar contêineres Docker')).toMatch(/manage +container +docker/)
     expect(await english('hacer scraping con javascript')).toMatch(/scraping .*javascript/)
   })
 
@@ -165,6 +175,39 @@ describe('words of other languages', () => {
       code: 'unavailable',
       message: expect.stringContaining('facts.bin'),
     })
+  })
+
+  it('have the English of the lists of words, where one language has the word', async () => {
+    const translations = new Map<string, Set<string>>()
+    for (const name of await readdir(join(languagesModel, 'words'))) {
+      const lines = (await readFile(join(languagesModel, 'words', name), 'utf8')).split('\n')
+      for (const line of lines.filter((text) => text !== '' && !text.startsWith('#'))) {
+        const [, meant, words] =
+          /^([a-z0-9][a-z0-9 .'+-]*) = ([\p{L}\p{M}ー々〆]+(?:, [\p{L}\p{M}ー々〆]+)*)$/u.exec(line) ?? []
+        expect([name, line, meant, words]).not.toContain(undefined)
+        for (const word of words!.split(', ')) {
+          const form = word.toLowerCase().replaceAll('й', 'и').replaceAll('ё', 'е')
+          translations.set(form, (translations.get(form) ?? new Set()).add(meant!))
+        }
+      }
+    }
+    const single = [...translations].filter(
+      ([word, meant]) => meant.size === 1 && /[^\p{scx=Latn}]/u.test(word),
+    )
+    expect(single.length).toBeGreaterThan(10_000)
+    for (const [word, [meant]] of single) expect([word, (await english(word)).trim()]).toEqual([word, meant])
+  })
+
+  it('that several languages have are read in the language of the text', async () => {
+    await using copy = await temporaryFolder()
+    await cp(languagesModel, copy.path, { recursive: true })
+    await rm(join(copy.path, 'words'), { recursive: true })
+    await mkdir(join(copy.path, 'words'))
+    await writeFile(join(copy.path, 'words', 'one.txt'), '# One\n\nletter = zarfo\nsend = mirto\n')
+    await writeFile(join(copy.path, 'words', 'other.txt'), 'menu = zarfo\nread = pelmo, pelmos\n')
+    const { inEnglish } = await createStaticEmbedder(staticModel, copy.path)
+    expect((await inEnglish!('mirto zarfo')).split(/\s+/)).toEqual(expect.arrayContaining(['send', 'letter']))
+    expect((await inEnglish!('pelmo zarfo')).split(/\s+/)).toEqual(expect.arrayContaining(['read', 'menu']))
   })
 
   it('are part of the name of the model, so that another table embeds the entries anew', () => {
