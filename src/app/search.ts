@@ -212,9 +212,8 @@ function openVectors(
 
 /** Turns of the processes of a store to embed texts by a model. */
 function embeddingTurns({ clock, createId, wait, onErrorOf }: Runtime, store: Store, model: string): InTurn {
-  const busy = () => new Failure('conflict', 'Another process embeds texts.')
   const name = `embeddings:${fileName(model)}`
-  const lease = new Lease({ leases: store.leases, name, holder: createId(), clock, busy })
+  const lease = new Lease({ leases: store.leases, name, holder: createId(), clock })
   return takingTurns(lease, wait, onErrorOf('index'))
 }
 
