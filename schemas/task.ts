@@ -67,6 +67,12 @@ export interface Part {
   readonly metadata?: JsonObject
 }
 
+/** The parts of a message or an artifact that was received. */
+export function partsIn(holder: unknown): Part[] {
+  const parts = isRecord(holder) ? holder.parts : undefined
+  return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
+}
+
 /** Section 4.1.4. */
 export interface Message {
   readonly messageId: string
