@@ -8,7 +8,7 @@ import { isRecord, type Json, type JsonObject } from '../../schemas/json.ts'
 import { listedActions } from '../../schemas/names.ts'
 import { nearest } from '../../schemas/nearest.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { InputRequired } from '../../schemas/task.ts'
+import { areSeveral, type InputRequired } from '../../schemas/task.ts'
 import { quotedName } from '../../schemas/text.ts'
 import { viaOf } from '../../schemas/via.ts'
 import type { Clock } from '../common/clock.ts'
@@ -323,12 +323,6 @@ function withWords(parts: readonly Json[], named: (text: string) => string, word
   const [first, ...rest] = parts
   if (!isRecord(first) || typeof first.text !== 'string') return [{ text: words }, ...parts]
   return [{ ...(first as JsonObject), text: named(first.text) }, ...rest]
-}
-
-/** True for several questions of an MCP server, by their keys. */
-function areSeveral(question: JsonObject): boolean {
-  const questions = Object.values(question)
-  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
 }
 
 /** True for the input that refuses a question or gives a task up. */

@@ -8,7 +8,7 @@ import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.t
 import { actionsInProse, listedActions } from '../../../../schemas/names.ts'
 import { nearest } from '../../../../schemas/nearest.ts'
 import { input as shapeOf } from '../../../../schemas/shape.ts'
-import { type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
+import { areSeveral, type InputRequired, inputRequiredIn } from '../../../../schemas/task.ts'
 import { canAnswer } from '../../../common/mcp/questions.ts'
 import type { Call } from '../../../router/call.ts'
 import { callerOf } from '../../../router/limiter.ts'
@@ -157,18 +157,11 @@ function nextOf({ status, agent, question }: InputRequired): string {
     return `${introduction} Show its question to the user, who decides whether to sign in there; then ${call} {}.`
   if (url !== undefined)
     return `${introduction} Show its url to the user, who decides whether to open it; then ${call} {"action": "accept"}.`
-  if (isForms(question))
+  if (areSeveral(question))
     return `${find} {KEY: ANSWER} by the keys of the questions, each ANSWER an object by its schema.`
   if (schema !== undefined)
     return `${find} an object by the schema of the question, or {"action": "decline"}.`
   return `${find} {"text": "…"} for an answer in words, or {"action": "cancel"} to give the task up.`
-}
-
-/** True for several questions of an MCP server, by their keys. */
-function isForms(question: Json): boolean {
-  if (!isRecord(question)) return false
-  const questions = Object.values(question)
-  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
 }
 
 /** The envelope that continues a call with the answers of the client. */
