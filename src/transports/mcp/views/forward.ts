@@ -7,7 +7,7 @@ import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { callOf, faultOf, updates } from './ask.ts'
-import { markMeta } from './calls.ts'
+import { markMeta } from './results.ts'
 
 /** A request in progress, with the client that sent it. */
 export type ClientExchange = Exchange & { readonly facts: ClientFacts }
