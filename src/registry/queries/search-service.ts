@@ -19,7 +19,7 @@ import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isAdmin, isVisible, mayRead, type Owned } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
-import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import type { LivenessCache } from '../liveness/liveness-cache.ts'
 import { briefPage, type RankedEntry } from './brief-page.ts'
 import { closeNames } from './close-names.ts'
 import { encodePosition } from './cursor.ts'
@@ -61,7 +61,7 @@ export interface SearchServiceOptions extends Omit<FreshnessOptions, 'reader'> {
   readonly reader: Reader
   readonly index: SearchIndex
   readonly views: Views
-  readonly livenessCache?: Pick<LivenessCache, 'swept'>
+  readonly livenessCache: Pick<LivenessCache, 'swept'>
   readonly credentialMarks?: CredentialMarks
 }
 
@@ -88,13 +88,7 @@ export class SearchService {
   )
 
   constructor(options: SearchServiceOptions) {
-    const {
-      reader,
-      index,
-      views,
-      livenessCache = emptyLivenessCache,
-      credentialMarks = noCredentialMarks,
-    } = options
+    const { reader, index, views, livenessCache, credentialMarks = noCredentialMarks } = options
     this.#reader = reader
     this.#index = index
     this.#freshness = new IndexFreshness(options)
