@@ -48,7 +48,7 @@ function openIndex(
   const onError = (fault: unknown) => void faults.push(fault)
   const lease = new Lease({ leases, name: 'embeddings', holder, clock: () => now.ms })
   const inTurn = takingTurns(lease, async () => void (await setImmediate()), onError)
-  const index = createVectorIndex(store, slow, plainVectors(), onError, undefined, { inTurn })
+  const index = createVectorIndex(store, slow, plainVectors(), onError, { inTurn })
   return { index, faults, [Symbol.asyncDispose]: () => index[Symbol.asyncDispose]() }
 }
 
