@@ -39,7 +39,7 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   const { clock, site, onErrorOf } = runtime
   await protectFiles(config, onErrorOf('files'))
   const store = stack.use(
-    await openStore(storeLocation(config), clock, onErrorOf('store', 'warn'), undefined, 0),
+    await openStore(storeLocation(config), { clock, onError: onErrorOf('store', 'warn'), start_ms: 0 }),
   )
   const own = await store.read.entry({ package_name: 'svc.registry' })
   if (own?.version !== version) return undefined
