@@ -1,4 +1,4 @@
-import type { SearchOutput } from '../schemas/search.ts'
+import type { AgentPage } from '../schemas/search.ts'
 import { layout } from '../src/transports/page/site/layout.ts'
 import { results } from '../src/transports/page/site/results.ts'
 import { sampleEntry } from '../test/support/entries.ts'
@@ -36,7 +36,7 @@ export async function page(): Promise<Row[]> {
   })
   await tailer.caughtUp(revision)
   const path = '/public/agents?q=convert+pdf+to+markdown&limit=20&facets=true'
-  const found: SearchOutput = (await home.request('GET', path)).json
+  const found: AgentPage = (await home.request('GET', path)).json
   const search = new URLSearchParams('q=convert pdf to markdown')
   const works = {
     page: () => layout(results(found, search), undefined, assets).length,

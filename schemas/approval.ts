@@ -119,13 +119,13 @@ export const ApprovalReport = z
   .meta({ id: 'ApprovalReport' })
 export type ApprovalReport = z.infer<typeof ApprovalReport>
 
-export const ApprovalPage = z
+export const ApprovalList = z
   .object({
     approvals: z.array(Approval),
     next_cursor: nextCursor,
   })
   .meta({ id: 'ApprovalList' })
-export type ApprovalPage = z.infer<typeof ApprovalPage>
+export type ApprovalList = z.infer<typeof ApprovalList>
 
 /** Which page of the approvals. */
 export interface ApprovalRange {

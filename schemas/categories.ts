@@ -1,5 +1,5 @@
 import { nearest } from './nearest.ts'
-import type { SearchOutput } from './search.ts'
+import type { AgentPage } from './search.ts'
 
 /**
  * The categories that the gateway names by itself: usual ones, and those of the lists that registries are filled from.
@@ -18,7 +18,7 @@ const names = new Set(
 )
 
 /** The known categories among the counted ones, the most frequent first. A search still counts and filters by all. */
-export function knownCategories(facets: SearchOutput['facets']): [name: string, count: number][] {
+export function knownCategories(facets: AgentPage['facets']): [name: string, count: number][] {
   return Object.entries(facets?.categories ?? {}).filter(([name]) => names.has(name))
 }
 

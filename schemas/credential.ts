@@ -115,6 +115,12 @@ export interface StoredCredential {
   readonly sign_in: (SignInFacts & { readonly url: string }) | null
 }
 
+/** Values of the variables of a package that somebody stored, by name; `key` differs for each set of values. */
+export interface StoredVariables {
+  readonly key: string
+  readonly values: ReadonlyMap<string, string>
+}
+
 /** Credentials for other agents: for each caller and entry, one of a header and one of each variable. */
 export interface CredentialStore {
   find(owner: string, entryId: string): Promise<readonly StoredCredential[]>

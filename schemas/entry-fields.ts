@@ -268,7 +268,7 @@ const shownApart = [
 ] as const satisfies readonly PublishedField[]
 
 /** All other published fields: lists show them as they are stored. */
-export type ListedField = Exclude<PublishedField, (typeof shownApart)[number]>
+type ListedField = Exclude<PublishedField, (typeof shownApart)[number]>
 
 const names = Object.keys(entryFields) as (keyof Table)[]
 const has = (name: keyof Table, column: keyof EntryField) => column in entryFields[name]

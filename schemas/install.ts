@@ -19,7 +19,7 @@ export const HostId = z.enum(hostIds).meta({ id: 'HostId' })
 export type HostId = z.infer<typeof HostId>
 
 /** A value that the user has to give. */
-export const Need = z
+export const InstallNeed = z
   .object({
     id: z.string().describe('Id of the prompt, in hosts that ask for values.'),
     variable: z
@@ -35,7 +35,7 @@ export const Need = z
     choices: z.array(z.string()).optional(),
   })
   .meta({ id: 'InstallNeed' })
-export type Need = z.infer<typeof Need>
+export type InstallNeed = z.infer<typeof InstallNeed>
 
 export const ConfigFile = z
   .object({
@@ -94,8 +94,8 @@ const InstallTarget = z
       .string()
       .nullable()
       .describe('Line for a POSIX shell that starts the server, if hosts only connect to it.'),
-    needs: z.array(Need).describe('Values that the user has to give.'),
-    optional: z.array(Need).describe('Values that may be set, and that the configurations leave out.'),
+    needs: z.array(InstallNeed).describe('Values that the user has to give.'),
+    optional: z.array(InstallNeed).describe('Values that may be set, and that the configurations leave out.'),
     notes: z.array(z.string()),
     hosts: z.array(HostInstall),
   })

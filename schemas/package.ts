@@ -20,11 +20,11 @@ const inputShape = {
 const variableName = z.string().min(1).max(200)
 
 /** A value that the user of a package or of an endpoint gives, or that its publisher fixes. */
-export const Input = z.object(inputShape).meta({ id: 'VariableInput' })
-export type Input = z.infer<typeof Input>
+export const VariableInput = z.object(inputShape).meta({ id: 'VariableInput' })
+export type VariableInput = z.infer<typeof VariableInput>
 
 /** The variables of an address or a value, by the names in its braces. */
-export const Variables = z.record(variableName, Input).meta({ id: 'Variables' })
+export const Variables = z.record(variableName, VariableInput).meta({ id: 'Variables' })
 
 /** A header or an environment variable. */
 export const NamedInput = z
@@ -140,7 +140,7 @@ export function variablesIn(template: string): string[] {
  */
 export function filledIn(
   template: string,
-  variables: Readonly<Record<string, Input>> = {},
+  variables: Readonly<Record<string, VariableInput>> = {},
 ): string | undefined {
   if (!template.includes('{')) return template
   const values = variablesIn(template).map((name) => [name, statedValue(variables[name])] as const)
@@ -154,6 +154,6 @@ export function fixedValue({ value, default: usual, variables }: NamedInput): st
   return value === undefined ? usual : filledIn(value, variables)
 }
 
-function statedValue(input: Input | undefined): string | undefined {
+function statedValue(input: VariableInput | undefined): string | undefined {
   return input?.value ?? input?.default
 }

@@ -99,16 +99,16 @@ const page = {
   ...federatedShape,
 }
 
-export const SearchOutput = z
+export const AgentPage = z
   .object({
     agents: z.array(SearchHit),
     ...page,
     next_cursor: nextCursor,
   })
   .meta({ id: 'AgentPage' })
-export type SearchOutput = z.infer<typeof SearchOutput>
+export type AgentPage = z.infer<typeof AgentPage>
 
-export const BriefSearchOutput = z
+export const BriefAgentPage = z
   .object({
     agents: z.array(BriefHit),
     callable_agents: z
@@ -119,11 +119,11 @@ export const BriefSearchOutput = z
     next_cursor: z.string().optional().describe('Absent on the last page.'),
   })
   .meta({ id: 'BriefAgentPage' })
-export type BriefSearchOutput = z.infer<typeof BriefSearchOutput>
+export type BriefAgentPage = z.infer<typeof BriefAgentPage>
 
 /** The agents found, in the form that the search asks for. */
-export const AnySearchOutput = z.union([SearchOutput, BriefSearchOutput])
-export type AnySearchOutput = z.infer<typeof AnySearchOutput>
+export const AnyAgentPage = z.union([AgentPage, BriefAgentPage])
+export type AnyAgentPage = z.infer<typeof AnyAgentPage>
 
 /** A listed agent whose name completes what somebody types. */
 const Suggestion = z.object({ name: z.string(), package_name: z.string() }).meta({ id: 'Suggestion' })

@@ -56,6 +56,13 @@ export function inputRequiredIn(output: unknown): InputRequired | undefined {
   return InputRequired.safeParse(output).data
 }
 
+/** True for several questions of an MCP server, by their keys. */
+export function areSeveral(question: Json): boolean {
+  if (!isRecord(question)) return false
+  const questions = Object.values(question)
+  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
+}
+
 /** Section 4.1.6: one of `text`, `data`, `raw` (base64) and `url`. */
 export interface Part {
   readonly text?: string
@@ -65,6 +72,12 @@ export interface Part {
   readonly filename?: string
   readonly mediaType?: string
   readonly metadata?: JsonObject
+}
+
+/** The parts of a message or an artifact that was received. */
+export function partsIn(holder: unknown): Part[] {
+  const parts = isRecord(holder) ? holder.parts : undefined
+  return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
 }
 
 /** Section 4.1.4. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { AnySearchOutput, IntentInput } from '../../schemas/search.ts'
+import { AnyAgentPage, IntentInput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { sessionId } from './caller.ts'
 import type { PlaygroundNeeds } from './port.ts'
@@ -8,20 +8,20 @@ import { takeStep } from './take-step.ts'
 
 const Discovery = IntentInput.extend({ session: sessionId })
 
-export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discovery>, AnySearchOutput> {
+export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discovery>, AnyAgentPage> {
   return defineAction({
     name: 'discover',
     title: 'Discover agents',
     description: 'Finds agents by intent, as search does, and stores the call in the session.',
     input: input(Discovery),
-    output: output(AnySearchOutput),
+    output: output(AnyAgentPage),
     access: 'public',
     effect: 'write',
     advertised: false,
     async run({ session, ...params }, context) {
       const envelope = { to: 'svc.registry', action: 'search', params }
       const taken = await takeStep(needs, { kind: 'discover', session, envelope }, context)
-      return taken.output as unknown as AnySearchOutput
+      return taken.output as unknown as AnyAgentPage
     },
   })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
-import { ApprovalInput, ApprovalPage, ApprovalReport } from '../../schemas/approval.ts'
+import { ApprovalInput, ApprovalList, ApprovalReport } from '../../schemas/approval.ts'
 import { AgentInput } from '../../schemas/publication.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { requirePrincipal } from './caller.ts'
@@ -36,7 +36,7 @@ const Range = z.strictObject({
   cursor: z.uuid().optional().describe('next_cursor of the previous page.'),
 })
 
-export function listApprovals(packages: PackagesPort): Action<z.output<typeof Range>, ApprovalPage> {
+export function listApprovals(packages: PackagesPort): Action<z.output<typeof Range>, ApprovalList> {
   return defineAction({
     ...common,
     name: 'list_approvals',
@@ -44,7 +44,7 @@ export function listApprovals(packages: PackagesPort): Action<z.output<typeof Ra
     description:
       'The packages that this gateway may run, and those that you approved for yourself in your host, without secrets.',
     input: input(Range),
-    output: output(ApprovalPage),
+    output: output(ApprovalList),
     effect: 'read',
     run: (range, { principal }) => packages.list(range, requirePrincipal(principal)),
   })

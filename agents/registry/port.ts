@@ -1,4 +1,4 @@
-import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
+import type { ApprovalInput, ApprovalList, ApprovalRange, ApprovalReport } from '../../schemas/approval.ts'
 import type { AuditPage, AuditRange, RegistryEventPage, RegistryEventRange } from '../../schemas/audit.ts'
 import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail, StandardShape } from '../../schemas/card.ts'
@@ -22,10 +22,10 @@ import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { QuotaInput, QuotaPage, QuotaRange, Usage, UsageInput } from '../../schemas/quota.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type {
-  AnySearchOutput,
-  BriefSearchOutput,
+  AgentPage,
+  AnyAgentPage,
+  BriefAgentPage,
   NameCompletion,
-  SearchOutput,
   SearchQuery,
   Suggestions,
 } from '../../schemas/search.ts'
@@ -73,7 +73,7 @@ export interface RegistryPorts {
 /** The parts of the registry that the registry agent uses. */
 export interface RegistryPort {
   readonly servers: ServersPort
-  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput>
+  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<AgentPage>
   /** Counts a query that found too little, where the operator wants to know. */
   noteUnmet(query: string, caller: string, found: 'nothing' | 'little'): void
   /** The same search in the form for language models. */
@@ -82,14 +82,14 @@ export interface RegistryPort {
     caller: Caller,
     signal: AbortSignal,
     approved: ReadonlySet<string>,
-  ): Promise<BriefSearchOutput>
+  ): Promise<BriefAgentPage>
   /** Adds what other registries find; `find` searches this registry for at most so many agents. */
   federate(
     input: SearchQuery,
     mode: FederationMode,
-    find: (limit: number) => Promise<AnySearchOutput>,
+    find: (limit: number) => Promise<AnyAgentPage>,
     signal: AbortSignal,
-  ): Promise<AnySearchOutput>
+  ): Promise<AnyAgentPage>
   /** Listed package names that begin with a prefix and are behind a name, in order. */
   completeName(prefix: string, limit: number, after?: string): Promise<NameCompletion>
   /** Listed agents whose name or package name has a text, the best first, each name once. */
@@ -199,7 +199,7 @@ export interface PackagesPort {
     progress: (message: string) => void,
   ): Promise<ApprovalReport>
   /** In a fixed order. */
-  list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
+  list(range: ApprovalRange, caller: Principal): Promise<ApprovalList>
   /** Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
   /** Names of the agents whose packages the operator has approved as they are now. */

@@ -1,7 +1,7 @@
 import { type Action, defineAction } from '../../schemas/action.ts'
 import {
-  AnySearchOutput,
-  BriefSearchOutput,
+  AnyAgentPage,
+  BriefAgentPage,
   IntentInput,
   SearchInput,
   ToolSearchInput,
@@ -22,7 +22,7 @@ const tool = {
   description:
     'Finds software agents for a task that your own tools cannot do. A hit shows what call_agent needs: package_name, and actions with their input. Example: {"query": "convert a PDF to text"}.',
   input: input(ToolSearchInput),
-  output: output(BriefSearchOutput),
+  output: output(BriefAgentPage),
   defaults: { detail: 'brief' },
   asks: {
     for: ['query', 'filters', 'sort', 'cursor'],
@@ -30,10 +30,7 @@ const tool = {
   },
 } as const
 
-export function searchAgents(
-  registry: RegistryPort,
-  packages: Approved,
-): Action<SearchInput, AnySearchOutput> {
+export function searchAgents(registry: RegistryPort, packages: Approved): Action<SearchInput, AnyAgentPage> {
   const acquire = createKeyedSemaphore(maxConcurrent)
   return defineAction({
     name: 'search_agents',
@@ -41,7 +38,7 @@ export function searchAgents(
     description:
       'Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.',
     input: input(SearchInput),
-    output: output(AnySearchOutput),
+    output: output(AnyAgentPage),
     access: 'public',
     effect: 'read',
     advertised: true,
@@ -49,7 +46,7 @@ export function searchAgents(
     hasForeign: ({ others = [] }) => others.length > 0,
     async run({ detail, federation, ...query }, { principal, counted_as = '', signal }) {
       using _slot = await acquire(counted_as, signal)
-      const find = async (limit: number): Promise<AnySearchOutput> =>
+      const find = async (limit: number): Promise<AnyAgentPage> =>
         detail === 'brief'
           ? await registry.searchBrief({ ...query, limit }, principal, signal, await packages.approved())
           : await registry.search({ ...query, limit }, principal, signal)
@@ -64,7 +61,7 @@ export function searchAgents(
 }
 
 /** The same search for callers that must state an intent. */
-export function search(registry: RegistryPort, packages: Approved): Action<SearchInput, AnySearchOutput> {
+export function search(registry: RegistryPort, packages: Approved): Action<SearchInput, AnyAgentPage> {
   return defineAction({
     ...searchAgents(registry, packages),
     name: 'search',

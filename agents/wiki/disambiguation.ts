@@ -3,7 +3,7 @@ import type { UpstreamCall } from '../../src/common/upstream.ts'
 import { type WikiPage, whole } from './answer.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
-export const Option = z
+export const PageOption = z
   .object({
     page_id: z.int().positive(),
     title: z.string(),
@@ -26,7 +26,7 @@ export async function optionsOf(
   lang: string,
   page_id: number,
   call: UpstreamCall,
-): Promise<z.output<typeof Option>[]> {
+): Promise<z.output<typeof PageOption>[]> {
   const answer = await wiki.query(lang, { ...params, pageids: page_id }, call)
   return answer.value.pages
     .filter(({ pageid }) => pageid !== undefined && pageid !== page_id)
@@ -42,7 +42,7 @@ const params = {
   inprop: 'url',
 }
 
-function option(found: WikiPage): z.output<typeof Option> {
+function option(found: WikiPage): z.output<typeof PageOption> {
   const { pageid, title, fullurl, description } = whole(found)
   return { page_id: pageid, title, url: fullurl, ...(description !== undefined && { description }) }
 }

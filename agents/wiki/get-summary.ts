@@ -6,7 +6,7 @@ import { upstreamCallOf } from '../../src/common/upstream.ts'
 import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang, ToolLang } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
-import { Summary, summarise, summaryParams } from './summary.ts'
+import { PageSummary, summarise, summaryParams } from './summary.ts'
 
 const digits = /^[1-9]\d{0,9}$/
 
@@ -37,7 +37,7 @@ const Input = Fields.refine(({ page_id, title }) => (page_id === undefined) !== 
   path: ['page_id'],
 })
 
-type GetSummary = Action<z.output<typeof Input>, z.output<typeof Summary>>
+type GetSummary = Action<z.output<typeof Input>, z.output<typeof PageSummary>>
 
 /**
  * Action `get_summary`: the introduction of one page. Throws `not_found`, `invalid_request` and the errors of the
@@ -49,7 +49,7 @@ export function getSummary(wiki: MediaWiki): GetSummary {
     title: 'Get a summary',
     description: 'Get an article summary.',
     input: input(Input),
-    output: output(Summary),
+    output: output(PageSummary),
     access: { scope: 'a2a:call' },
     effect: 'read',
     hasForeign: () => true,

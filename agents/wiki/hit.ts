@@ -11,7 +11,7 @@ export const Words = z
   .meta({ ...notBlank, examples: ['Alan Turing'] })
 
 /** One page that a search found. */
-export const Hit = z
+export const PageHit = z
   .object({
     page_id: z.int().positive(),
     title: z.string(),
@@ -51,7 +51,7 @@ export function ranked({ pages, redirects }: Pick<WikiQuery, 'pages' | 'redirect
 }
 
 /** Renders a hit. Throws Failure `upstream_invalid` if a field is missing. */
-export function hit(found: WikiPage): z.output<typeof Hit> {
+export function hit(found: WikiPage): z.output<typeof PageHit> {
   const page = whole(found)
   const extract = clip(page.extract ?? '', { sentences: 3, characters: 600 }).text
   return {

@@ -4,18 +4,18 @@ import { input, output } from '../../schemas/shape.ts'
 import { type Cached, type UpstreamCall, upstreamCallOf } from '../../src/common/upstream.ts'
 import type { WikiPage, WikiQuery } from './answer.ts'
 import { Lang, provenance, provenanceOf } from './fields.ts'
-import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
+import { hit, PageHit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
-import { Summary, summarise, summaryParams } from './summary.ts'
+import { PageSummary, summarise, summaryParams } from './summary.ts'
 
 const Input = z.strictObject({ query: Words.describe('Page title or search term.'), lang: Lang })
 
 const Output = z
   .object({
-    page: Summary.nullable().describe(
+    page: PageSummary.nullable().describe(
       'The page of that title, else the best hit; null when nothing is found.',
     ),
-    results: z.array(Hit).describe('The other hits.'),
+    results: z.array(PageHit).describe('The other hits.'),
     ...provenance,
   })
   .meta({ id: 'PageLookup' })

@@ -3,7 +3,7 @@ import { type Action, defineAction } from '../../schemas/action.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { upstreamCallOf } from '../../src/common/upstream.ts'
 import { Lang, provenance, provenanceOf, ToolLang } from './fields.ts'
-import { Hit, hit, ranked, searchParams, Words } from './hit.ts'
+import { hit, PageHit, ranked, searchParams, Words } from './hit.ts'
 import type { MediaWiki } from './mediawiki.ts'
 
 const Input = z.strictObject({
@@ -13,7 +13,7 @@ const Input = z.strictObject({
 })
 
 const Output = z.object({
-  pages: z.array(Hit).describe('The best first.'),
+  pages: z.array(PageHit).describe('The best first.'),
   total: z.int().optional(),
   suggestion: z.string().optional().describe('The search that the wiki suggests instead.'),
   ...provenance,

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { Failure } from '../../schemas/failure.ts'
 import type { Cached, UpstreamCall } from '../../src/common/upstream.ts'
 import { type WikiPage, type WikiQuery, whole } from './answer.ts'
-import { isDisambiguation, Option, optionsOf } from './disambiguation.ts'
+import { isDisambiguation, optionsOf, PageOption } from './disambiguation.ts'
 import { provenance, provenanceOf } from './fields.ts'
 import type { MediaWiki } from './mediawiki.ts'
 import { clip } from './text.ts'
 
 const maxCharacters = 8_000
 
-export const Summary = z
+export const PageSummary = z
   .object({
     page_id: z.int().positive(),
     title: z.string(),
@@ -23,7 +23,7 @@ export const Summary = z
     last_modified: z.iso.datetime(),
     thumbnail: z.object({ url: z.url(), width: z.int(), height: z.int() }).optional(),
     is_disambiguation: z.boolean(),
-    options: z.array(Option).describe('The pages to which a disambiguation page links.'),
+    options: z.array(PageOption).describe('The pages to which a disambiguation page links.'),
     redirected_from: z.string().optional(),
     ...provenance,
   })
@@ -56,7 +56,7 @@ export async function summarise(
     readonly from?: string | undefined
   },
   call: UpstreamCall,
-): Promise<z.output<typeof Summary>> {
+): Promise<z.output<typeof PageSummary>> {
   const { lang, sentences, from } = requested
   const page = whole(found)
   const revision = page.revisions?.[0]

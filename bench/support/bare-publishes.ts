@@ -67,7 +67,7 @@ function statements(rows: PublishedRows, number: number, placeholder: (at: numbe
 
 /** Writes to a separate database with the same schema. */
 export async function barePublishesOnSqlite(path: string, rows: PublishedRows): Promise<BareWriter> {
-  await using _ = await openStore({ path }, Date.now, () => {})
+  await using _ = await openStore({ path }, { clock: Date.now, onError() {} })
   const database = openDatabase(path)
   const run = ({ sql, values }: { sql: string; values: readonly unknown[] }) =>
     prepare(sql).run(...(values as SQLInputValue[]))
@@ -96,7 +96,7 @@ export async function barePublishesOnPostgres(
   connections: number,
   rows: PublishedRows,
 ): Promise<BareWriter> {
-  await using _ = await openStore({ path: '', url }, Date.now, () => {})
+  await using _ = await openStore({ path: '', url }, { clock: Date.now, onError() {} })
   const pool = new pg.Pool({ connectionString: url, max: connections })
   return {
     async commit(number) {

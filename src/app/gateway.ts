@@ -147,14 +147,14 @@ async function assemble(
   const observer = new HealthObserver(runtime, config)
   const store = stack.use(
     // The whole start is retried while the store is away.
-    await openStore(
-      { ...storeLocation(config), cached_characters: cachedCharacters(config) },
+    await openStore(storeLocation(config), {
       clock,
-      runtime.onErrorOf('store', 'warn'),
+      onError: runtime.onErrorOf('store', 'warn'),
       observer,
-      0,
-      options.signal,
-    ),
+      start_ms: 0,
+      signal: options.signal,
+      cached_characters: cachedCharacters(config),
+    }),
   )
   observer.watch(store)
   const outbound = createOutbound(runtime)

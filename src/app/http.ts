@@ -72,7 +72,7 @@ export function serveHttp(server: Server, gateway: Gateway, shutdown: Shutdown):
     state: () => `${gateway.tailer.applied_revision}.${gateway.liveness.livenessCache.swept}`,
   })
   const { mounts, missing } = createMounts(parts)
-  const app = createHttpApp(gateway, etags, mounts, shutdown.ending, subtrees, missing)
+  const app = createHttpApp(gateway, etags, mounts, { ending: shutdown.ending, subtrees, missing })
   const refuseHost = hostRule(gateway.config.HOST, () => [base_url, site_url])
   const upgrades = createUpgrades(parts, refuseHost)
   server.on('request', (request, response) => {

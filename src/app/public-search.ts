@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../schemas/json.ts'
-import { SearchInput, type SearchOutput } from '../../schemas/search.ts'
+import { type AgentPage, SearchInput } from '../../schemas/search.ts'
 import { input } from '../../schemas/shape.ts'
 import { createViews } from '../registry/entry/view.ts'
 import { IndexTailer } from '../registry/indexing/index-tailer.ts'
@@ -22,10 +22,7 @@ const shape = input(SearchInput)
  * time of a search by a whole gateway. Undefined if it takes a gateway: this version has not listed its own agents yet,
  * other registries are asked too, or the brief form is wanted.
  */
-export async function searchDataFolder(
-  config: Config,
-  params: JsonObject,
-): Promise<SearchOutput | undefined> {
+export async function searchDataFolder(config: Config, params: JsonObject): Promise<AgentPage | undefined> {
   const { detail, federation: _, ...query } = shape.parse(params)
   if (config.DRAGOMAN_FEDERATION.length > 0 || detail === 'brief') return undefined
   const { stack, queries } = await retryStart(async (opening) => ({
@@ -42,7 +39,7 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   const { clock, site, onErrorOf } = runtime
   await protectFiles(config, onErrorOf('files'))
   const store = stack.use(
-    await openStore(storeLocation(config), clock, onErrorOf('store', 'warn'), undefined, 0),
+    await openStore(storeLocation(config), { clock, onError: onErrorOf('store', 'warn'), start_ms: 0 }),
   )
   const own = await store.read.entry({ package_name: 'svc.registry' })
   if (own?.version !== version) return undefined

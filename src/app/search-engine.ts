@@ -74,13 +74,14 @@ export async function openSearchEngine(
     name: 'search_index_rebuild',
     holder: createId(),
     clock,
-    busy,
   })
   const removeOthers = async () => {
     for (const index of opened) await index.removeOthers()
   }
   if (isBeside) {
-    stack.use(await turn.hold(onErrorOf('index')))
+    const held = await turn.hold(onErrorOf('index'))
+    if (!held) throw busy()
+    stack.use(held)
     stack.defer(() => removeOthers().catch(onErrorOf('index')))
   }
   return {
@@ -88,16 +89,12 @@ export async function openSearchEngine(
     createVectors: (model, dimensions, onError) =>
       createElasticVectors({ ...use, model, dimensions, onError }),
     async takeOver() {
-      await turn.take()
+      if (!(await turn.take())) throw busy()
       for (const index of opened) await index.takeOver()
     },
     async removeLeftovers() {
-      if (!(await turn.tryTake())) return
-      try {
-        await removeOthers()
-      } finally {
-        await turn.release()
-      }
+      await using held = await turn.hold(onErrorOf('index'))
+      if (held) await removeOthers()
     },
   }
 }

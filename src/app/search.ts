@@ -153,7 +153,7 @@ function openVectors(
     try {
       if (engine && config.DRAGOMAN_VECTORS === 'auto') {
         const vectors = engine.createVectors(fileName(embedder.model), embedder.dimensions, onError)
-        return createVectorIndex(store, embedder, vectors, onError, undefined, {
+        return createVectorIndex(store, embedder, vectors, onError, {
           ...tailingVectorsElsewhere,
           onLost: noteLoss(runtime),
           inTurn,
@@ -175,7 +175,7 @@ function openVectors(
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
     const restoring = restoreFrom(await snapshot.read(), vectors, onError)
     const keep = createKeep(snapshot, vectors, restoring)
-    return createVectorIndex(store, embedder, vectors, onError, keep, { restoring, inTurn })
+    return createVectorIndex(store, embedder, vectors, onError, { keep, restoring, inTurn })
   }
 
   /** LanceDB is loaded only here. */
@@ -200,7 +200,7 @@ function openVectors(
       await rm(folder, { recursive: true, force: true })
       vectors = await openVectorsOnDisk(options)
     }
-    index = createVectorIndex(store, embedder, vectors, onError, undefined, { inTurn })
+    index = createVectorIndex(store, embedder, vectors, onError, { inTurn })
     return index
   }
 
@@ -212,9 +212,8 @@ function openVectors(
 
 /** Turns of the processes of a store to embed texts by a model. */
 function embeddingTurns({ clock, createId, wait, onErrorOf }: Runtime, store: Store, model: string): InTurn {
-  const busy = () => new Failure('conflict', 'Another process embeds texts.')
   const name = `embeddings:${fileName(model)}`
-  const lease = new Lease({ leases: store.leases, name, holder: createId(), clock, busy })
+  const lease = new Lease({ leases: store.leases, name, holder: createId(), clock })
   return takingTurns(lease, wait, onErrorOf('index'))
 }
 

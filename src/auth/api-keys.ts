@@ -9,6 +9,7 @@ import {
 } from '../../schemas/identity.ts'
 import { isUnder } from '../../schemas/names.ts'
 import { holds, type Principal, type Scope, scopes } from '../../schemas/scope.ts'
+import { isSamePrincipal } from '../common/principal-key.ts'
 import { isSameSecret } from '../common/same-secret.ts'
 import { refused, type Verify } from './verify.ts'
 
@@ -161,7 +162,7 @@ function ownScopes(caller: Principal): Scope[] {
 }
 
 function mayEnd(key: StoredApiKey, caller: Principal): boolean {
-  return holds(caller, 'admin') || (key.issuer === caller.issuer && key.subject === caller.subject)
+  return holds(caller, 'admin') || isSamePrincipal(key, caller)
 }
 
 function shown(

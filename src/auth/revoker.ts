@@ -8,6 +8,7 @@ import {
 } from '../../schemas/identity.ts'
 import { holds, type Principal } from '../../schemas/scope.ts'
 import { dayMilliseconds } from '../common/days.ts'
+import { isSamePrincipal } from '../common/principal-key.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { Authenticate } from './authenticator.ts'
 import { type KeyRing, maxTokenMilliseconds } from './key-ring.ts'
@@ -45,7 +46,7 @@ export function createRevoker(options: RevokerOptions): Revoke {
       await keys.remove(id, caller, reason ?? undefined)
       return 'key'
     }
-    if (!isSame(holder, caller)) assertAdmin(caller, 'a token of another subject')
+    if (!isSamePrincipal(holder, caller)) assertAdmin(caller, 'a token of another subject')
     return await endJwt(holder, reason)
   }
 
@@ -77,7 +78,8 @@ export function createRevoker(options: RevokerOptions): Revoke {
     }
     if (subject !== undefined) {
       const whose = issuer ?? (subject === caller.subject ? caller.issuer : localIssuer)
-      if (!isSame({ issuer: whose, subject }, caller)) assertAdmin(caller, 'the tokens of another subject')
+      if (!isSamePrincipal({ issuer: whose, subject }, caller))
+        assertAdmin(caller, 'the tokens of another subject')
       await endSignIns({ issuer: whose, subject })
       await end('subject', subject, { issuer: whose, reason })
       return { revoked: 'subject' }
@@ -108,10 +110,6 @@ async function holderOf(token: string, authenticate: Authenticate): Promise<Prin
 }
 
 type Holder = Pick<Principal, 'issuer' | 'subject'>
-
-function isSame(a: Holder, other: Holder): boolean {
-  return a.issuer === other.issuer && a.subject === other.subject
-}
 
 function assertAdmin(caller: Principal, what: string): void {
   if (holds(caller, 'admin')) return

@@ -7,6 +7,7 @@ import type {
   CredentialStore,
   SignInFacts,
   StoredCredential,
+  StoredVariables,
 } from '../../schemas/credential.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { isPackageUrl } from '../../schemas/package.ts'
@@ -27,12 +28,6 @@ interface PackageVariable {
   /** Package URL. */
   readonly url: string
   readonly name: string
-}
-
-/** Values by name; `key` differs for each set of values. */
-interface StoredVariables {
-  readonly key: string
-  readonly values: ReadonlyMap<string, string>
 }
 
 interface CredentialsOptions {

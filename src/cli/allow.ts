@@ -1,4 +1,4 @@
-import type { Approval, ApprovalPage, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
+import type { Approval, ApprovalList, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import { quotedName } from '../../schemas/text.ts'
@@ -100,7 +100,7 @@ function shownValue({ name, secret, value }: ApprovedPackage['values'][number]):
 }
 
 export async function listAllowed(json: boolean): Promise<void> {
-  const { items: approvals } = await readPages<ApprovalPage, Approval>(
+  const { items: approvals } = await readPages<ApprovalList, Approval>(
     { action: 'list_approvals' },
     (page) => page.approvals,
   )

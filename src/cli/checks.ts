@@ -247,7 +247,7 @@ async function keyCheck(config: Config): Promise<Check> {
 async function issuerCheck(config: Config): Promise<Check[]> {
   const check = 'issuer'
   try {
-    await using store = await openStore(storeLocation(config), Date.now, () => {})
+    await using store = await openStore(storeLocation(config), { clock: Date.now, onError() {} })
     const ring = await openKeyRing(keysPath(config), Date.now)
     const mismatch = await keyMismatch(store, ring, Date.now)
     return [{ check, ok: mismatch === undefined, detail: mismatch ?? ring.name }]

@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../schemas/card.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { AgentPage } from '../../schemas/search.ts'
 import { readNumber } from './input.ts'
 import { bold, coloured, print, printTable, say } from './output.ts'
 import { readPages } from './pages.ts'
@@ -40,7 +40,7 @@ export async function list(options: ListOptions, json: boolean): Promise<void> {
   }
   const limit = readNumber('--limit', options.limit, 1, 10_000)
   const filters = { ...(mine && { mine }), ...(state !== undefined && { state: state.toUpperCase() }) }
-  const { items: agents, last } = await readPages<SearchOutput, SearchHit>(
+  const { items: agents, last } = await readPages<AgentPage, SearchHit>(
     { action: 'search_agents', params: { sort, filters }, limit },
     (page) => page.agents,
   )

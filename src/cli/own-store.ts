@@ -30,7 +30,7 @@ export async function openOwnStore({ alone = false } = {}): Promise<Store> {
     })
   }
   try {
-    return await openStore(storeLocation(config), Date.now, (fault) => say(String(fault)))
+    return await openStore(storeLocation(config), { clock: Date.now, onError: (fault) => say(String(fault)) })
   } catch (fault) {
     throw startFailure(fault, config)
   }

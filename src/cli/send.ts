@@ -1,6 +1,6 @@
 import { codes, Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { AgentPage } from '../../schemas/search.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 import { openClient } from './client.ts'
@@ -32,7 +32,7 @@ export async function askRunning<Output>(action: string, params: object): Promis
  * Searches what everybody may find, without the rights of the operator: by a server that runs over the data folder if
  * there is one, which has the index in memory, else in the data folder.
  */
-export async function searchPublic(params: JsonObject): Promise<SearchOutput> {
+export async function searchPublic(params: JsonObject): Promise<AgentPage> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) return await askRegistry('search_agents', params)
   const envelope = { to: 'svc.registry', action: 'search_agents', params }

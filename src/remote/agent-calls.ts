@@ -15,6 +15,7 @@ import type { Clock } from '../common/clock.ts'
 import { type Eventual, withValue } from '../common/eventual.ts'
 import { isGivenUp } from '../common/mcp/questions.ts'
 import { principalKey } from '../common/principal-key.ts'
+import { withAsker } from './asker.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
 import { withDoubt } from './refusal.ts'
@@ -296,39 +297,6 @@ export class AgentCalls {
       throw thrown
     }
   }
-}
-
-/**
- * A question whose words say who asks, as those of MCP servers do: the user must not take it for one of the gateway.
- * Data without words gets some.
- */
-function withAsker(agent: string, question: Json): Json {
-  const introduction = `${agent} asks: `
-  const named = (text: string) => (text.startsWith(introduction) ? text : `${introduction}${text}`)
-  const words = named('See the data of this question.')
-  if (question === null) return null
-  if (typeof question === 'string') return named(question)
-  if (!isRecord(question)) return { text: words, data: question }
-  const fields = question as JsonObject
-  if (Array.isArray(fields.parts)) return { ...fields, parts: withWords(fields.parts, named, words) }
-  if (areSeveral(fields)) {
-    const entries = Object.entries(fields)
-    return Object.fromEntries(entries.map(([key, each]) => [key, withAsker(agent, each)]))
-  }
-  const { text = words, ...data } = fields
-  return typeof text === 'string' ? { text: named(text), ...data } : { text: words, data: fields }
-}
-
-function withWords(parts: readonly Json[], named: (text: string) => string, words: string): readonly Json[] {
-  const [first, ...rest] = parts
-  if (!isRecord(first) || typeof first.text !== 'string') return [{ text: words }, ...parts]
-  return [{ ...(first as JsonObject), text: named(first.text) }, ...rest]
-}
-
-/** True for several questions of an MCP server, by their keys. */
-function areSeveral(question: JsonObject): boolean {
-  const questions = Object.values(question)
-  return questions.length > 1 && questions.every((each) => isRecord(each) && typeof each.text === 'string')
 }
 
 /** True for the input that refuses a question or gives a task up. */

@@ -6,6 +6,7 @@ import type { Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
 import type { InputRequired } from '../../schemas/task.ts'
 import type { Eventual } from '../common/eventual.ts'
+import type { RpcError } from '../common/mcp/message.ts'
 
 /** The context of a call to a remote agent. */
 export interface RemoteCall {
@@ -35,11 +36,14 @@ export interface RemoteCall {
   emit(update: Update, content?: Content): Promise<void>
 }
 
-/** Asks the caller a question of MCP; resolves to the answer. */
-export type AskCaller = (question: {
+/** A question of a server of MCP to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+export interface Question {
   readonly method: string
   readonly params: JsonObject
-}) => Promise<JsonObject>
+}
+
+/** Asks the caller a question; resolves to the answer. */
+export type AskCaller = (question: Question) => Promise<JsonObject>
 
 /** The call of a caller who may be asked whether a package runs. */
 interface PermitCall {
@@ -83,9 +87,7 @@ export interface ServerProcess extends AsyncDisposable {
 export const descriptionCall = 'list capabilities'
 
 /** The answer of an MCP server to one request, as the server wrote it. */
-export type McpReply =
-  | { readonly result: JsonObject }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
+export type McpReply = { readonly result: JsonObject } | { readonly error: RpcError }
 
 /** A task of a remote agent, with the ids that the agent uses. */
 export interface RemoteTask {

@@ -1,16 +1,14 @@
 import { existsSync } from 'node:fs'
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
+import type { PostgresOptions } from './postgres/store.ts'
 import type { Store } from './store.ts'
-import type { StoreObserver } from './store-health.ts'
 
 interface StoreLocation {
   /** Path of the embedded database. */
   readonly path: string
   /** URL of the PostgreSQL database that replaces it. */
   readonly url?: string | undefined
-  /** Characters of the entries of the PostgreSQL database that are kept in memory. */
-  readonly cached_characters?: number | undefined
 }
 
 /** The location for operators, without secrets. */
@@ -41,30 +39,12 @@ export async function openRates(url: string, onError: (fault: unknown) => void) 
   return openSharedRates(url, onError)
 }
 
-/**
- * Opens the store; `onError` is called for broken connections, `clock` is in milliseconds since the epoch. `start_ms`:
- * maximum time for which this waits for a server that does not answer; some seconds when absent. `signal` ends the wait
- * for a server that answers no more.
- */
-export async function openStore(
-  { path, url, cached_characters }: StoreLocation,
-  clock: () => number,
-  onError: (fault: unknown) => void,
-  observer: StoreObserver = {},
-  start_ms?: number,
-  signal?: AbortSignal,
-): Promise<Store> {
+/** Opens the store. SQLite needs the clock and the observer alone. */
+export async function openStore({ path, url }: StoreLocation, options: PostgresOptions): Promise<Store> {
   if (url === undefined) {
     const { openSqliteStore } = await import('./sqlite/store.ts')
-    return await openSqliteStore(path, clock, observer)
+    return await openSqliteStore(path, options.clock, options.observer)
   }
   const { openPostgresStore } = await import('./postgres/store.ts')
-  return await openPostgresStore(url, {
-    clock,
-    onError,
-    observer,
-    cached_characters,
-    signal,
-    ...(start_ms !== undefined && { start_ms }),
-  })
+  return await openPostgresStore(url, options)
 }

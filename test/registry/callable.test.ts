@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../../schemas/json.ts'
 import { unseen } from '../../schemas/liveness.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { AgentPage } from '../../schemas/search.ts'
 import { callableOf } from '../../src/registry/entry/callable.ts'
 import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { run, temporaryFolder } from '../support/command.ts'
@@ -141,7 +141,7 @@ describe('an agent that was asked', () => {
     for (const transport of transports) {
       const envelope = { to: 'svc.registry', action: 'search_agents', params }
       const outcome = await transport.call(envelope as Record<string, Json>, undefined)
-      const output = ('output' in outcome ? outcome.output : outcome) as unknown as SearchOutput
+      const output = ('output' in outcome ? outcome.output : outcome) as unknown as AgentPage
       const names = output.agents?.map((agent) => agent.package_name)
       expect([transport.name, names]).toEqual([
         transport.name,

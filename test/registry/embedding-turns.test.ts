@@ -46,10 +46,9 @@ function openIndex(
   }
   const faults: unknown[] = []
   const onError = (fault: unknown) => void faults.push(fault)
-  const busy = () => new Failure('conflict', 'Another process embeds texts.')
-  const lease = new Lease({ leases, name: 'embeddings', holder, clock: () => now.ms, busy })
+  const lease = new Lease({ leases, name: 'embeddings', holder, clock: () => now.ms })
   const inTurn = takingTurns(lease, async () => void (await setImmediate()), onError)
-  const index = createVectorIndex(store, slow, plainVectors(), onError, undefined, { inTurn })
+  const index = createVectorIndex(store, slow, plainVectors(), onError, { inTurn })
   return { index, faults, [Symbol.asyncDispose]: () => index[Symbol.asyncDispose]() }
 }
 

@@ -9,7 +9,7 @@ import {
   publishedFields,
 } from '../../schemas/entry-fields.ts'
 import type { Json } from '../../schemas/json.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { AgentPage } from '../../schemas/search.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { Filter } from '../../src/search/search-index.ts'
 import { conditionsOf, isList } from '../../src/search/vectors/attributes.ts'
@@ -71,7 +71,7 @@ describe.each(stores)('a filterable field over %s', (store) => {
             params: { ...params, facets: true },
           }
           const outcome = await transport.call(envelope as Record<string, Json>, undefined)
-          const output = ('output' in outcome ? outcome.output : outcome) as unknown as SearchOutput
+          const output = ('output' in outcome ? outcome.output : outcome) as unknown as AgentPage
           expect([transport.name, output.agents?.map((agent) => agent.package_name)]).toEqual([
             transport.name,
             ['com.example.first'],

@@ -2,18 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/command.ts'
+import { canMount, onSmallDisk } from '../support/small-disk.ts'
 
-const unshare = ['--user', '--map-root-user', '--mount']
-const canMount = spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
 const program = resolve(import.meta.dirname, 'full-disk.ts')
 
 test.skipIf(!canMount).each(['memory', 'lance'])(
   'a disk that fills up while agents are indexed costs no agent that was listed, with vectors in %s',
   async (where) => {
     await using folder = await temporaryFolder()
-    const script = 'mount -t tmpfs -o size=6m none "$1" && exec "$2" "$3" "$1" "$4"'
-    const shell = ['sh', '-c', script, 'sh', folder.path, process.execPath, program, where]
-    const { stdout, stderr } = spawnSync('unshare', [...unshare, ...shell], {
+    const { stdout, stderr } = spawnSync('unshare', onSmallDisk(folder.path, 6, program, where), {
       encoding: 'utf8',
       timeout: 60_000,
     })

@@ -9,7 +9,6 @@ test('work that ends with its store says why, though its lease cannot be release
     name: 'work',
     holder: 'one',
     clock: () => 0,
-    busy: () => new Failure('conflict', 'Another process works.'),
   })
   const faults: unknown[] = []
   const work = async () => {

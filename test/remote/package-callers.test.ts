@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
 import { afterAll, expect, test, vi } from 'vitest'
-import type { ApprovalPage } from '../../schemas/approval.ts'
+import type { ApprovalList } from '../../schemas/approval.ts'
 import type { JsonObject } from '../../schemas/json.ts'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { permitted } from '../../src/remote/mcp/permitted.ts'
@@ -237,7 +237,7 @@ test('the person sees what they approved in their host, uses it on the command l
     }
     return (await dispatch({ to, action, params: params as JsonObject }, call)).output
   }
-  const listed = (await act('svc.registry', 'list_approvals', {})) as unknown as ApprovalPage
+  const listed = (await act('svc.registry', 'list_approvals', {})) as unknown as ApprovalList
   const callers = new Map(listed.approvals.map((approval) => [approval.agent, approval.callers]))
   expect([callers.get('com.example/ended'), callers.get(approved)]).toEqual(['own', 'all'])
   expect(await act('com.example/ended', 'echo', { text: 'b' })).toEqual({ text: 'b' })

@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { instantLogin, register, signIn, tokensFor } from '../support/sign-in.ts'
-import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
+import { mailAgent, signInRequired, startSignInHome } from '../support/upstream-sign-in.ts'
 
 const home = await startSignInHome({}, { logins: [instantLogin()] })
 afterAll(() => home[Symbol.asyncDispose]())
@@ -18,7 +18,6 @@ beforeEach(() => {
 
 const addressFor = async (who: string): Promise<string> => (await home.call(who)).json.sign_in_url
 const browserOf = (gateway: Pick<TestGateway, 'url'> = home.gateway) => new Browser(gateway.url)
-const signInRequired = { status: 409, json: { code: 'sign_in_required' } }
 
 describe('the page of a sign-in', () => {
   test('stands in no frame, runs no script, and is kept by no cache', async () => {

@@ -11,12 +11,10 @@ import { serveA2a } from '../support/a2a-agents.ts'
 import { Browser } from '../support/browser.ts'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
-import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
+import { answered, mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
 
 const home = await startSignInHome()
 afterAll(() => home[Symbol.asyncDispose]())
-
-const answered = { status: 200, json: { data: { subject: 'ada-upstream' } } }
 
 describe('a caller of REST', () => {
   test('signs in by the address of the refusal, and the same call succeeds', async () => {

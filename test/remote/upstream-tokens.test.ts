@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { principalKey } from '../../src/common/principal-key.ts'
 import { startGateway } from '../support/gateway.ts'
-import { mailAgent, startSignInHome } from '../support/upstream-sign-in.ts'
+import { answered, mailAgent, signInRequired, startSignInHome } from '../support/upstream-sign-in.ts'
 
 let now = Date.now()
 const options = { clock: () => now, upstream_timeout_ms: 3000 }
@@ -17,8 +17,6 @@ beforeEach(() => {
 })
 
 const refreshes = () => home.upstream.grants.filter(({ grant_type }) => grant_type === 'refresh_token').length
-const answered = { status: 200, json: { data: { subject: 'ada-upstream' } } }
-const signInRequired = { status: 409, json: { code: 'sign_in_required' } }
 
 async function credentialsOf(who: string) {
   const token = await home.gateway.token(who)

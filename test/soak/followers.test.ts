@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { RegistryChange } from '../../schemas/change.ts'
 import { type LivenessStatus, unseen } from '../../schemas/liveness.ts'
-import type { SearchOutput } from '../../schemas/search.ts'
+import type { AgentPage } from '../../schemas/search.ts'
 import type { StoredEntry } from '../../src/store/stored-entry.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { eventsOf } from '../support/events.ts'
@@ -70,7 +70,7 @@ async function registryOf(home: TestGateway): Promise<unknown[]> {
   const agents: Record<string, unknown>[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const path = `/public/agents?sort=name&limit=100${cursor && `&cursor=${cursor}`}`
-    const page = (await home.request('GET', path)).json as SearchOutput
+    const page = (await home.request('GET', path)).json as AgentPage
     agents.push(...page.agents)
     cursor = page.next_cursor
   }

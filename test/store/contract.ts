@@ -30,6 +30,9 @@ export interface StoreHome extends AsyncDisposable {
 /** The store's own time in these tests, in milliseconds since the epoch. */
 export const storeTime = Date.UTC(2026, 10, 1)
 
+/** The time so many milliseconds after it. */
+export const at = (after: number) => new Date(storeTime + after).toISOString()
+
 /** Takes back the newest migrations in SQL, for a test that runs an older one again. */
 export const undoNewest =
   'alter table task drop column holder; alter table task drop column agent; drop index entry_suspended; alter table entry drop column suspended_at; alter table entry drop column suspended_by'

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -8,6 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { sampleEntry } from '../support/entries.ts'
 import { run } from '../support/processes.ts'
+import { canMount, onSmallDisk } from '../support/small-disk.ts'
 
 const sqliteError = (errcode: number) => Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode })
 
@@ -67,15 +67,10 @@ test('a store that another connection has locked answers unavailable after five 
   expect((await store.write((writer) => writer.put(sampleEntry()))).revision).toBe(1)
 })
 
-const unshare = ['--user', '--map-root-user', '--mount']
-const canMount = spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
-
 test.skipIf(!canMount)('a full disk is storage_full; every acknowledged write stays readable', async () => {
   await using folder = await temporaryFolder()
-  const script = 'mount -t tmpfs -o size=2m none "$1" && exec "$2" "$3" "$1"'
   const fixture = resolve(import.meta.dirname, 'fill.ts')
-  const args = [...unshare, 'sh', '-c', script, 'sh', folder.path, process.execPath, fixture]
-  await using filling = run('unshare', args)
+  await using filling = run('unshare', onSmallDisk(folder.path, 2, fixture))
   const { stdout, stderr } = await filling.ended
   expect(stderr).toBe('')
   const seen = JSON.parse(stdout)

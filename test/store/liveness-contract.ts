@@ -6,9 +6,8 @@ import {
   unseen,
 } from '../../schemas/liveness.ts'
 import { sampleEntry } from '../support/entries.ts'
-import { type StoreHome, storeTime } from './contract.ts'
+import { at, type StoreHome, storeTime } from './contract.ts'
 
-const at = (after: number) => new Date(storeTime + after).toISOString()
 const place = '["https://example.com/card",[]]'
 const tomorrow = at(2 * 24 * 3_600_000)
 

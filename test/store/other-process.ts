@@ -6,7 +6,7 @@ import { sampleEntry, sampleId } from '../support/entries.ts'
 const [location = '', prefix = '', count = '0'] = process.argv.slice(2)
 const start = Number.parseInt(Buffer.from(prefix).toString('hex').slice(-10), 16)
 const url = location.startsWith('postgresql:') ? location : undefined
-await using store = await openStore({ path: location, url }, Date.now, () => {})
+await using store = await openStore({ path: location, url }, { clock: Date.now, onError() {} })
 for (let number = 0; number < Number(count); number++) {
   const entry = sampleEntry({ id: sampleId(start * 1000 + number), package_name: `${prefix}-${number}` })
   const { revision } = await store.write((writer) => writer.put(entry))

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { PoolBounds, Session, SessionPools, SessionStore, Step } from '../../schemas/playground.ts'
-import { type StoreHome, storeTime } from './contract.ts'
+import { at, type StoreHome } from './contract.ts'
 
-const at = (after: number) => new Date(storeTime + after).toISOString()
 const much: PoolBounds = { sessions: 1000, characters: 10_000_000 }
 const many: SessionPools = { own: much, anonymous: much }
 const bounded = (bounds: Partial<PoolBounds>) => ({ own: much, anonymous: { ...much, ...bounds } })

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StoredTask, TaskBounds, TaskState, TaskStore } from '../../schemas/task.ts'
-import { type StoreHome, storeTime } from './contract.ts'
+import { at, type StoreHome } from './contract.ts'
 
-const at = (after: number) => new Date(storeTime + after).toISOString()
 const many: TaskBounds = { unfinished: 100, total: 1000, characters: 10_000_000 }
 const owner = '["urn:test","ada"]'
 

@@ -31,6 +31,9 @@ export async function serveWork(
 // biome-ignore lint/suspicious/noExplicitAny: tests look into events freely
 export type Event = any
 
+/** The reason of the error in an answer; `ok` for any other answer. */
+export const reasonOf = ({ json }: { json: Event }): string => json.error?.details[0].reason ?? 'ok'
+
 /** Reads a stream of events to its end, or until the reader stops. */
 export async function* eventsOf(answer: Response): AsyncGenerator<Event> {
   let rest = ''

@@ -6,7 +6,7 @@ import { uuidV7 } from '../../src/common/uuid.ts'
 import type { FetchedCard } from '../../src/registry/cards/fetch-card.ts'
 import type { EditorOptions } from '../../src/registry/entry/editor.ts'
 import { IndexTailer } from '../../src/registry/indexing/index-tailer.ts'
-import { emptyLivenessCache } from '../../src/registry/liveness/liveness-cache.ts'
+import { createLivenessCache } from '../../src/registry/liveness/liveness-cache.ts'
 import { createPublisherFiles } from '../../src/registry/publisher/publisher-files.ts'
 import { createRegistry, type Registry } from '../../src/registry/registry.ts'
 import type { Prove } from '../../src/registry/verification/proof.ts'
@@ -82,7 +82,7 @@ export async function openRegistry({
     publisherFiles: createPublisherFiles(undefined),
     calls: { flush: async () => {} },
     liveness: {
-      livenessCache: emptyLivenessCache,
+      livenessCache: createLivenessCache(store.liveness, []),
       prober: { check: () => Promise.reject(new Error('Nobody looks.')) },
     },
   })

@@ -4,8 +4,9 @@ import type { OnChange } from '../../src/common/paced.ts'
 import { Fault, faults } from '../../src/transports/mcp/protocol-2026/fault.ts'
 import type { Exchange, McpCaller } from '../../src/transports/mcp/protocol-2026/protocol.ts'
 import type { Offer } from '../../src/transports/mcp/service.ts'
-import { type CallTool, failedResult, succeeded } from '../../src/transports/mcp/views/calls.ts'
+import type { CallTool } from '../../src/transports/mcp/views/calls.ts'
 import { freshness } from '../../src/transports/mcp/views/listing.ts'
+import { failedResult, succeeded } from '../../src/transports/mcp/views/results.ts'
 import type { TransportContext } from '../../src/transports/shared/transport-context.ts'
 
 /**

@@ -34,6 +34,18 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | und
   }
 }
 
+const unshare = ['--user', '--map-root-user', '--mount']
+
+/** Whether a user without rights can mount a disk for the programs that it starts. */
+export const canMount =
+  spawnSync('unshare', [...unshare, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0
+
+/** Arguments of `unshare`: a program of Node over a disk in memory at `path`, its first argument. */
+export function onSmallDisk(path: string, megabytes: number, program: string, ...more: string[]): string[] {
+  const script = `mount -t tmpfs -o size=${megabytes}m none "$2" && exec "$0" "$@"`
+  return [...unshare, 'sh', '-c', script, process.execPath, program, path, ...more]
+}
+
 async function writes(file: { write(bytes: Buffer): Promise<{ bytesWritten: number }> }, bytes: Buffer) {
   try {
     return (await file.write(bytes)).bytesWritten === bytes.length

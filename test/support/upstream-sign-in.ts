@@ -6,6 +6,10 @@ import { list } from './listed.ts'
 
 export const mailAgent = 'com.example.mail'
 
+/** How the agent answers who has signed in, and who has not. */
+export const answered = { status: 200, json: { data: { subject: 'ada-upstream' } } }
+export const signInRequired = { status: 409, json: { code: 'sign_in_required' } }
+
 /** A gateway, an MCP server that is listed as `com.example.mail`, and the authorization server of that server. */
 interface SignInHome extends AsyncDisposable {
   readonly gateway: TestGateway

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { createAbandonedTasks } from '../../src/transports/a2a/abandoned.ts'
 import { a2aVersion, message } from '../support/a2a.ts'
-import { collect, type Event, gist } from '../support/a2a-server.ts'
+import { collect, gist, reasonOf } from '../support/a2a-server.ts'
 import { openSession, type Session } from '../support/a2a-session.ts'
 import { startGateway } from '../support/gateway.ts'
 
@@ -12,7 +12,6 @@ const quick = { times: { poll: 10, heartbeat: 20 } }
 const hour = 3_600_000
 const megabytes = 1024 * 1024
 const completed = 'TASK_STATE_COMPLETED'
-const reasonOf = ({ json }: { json: Event }) => json.error?.details[0].reason ?? 'ok'
 
 async function finish(session: Session, text: string, token?: string): Promise<string> {
   const { id } = await session.begin(text, token)

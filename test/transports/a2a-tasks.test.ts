@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { message } from '../support/a2a.ts'
-import { collect, type Event, gist } from '../support/a2a-server.ts'
+import { collect, type Event, gist, reasonOf } from '../support/a2a-server.ts'
 import { openSession } from '../support/a2a-session.ts'
 import { everyScope } from '../support/gateway.ts'
 
@@ -9,7 +9,6 @@ const ada = await session.home.token('ada')
 afterAll(() => session[Symbol.asyncDispose]())
 
 const text = (words: string) => ({ ...message([{ text: words }]) })
-const reasonOf = ({ json }: { json: Event }) => json.error?.details[0].reason ?? 'ok'
 const input = 'TASK_STATE_INPUT_REQUIRED'
 const completed = 'TASK_STATE_COMPLETED'
 

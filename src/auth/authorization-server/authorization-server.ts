@@ -7,6 +7,7 @@ import { localPersonId } from '../../../schemas/identity.ts'
 import type { ResourcePath } from '../../../schemas/scope.ts'
 import { dayMilliseconds } from '../../common/days.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
+import { isSamePrincipal } from '../../common/principal-key.ts'
 import type { Login, Person } from '../logins/login.ts'
 import { resourceNamed } from '../resources.ts'
 import type { Accounts } from './accounts.ts'
@@ -233,8 +234,7 @@ export class AuthorizationServer {
 /** Who signed in at a login that is not configured any more is nobody. */
 function knownAccounts({ accounts, issuer, logins }: AuthorizationServerOptions): Accounts {
   function isKnown(person: Person): boolean {
-    const isLocal = person.issuer === localPersonId.issuer && person.subject === localPersonId.subject
-    if (isLocal) return isLoopbackUrl(new URL(issuer()))
+    if (isSamePrincipal(person, localPersonId)) return isLoopbackUrl(new URL(issuer()))
     return logins.some((login) => login.issuer === person.issuer)
   }
   return {

@@ -21,6 +21,13 @@ export interface Response {
 
 export type McpMessage = McpRequest | Notification | Response
 
+/** The error of JSON-RPC in an answer; a client refuses a question with one. */
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
+
 /** MCP allows neither null nor fractions as ids (JSONRPCRequest of the specification's schema). */
 export function isId(value: unknown): value is McpId {
   return typeof value === 'string' || Number.isSafeInteger(value)

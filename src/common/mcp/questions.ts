@@ -1,4 +1,5 @@
 import { isRecord } from '../json.ts'
+import type { RpcError } from './message.ts'
 
 const capabilityOf: Readonly<Record<string, string>> = {
   'elicitation/create': 'elicitation',
@@ -21,22 +22,15 @@ export function canAnswer(
   })
 }
 
-/** The error with which a client refuses a question, in place of its answer. */
-export interface Refusal {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
-}
-
 /** The refusal in what a client sent for a question; undefined for an answer. */
-export function refusalIn(response: unknown): Refusal | undefined {
+export function refusalIn(response: unknown): RpcError | undefined {
   const error = isRecord(response) ? response.error : undefined
   if (!isRecord(error) || typeof error.message !== 'string' || !Number.isInteger(error.code)) return undefined
-  return error as unknown as Refusal
+  return error as unknown as RpcError
 }
 
 /** The first refusal among the answers of a client (`inputResponses`). */
-export function refusalAmong(responses: unknown): Refusal | undefined {
+export function refusalAmong(responses: unknown): RpcError | undefined {
   const each = isRecord(responses) ? Object.values(responses) : []
   return each.map(refusalIn).find((refusal) => refusal !== undefined)
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Endpoint } from '../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { Input, PublishedPackage } from '../../../schemas/package.ts'
+import { PublishedPackage, VariableInput } from '../../../schemas/package.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { cut } from '../cards/manifest.ts'
 import { assertHonestText } from '../entry/deceptive-text.ts'
@@ -87,7 +87,7 @@ function readableArgument(argument: unknown): unknown {
 }
 
 function withFormat({ format, ...input }: Record<string, unknown>): Record<string, unknown> {
-  const { success } = Input.shape.format.safeParse(format)
+  const { success } = VariableInput.shape.format.safeParse(format)
   return success && format !== undefined ? { ...input, format } : input
 }
 

@@ -1,10 +1,10 @@
 import type { ContentFlag } from '../../../schemas/trust.ts'
+import { isSamePrincipal } from '../../common/principal-key.ts'
 import { type DisplayWord, isQualifier, looksLike, wordsOf } from '../../store/entries/display-names.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { DecisionReads } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { contentFlags } from './content-flags.ts'
-import { isSame } from './permissions.ts'
 
 /** A display name that the operator protects. */
 export interface ProtectedName {
@@ -53,7 +53,11 @@ function claimsToBe(
  */
 function isImitation(entry: StoredEntry, original: StoredEntry): boolean {
   if (!isListed(original)) return false
-  if (original.id === entry.id || !original.owner || (entry.owner && isSame(original.owner, entry.owner))) {
+  if (
+    original.id === entry.id ||
+    !original.owner ||
+    (entry.owner && isSamePrincipal(original.owner, entry.owner))
+  ) {
     return false
   }
   const isVerified = entry.verification_level === 'domain_verified'

@@ -2,17 +2,10 @@ import { parse } from 'tldts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isUnder } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { isSamePrincipal } from '../../common/principal-key.ts'
 import type { Claim } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
-import {
-  assertNotSuspended,
-  coveringNamespace,
-  isAdmin,
-  isSame,
-  isVisible,
-  mayRead,
-  owns,
-} from './permissions.ts'
+import { assertNotSuspended, coveringNamespace, isAdmin, isVisible, mayRead, owns } from './permissions.ts'
 import { isId } from './reference.ts'
 
 /**
@@ -199,7 +192,7 @@ function ownName(packageName: string): Failure {
 
 /** True if the caller holds one of the claims by a proof of its domain. */
 export function hasProved(principal: Principal, claims: readonly Claim[]): boolean {
-  return claims.some(({ proved, holder }) => proved && isSame(holder, principal))
+  return claims.some(({ proved, holder }) => proved && isSamePrincipal(holder, principal))
 }
 
 /** The same for every reason, so that it does not tell whether a hidden entry has the name. */

@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isUnder, testTag } from '../../../schemas/names.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import { isSamePrincipal } from '../../common/principal-key.ts'
 import { isListed } from '../../store/entries/version-content.ts'
-import type { Claim } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 
 /** What decides who may change an entry. */
@@ -13,7 +13,7 @@ export function isAdmin(principal: Principal | null): boolean {
 }
 
 export function owns(principal: Principal, { owner }: Pick<StoredEntry, 'owner'>): boolean {
-  return owner !== null && isSame(owner, principal)
+  return owner !== null && isSamePrincipal(owner, principal)
 }
 
 /**
@@ -88,11 +88,6 @@ export function assertMayClaim(
   throw new Failure('wrong_state', `${package_name} has an owner who proved its domain.`, {
     hint: 'Its owner can transfer it.',
   })
-}
-
-/** True if both are one (issuer, subject) pair. */
-export function isSame(holder: Claim['holder'], other: Claim['holder']): boolean {
-  return holder.issuer === other.issuer && holder.subject === other.subject
 }
 
 /** Throws Failure `suspended`. */

@@ -9,11 +9,12 @@ import type {
   TransferRange,
   TransferResult,
 } from '../../../schemas/transfer.ts'
+import { isSamePrincipal } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
-import { assertNotSuspended, coveringNamespace, isAdmin, isSame, isVisible } from './permissions.ts'
+import { assertNotSuspended, coveringNamespace, isAdmin, isVisible } from './permissions.ts'
 
 /** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
 interface TransferService {
@@ -92,7 +93,7 @@ function assertAnother(
   { package_name, owner }: StoredEntry,
   receiver: { issuer: string; subject: string },
 ): void {
-  if (owner === null || !isSame(owner, receiver)) return
+  if (owner === null || !isSamePrincipal(owner, receiver)) return
   throw new Failure('wrong_state', `${package_name} belongs to ${receiver.subject} already.`)
 }
 
@@ -105,7 +106,7 @@ function assertMayAccept(
   entry: StoredEntry | undefined,
   agent: string,
 ): asserts entry is StoredEntry {
-  const isReceiver = entry?.offer && !entry.deleted && principal && isSame(entry.offer, principal)
+  const isReceiver = entry?.offer && !entry.deleted && principal && isSamePrincipal(entry.offer, principal)
   if (!entry || !(isReceiver || isVisible(entry, principal))) {
     throw new Failure('not_found', `No agent is listed as ${agent}.`)
   }

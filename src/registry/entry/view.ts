@@ -6,7 +6,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { manifestUrl, type Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { cardOf, endpointsOf } from '../cards/render-card.ts'
-import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import type { LivenessCache } from '../liveness/liveness-cache.ts'
 import { iconOf, readmeOf } from '../publisher/addresses.ts'
 import { callableOf } from './callable.ts'
 import { mayRead } from './permissions.ts'
@@ -24,7 +24,7 @@ export interface Views {
  */
 export function createViews(
   site: () => Site,
-  livenessCache: Pick<LivenessCache, 'of'> = emptyLivenessCache,
+  livenessCache: Pick<LivenessCache, 'of'>,
   readsFiles = true,
 ): Views {
   const publicEntry = once(livenessCache, (stored: StoredEntry, liveness) =>

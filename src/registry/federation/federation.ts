@@ -8,7 +8,7 @@ import {
 import { charactersPerToken, lengthOf } from '../../../schemas/brief.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { FederationMode, UpstreamReport } from '../../../schemas/federation.ts'
-import type { BriefSearchOutput, SearchOutput, SearchQuery } from '../../../schemas/search.ts'
+import type { AgentPage, BriefAgentPage, SearchQuery } from '../../../schemas/search.ts'
 import type { Site } from '../../../schemas/site.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
 import type { Wait } from '../../common/clock.ts'
@@ -41,7 +41,7 @@ interface Answered {
 }
 
 /** Adds what other registries find to a search; `find` searches this registry for at most so many agents. */
-type Federate = <Output extends SearchOutput | BriefSearchOutput>(
+type Federate = <Output extends AgentPage | BriefAgentPage>(
   input: SearchQuery,
   mode: FederationMode,
   find: (limit: number) => Promise<Output>,

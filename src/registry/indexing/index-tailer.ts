@@ -1,20 +1,14 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { publisherIn } from '../../../schemas/ard.ts'
-import { type IndexedValues, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
-import type { Capability } from '../../../schemas/entry-parts.ts'
-import { type Liveness, unseen } from '../../../schemas/liveness.ts'
+import type { Liveness } from '../../../schemas/liveness.ts'
 import { abortable } from '../../common/abort.ts'
-import { principalKey } from '../../common/principal-key.ts'
 import { backoff } from '../../common/retry.ts'
 import { SerialQueue } from '../../common/serial-queue.ts'
-import type { EntryChange, SearchDocument, SearchIndex } from '../../search/search-index.ts'
+import type { EntryChange, SearchIndex } from '../../search/search-index.ts'
 import type { Store, StoreChange } from '../../store/store.ts'
 import { type StoredEntry, UnreadableEntry } from '../../store/stored-entry.ts'
-import { callableOf } from '../entry/callable.ts'
-import { identified, protocolOf } from '../entry/protocol.ts'
-import { agentKeysOf, sourceOf } from '../entry/same-agent.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
+import { toDocument } from './search-document.ts'
 
 /** An index derived from the store, entry by entry. */
 export type Derived = Pick<SearchIndex, 'applied_revision' | 'apply' | 'discard'>
@@ -300,44 +294,4 @@ function differs(stored: StoreChange | undefined, applied: StoreChange): boolean
 
 function toChange(entry: StoredEntry, liveness?: Liveness): EntryChange {
   return { id: entry.id, document: entry.deleted ? null : toDocument(entry, liveness) }
-}
-
-/** The searchable form of an entry. */
-export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): SearchDocument {
-  const { id, package_name, name, description, created_at, capabilities } = entry
-  return {
-    id,
-    package_name,
-    name,
-    description,
-    ...lowerCase(entry),
-    state: entry.suspended ? 'SUSPENDED' : entry.state,
-    owner: entry.owner && principalKey(entry.owner),
-    created_at,
-    capabilities: capabilities.map(titled),
-    liveness: liveness.status,
-    callable: callableOf(entry, liveness).callable,
-    protocol: protocolOf(entry),
-    publisher: publisherIn(identified(entry)),
-    package_types: [...new Set(entry.packages.map(({ registry_type }) => registry_type.toLowerCase()))],
-    verification_level: entry.verification_level,
-    deprecated: entry.deprecated !== null,
-    imitates_name: entry.content_flags.includes('imitates_name'),
-    source: sourceOf(entry),
-    agent_keys: agentKeysOf(entry),
-  }
-}
-
-/** The title of a tool is searched as a part of its description. */
-function titled({ name, title, description }: Capability): SearchDocument['capabilities'][number] {
-  const isNews = title !== undefined && title !== name
-  return { name, description: isNews ? `${title}. ${description}` : description }
-}
-
-/** Filters compare text without case, so the index has lower-case text. */
-function lowerCase(entry: StoredEntry): IndexedValues {
-  return mapFields(indexedFields, (name) => {
-    const value = entry[name]
-    return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
-  }) as IndexedValues
 }

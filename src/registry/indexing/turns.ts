@@ -8,20 +8,17 @@ const pollMilliseconds = 100
 
 /** Turns by a lease. Without one, as over a store that takes no writes, the work is done at once. */
 export function takingTurns(lease: Lease, wait: Wait, onError: (fault: unknown) => void): InTurn {
-  const take = () =>
-    lease.tryTake().catch((fault) => {
+  const hold = () =>
+    lease.hold(onError).catch((fault) => {
       onError(fault)
-      return undefined
+      return null
     })
 
   return async (work, signal) => {
-    let isTaken = await take()
-    while (isTaken === false) {
+    for (;;) {
+      await using turn = await hold()
+      if (turn !== undefined) return await work()
       await wait(pollMilliseconds, signal)
-      isTaken = await take()
     }
-    if (!isTaken) return await work()
-    await using _turn = await lease.hold(onError)
-    return await work()
   }
 }

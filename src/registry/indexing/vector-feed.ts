@@ -5,7 +5,8 @@ import type { SearchDocument } from '../../search/search-index.ts'
 import type { VectorChange, VectorStore } from '../../search/vectors/vector-store.ts'
 import type { Embeddings } from '../../store/record-stores.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
-import { type Derived, toDocument } from './index-tailer.ts'
+import type { Derived } from './index-tailer.ts'
+import { toDocument } from './search-document.ts'
 import type { InTurn } from './turns.ts'
 import { createVectorKeep } from './vector-keep.ts'
 
@@ -19,18 +20,19 @@ interface VectorFeed extends Derived, AsyncDisposable {
   readonly embedded: number
 }
 
-/**
- * Feeds a vector store with the vectors of entries: stored ones, and new ones for new texts, which it stores. With
- * `inTurn`, one process at a time makes new ones, and the others find what it has stored.
- */
-export function createVectorFeed(
-  embeddings: Embeddings,
-  embedder: Embedder,
-  vectors: VectorStore,
-  signal: AbortSignal,
-  onError: (fault: unknown) => void,
-  inTurn?: InTurn,
-): VectorFeed {
+interface VectorFeedOptions {
+  readonly embeddings: Embeddings
+  readonly embedder: Embedder
+  readonly vectors: VectorStore
+  readonly signal: AbortSignal
+  readonly onError: (fault: unknown) => void
+  /** With it, one process at a time embeds new texts, and the others find what it has stored. */
+  readonly inTurn: InTurn | undefined
+}
+
+/** Feeds a vector store with the vectors of entries: stored ones, and new ones for new texts, which it stores. */
+export function createVectorFeed(options: VectorFeedOptions): VectorFeed {
+  const { embeddings, embedder, vectors, signal, onError, inTurn } = options
   const keep = createVectorKeep(embeddings, embedder.model, onError)
   let embedded = 0
 

@@ -37,21 +37,31 @@ export function changesWorthStopping(revision: number): number {
   return Math.max(1, Math.min(5000, Math.floor(revision / 100)))
 }
 
-/**
- * Owns the embedder and the vectors: disposing the index disposes them. With `inTurn`, each text is embedded by one of
- * the processes of a store alone.
- */
+interface VectorIndexOptions extends IndexTailerOptions {
+  /** Writes its snapshots; without it, the vectors keep themselves. */
+  readonly keep?: Keep
+  /** With it, each text is embedded by one of the processes of a store alone. */
+  readonly inTurn?: InTurn | undefined
+}
+
+/** Owns the embedder and the vectors: disposing the index disposes them. */
 export function createVectorIndex(
   store: Store,
   embedder: Embedder,
   vectors: VectorStore,
   onError: (fault: unknown) => void,
-  keep: Keep = async () => {},
-  { inTurn, ...tailing }: IndexTailerOptions & { readonly inTurn?: InTurn | undefined } = {},
+  { keep = async () => {}, inTurn, ...tailing }: VectorIndexOptions = {},
 ): VectorIndex {
   const stop = new AbortController()
   const { promise: inTrouble, resolve: giveUp } = Promise.withResolvers<void>()
-  const feed = createVectorFeed(store.embeddings, embedder, vectors, stop.signal, onError, inTurn)
+  const feed = createVectorFeed({
+    embeddings: store.embeddings,
+    embedder,
+    vectors,
+    signal: stop.signal,
+    onError,
+    inTurn,
+  })
   const onFault = (fault: unknown) => {
     onError(fault)
     giveUp()

@@ -1,4 +1,4 @@
-import type { Need } from '../../../schemas/install.ts'
+import type { InstallNeed } from '../../../schemas/install.ts'
 import type { BundleInstall, HostLaunch, HttpLaunch, ProcessLaunch } from './launch.ts'
 import { firstVariable, isBearer, type PlaceOf, type Server, written } from './server-forms.ts'
 import { lineOf } from './shell.ts'
@@ -7,14 +7,14 @@ import { literalOf, write } from './template.ts'
 /** `code --add-mcp`, which takes the server and its prompts as JSON. */
 export function vscodeLine(
   program: string,
-  { name, needs }: { readonly name: string; readonly needs: readonly Need[] },
+  { name, needs }: { readonly name: string; readonly needs: readonly InstallNeed[] },
   server: Server,
 ): string {
   return lineOf([program, '--add-mcp', JSON.stringify({ name, ...server, ...promptsOf(needs) })])
 }
 
 /** The prompts of VS Code. */
-export function promptsOf(needs: readonly Need[]): { inputs?: Server[] } {
+export function promptsOf(needs: readonly InstallNeed[]): { inputs?: Server[] } {
   if (needs.length === 0) return {}
   return {
     inputs: needs.map(({ id, name, description, secret, default: usual, choices }) => ({

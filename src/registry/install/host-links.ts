@@ -1,4 +1,4 @@
-import type { Need } from '../../../schemas/install.ts'
+import type { InstallNeed } from '../../../schemas/install.ts'
 import { promptsOf } from './host-lines.ts'
 import type { HostLaunch } from './launch.ts'
 import { firstVariable, type Server } from './server-forms.ts'
@@ -14,7 +14,7 @@ export interface Install {
   readonly name: string
   readonly title: string
   readonly launch: HostLaunch
-  readonly needs: readonly Need[]
+  readonly needs: readonly InstallNeed[]
 }
 
 /** VS Code asks for the values of the prompts after the click. */
@@ -71,7 +71,7 @@ export function gooseLinks({ name, title, launch }: Install): Links | undefined 
   }
 }
 
-function descriptionOf([piece]: readonly (string | Need)[]): string {
+function descriptionOf([piece]: readonly (string | InstallNeed)[]): string {
   return typeof piece === 'object' ? (piece.description || piece.name).replace(/\s+/g, ' ').slice(0, 200) : ''
 }
 

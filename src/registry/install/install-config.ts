@@ -3,8 +3,8 @@ import type {
   HostId,
   HostInstall,
   InstallConfig,
+  InstallNeed,
   InstallTarget,
-  Need,
   RefusedTarget,
 } from '../../../schemas/install.ts'
 import { promptsOf } from './host-lines.ts'
@@ -193,7 +193,7 @@ function noteOf(host: Host, { needs, launch }: Install): string | null {
 }
 
 /** True if the host's configuration holds a mark for the value, which the user replaces. */
-function isBlank(host: Host, launch: HostLaunch, { variable }: Need): boolean {
+function isBlank(host: Host, launch: HostLaunch, { variable }: InstallNeed): boolean {
   if (host.values === 'blank') return true
   const server = host.server({ name: 'x', title: '', launch, needs: [] })
   return JSON.stringify(server).includes(`<${variable}>`)

@@ -1,9 +1,9 @@
-import type { Need } from '../../../schemas/install.ts'
+import type { InstallNeed } from '../../../schemas/install.ts'
 import type { HostLaunch, HttpLaunch, NamedTemplate, ProcessLaunch } from './launch.ts'
 import { literalOf, type Template, write } from './template.ts'
 
 /** How a host's configuration writes a value of the user. */
-export type PlaceOf = (need: Need) => string
+export type PlaceOf = (need: InstallNeed) => string
 
 /** A server as a member of a host's configuration. */
 export type Server = Readonly<Record<string, unknown>>

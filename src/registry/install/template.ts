@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Need } from '../../../schemas/install.ts'
-import { type Input, type NamedInput, variablesIn } from '../../../schemas/package.ts'
+import type { InstallNeed } from '../../../schemas/install.ts'
+import { type NamedInput, type VariableInput, variablesIn } from '../../../schemas/package.ts'
 import { inOneLine, withoutHidden } from '../../../schemas/text.ts'
 import { checkLiteral } from './refuse.ts'
 
 /** A text with places for values that the user gives. */
-export type Template = readonly (string | Need)[]
+export type Template = readonly (string | InstallNeed)[]
 
 /** Where a stated value stands. */
 interface Place {
-  readonly part: Need['part']
+  readonly part: InstallNeed['part']
   readonly name: string
   readonly pointer: string
   /** True for a variable within the text of the value. */
   readonly isInner?: true
 }
 
-type Stated = Input & Pick<NamedInput, 'variables'>
+type Stated = VariableInput & Pick<NamedInput, 'variables'>
 
 /** Collects the values that one target needs from its user, each with an id and a variable of its own. */
 export class Needs {
-  readonly needs: Need[] = []
-  readonly optional: Need[] = []
+  readonly needs: InstallNeed[] = []
+  readonly optional: InstallNeed[] = []
   readonly #server: string
   readonly #agent: string
 
@@ -54,12 +54,12 @@ export class Needs {
   /** A text whose names in braces stand for variables. */
   fill(
     template: string,
-    variables: Readonly<Record<string, Input>>,
+    variables: Readonly<Record<string, VariableInput>>,
     place: Place,
     isSecret?: boolean,
   ): Template {
     const names = variablesIn(template)
-    const values = new Map<string, string | Need>(
+    const values = new Map<string, string | InstallNeed>(
       names.map((name) => {
         const stated = Object.hasOwn(variables, name) ? variables[name] : undefined
         if (stated?.value !== undefined) return [name, stated.value]
@@ -74,7 +74,7 @@ export class Needs {
   }
 
   /** A place for a value of the user. */
-  need(stated: Input, place: Place): Need {
+  need(stated: VariableInput, place: Place): InstallNeed {
     const need = this.#described(stated, place, true)
     const same = this.needs.find(
       ({ part, name, default: usual, choices }) =>
@@ -89,14 +89,14 @@ export class Needs {
   }
 
   /** A value of the gateway's own programs, under the variable that they read. */
-  own(variable: string, description: string, required: boolean, part: Need['part']): Need {
+  own(variable: string, description: string, required: boolean, part: InstallNeed['part']): InstallNeed {
     const id = `${this.#server}-${variable.toLowerCase().replaceAll('_', '-')}`
-    const need: Need = { id, variable, part, name: variable, description, secret: true, required }
+    const need: InstallNeed = { id, variable, part, name: variable, description, secret: true, required }
     this.needs.push(need)
     return need
   }
 
-  #described(stated: Input, { part, name, isInner }: Place, required: boolean): Need {
+  #described(stated: VariableInput, { part, name, isInner }: Place, required: boolean): InstallNeed {
     const { description = '', is_secret, default: usual, placeholder, choices } = stated
     return {
       ...this.#named(name, part === 'environment' && !isInner),
@@ -116,7 +116,7 @@ export class Needs {
    * header can name a variable that the user has for something else. The prefix and the id hold a digest of the whole
    * package name: `com.good/rem` and `com.evil/rem` have the same server name, and must not share values.
    */
-  #named(name: string, isOwn: boolean): Pick<Need, 'id' | 'variable'> {
+  #named(name: string, isOwn: boolean): Pick<InstallNeed, 'id' | 'variable'> {
     const agent = `${this.#server}-${this.#agent}`
     const base = isOwn ? name : `MCP_${upper(agent)}_${upper(name)}`
     const taken = new Set([...this.needs, ...this.optional].map(({ variable }) => variable))
@@ -127,8 +127,8 @@ export class Needs {
 }
 
 /** The pieces of a text, of which neighbouring literals are one. */
-function joined(pieces: readonly (string | Need)[], pointer: string): Template {
-  const merged: (string | Need)[] = []
+function joined(pieces: readonly (string | InstallNeed)[], pointer: string): Template {
+  const merged: (string | InstallNeed)[] = []
   for (const piece of pieces) {
     const last = merged.at(-1)
     if (piece === '') continue
@@ -169,7 +169,7 @@ function upper(text: string): string {
 }
 
 /** The text, with the user's values as a host writes them. */
-export function write(template: Template, place: (need: Need) => string): string {
+export function write(template: Template, place: (need: InstallNeed) => string): string {
   return template.map((piece) => (typeof piece === 'string' ? piece : place(piece))).join('')
 }
 

@@ -73,11 +73,3 @@ export function createLivenessCache(
     },
   }
 }
-
-/** A cache without probes. */
-export const emptyLivenessCache: LivenessCache = {
-  of: (entry) => (entry.hosted ? hosted : unseen),
-  refresh: async () => {},
-  sweep: async () => {},
-  swept: 0,
-}

@@ -71,7 +71,8 @@ export class MirrorRunner {
    * it.
    */
   async run(name: string, signal: AbortSignal, onBegun: () => void): Promise<void> {
-    await using _held = await this.#leaseOf(name).hold(() => {})
+    await using held = await this.#leaseOf(name).hold(() => {})
+    if (!held) throw runsElsewhere(name)
     try {
       await this.#readAll(name, signal, onBegun)
     } catch (fault) {
@@ -118,7 +119,7 @@ export class MirrorRunner {
   /** Writes a page and the position after it. */
   async #writePage(before: StoredMirror, page: SourcePage, { resumes }: MirrorSource): Promise<StoredMirror> {
     const { store, clock, applied, onPage } = this.#options
-    await this.#leaseOf(before.name).take()
+    await this.#keepLease(before.name)
     const context = this.#contextOf(before)
     const fits = before.mode === 'changes' ? passesAsChange : passes
     const selected = page.items.filter((item) => fits(item, before.filter))
@@ -150,7 +151,7 @@ export class MirrorRunner {
     let after: string | undefined
     for (;;) {
       signal.throwIfAborted()
-      await this.#leaseOf(before.name).take()
+      await this.#keepLease(before.name)
       const items = await store.mirrors.items(before.name, {
         run: before.run,
         limit: sweepSize,
@@ -231,11 +232,12 @@ export class MirrorRunner {
 
   #leaseOf(name: string): Lease {
     const { store, holder, clock } = this.#options
-    const busy = () =>
-      new Failure('conflict', `Another process runs the mirror ${name}.`, {
-        hint: 'If that process has ended, try again in ten seconds.',
-      })
-    return new Lease({ leases: store.leases, name: `mirror:${name}`, holder, clock, busy })
+    return new Lease({ leases: store.leases, name: `mirror:${name}`, holder, clock })
+  }
+
+  /** Throws Failure `conflict` if another process has taken the mirror over. */
+  async #keepLease(name: string): Promise<void> {
+    if (!(await this.#leaseOf(name).take())) throw runsElsewhere(name)
   }
 
   #contextOf({ name, filter, kind, url, license, attribution, takedown }: StoredMirror): ApplyContext {
@@ -251,6 +253,12 @@ export class MirrorRunner {
       audit: { actor: null, action: 'mirror', reason: name },
     }
   }
+}
+
+function runsElsewhere(name: string): Failure {
+  return new Failure('conflict', `Another process runs the mirror ${name}.`, {
+    hint: 'If that process has ended, try again in ten seconds.',
+  })
 }
 
 /** Codes of failures that are not the source's. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ApprovedPackage, ApprovedValue } from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Need } from '../../../schemas/install.ts'
+import type { InstallNeed } from '../../../schemas/install.ts'
 import { type Argument, type NamedInput, type Package, runnablePackage } from '../../../schemas/package.ts'
 import { quotedName } from '../../../schemas/text.ts'
 import { isVariableName } from '../../common/variable-names.ts'
@@ -33,7 +33,7 @@ export interface Demand {
   readonly env: readonly { readonly name: string; readonly value: Template; readonly required: boolean }[]
   readonly values: readonly Omit<ApprovedValue, 'value'>[]
   /** The places of the values, with their choices. */
-  readonly needs: readonly Need[]
+  readonly needs: readonly InstallNeed[]
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { EntryDetail } from '../../../schemas/card.ts'
+import type { StoredVariables } from '../../../schemas/credential.ts'
 import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { packageUrl } from '../../../schemas/package.ts'
@@ -13,12 +14,6 @@ import type { PackageProcess, Runner, RunRequest } from '../../runner/runner.ts'
 import type { Store } from '../../store/store.ts'
 import type { Template } from '../install/template.ts'
 import { type ActiveApproval, type Approvals, actorOf, demandOfApproval, valueKey } from './approvals.ts'
-
-/** Values of variables that somebody stored; `key` differs for each set of values. */
-interface StoredVariables {
-  readonly key: string
-  readonly values: ReadonlyMap<string, string>
-}
 
 /** How a package is started for one caller. */
 export interface PackageLaunch {

@@ -1,4 +1,4 @@
-import type { ApprovalInput, ApprovalPage, ApprovalRange, ApprovalReport } from '../../../schemas/approval.ts'
+import type { ApprovalInput, ApprovalList, ApprovalRange, ApprovalReport } from '../../../schemas/approval.ts'
 import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -33,7 +33,7 @@ export interface Packages {
     progress: Progress,
   ): Promise<ApprovalReport>
   /** Those of the operator; the first page begins with the caller's own. */
-  list(range: ApprovalRange, caller: Principal): Promise<ApprovalPage>
+  list(range: ApprovalRange, caller: Principal): Promise<ApprovalList>
   /** Ends the processes of a package too, for the caller themself as well. Throws Failure `not_found`. */
   revoke(agent: string, caller: Principal): Promise<void>
   /** Names of the agents whose packages the operator has approved as they are now, read in the last seconds. */

@@ -1,7 +1,7 @@
 import { fittingConfidence } from '../../../schemas/brief.ts'
 import { isCallable } from '../../../schemas/callable.ts'
 import { likeCategories } from '../../../schemas/categories.ts'
-import type { BriefSearchOutput, SearchQuery } from '../../../schemas/search.ts'
+import type { BriefAgentPage, SearchQuery } from '../../../schemas/search.ts'
 import type { Hits } from '../../search/search-index.ts'
 
 /** What a caller reads where no agent fits, or none fits well. */
@@ -30,7 +30,7 @@ export const othersAtOnce =
 /** True if a model can call none of the agents that it found, and has not said which ones it wants. */
 export function lacksCallable(
   { query, filters = {}, cursor }: SearchQuery,
-  agents: BriefSearchOutput['agents'],
+  agents: BriefAgentPage['agents'],
 ): boolean {
   return query !== undefined && !cursor && !filters.callable && agents.length > 0 && !agents.some(isCallable)
 }

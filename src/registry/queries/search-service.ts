@@ -3,10 +3,10 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type {
-  BriefSearchOutput,
+  AgentPage,
+  BriefAgentPage,
   NameCompletion,
   SearchInput,
-  SearchOutput,
   SearchQuery,
   Suggestions,
 } from '../../../schemas/search.ts'
@@ -19,7 +19,7 @@ import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isAdmin, isVisible, mayRead, type Owned } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
-import { emptyLivenessCache, type LivenessCache } from '../liveness/liveness-cache.ts'
+import type { LivenessCache } from '../liveness/liveness-cache.ts'
 import { briefPage, type RankedEntry } from './brief-page.ts'
 import { closeNames } from './close-names.ts'
 import { encodePosition } from './cursor.ts'
@@ -61,7 +61,7 @@ export interface SearchServiceOptions extends Omit<FreshnessOptions, 'reader'> {
   readonly reader: Reader
   readonly index: SearchIndex
   readonly views: Views
-  readonly livenessCache?: Pick<LivenessCache, 'swept'>
+  readonly livenessCache: Pick<LivenessCache, 'swept'>
   readonly credentialMarks?: CredentialMarks
 }
 
@@ -82,19 +82,13 @@ export class SearchService {
   readonly #credentialMarks: CredentialMarks
   readonly #fullPages = new FullPages()
   readonly #pages = new WeakMap<object, PageFacts>()
-  readonly #cache = createSearchCache<SearchOutput | BriefSearchOutput>(
+  readonly #cache = createSearchCache<AgentPage | BriefAgentPage>(
     cachedCharacters,
     ({ agents, ...found }) => this.#fullPages.lengthOf(agents) + JSON.stringify(found).length,
   )
 
   constructor(options: SearchServiceOptions) {
-    const {
-      reader,
-      index,
-      views,
-      livenessCache = emptyLivenessCache,
-      credentialMarks = noCredentialMarks,
-    } = options
+    const { reader, index, views, livenessCache, credentialMarks = noCredentialMarks } = options
     this.#reader = reader
     this.#index = index
     this.#freshness = new IndexFreshness(options)
@@ -103,7 +97,7 @@ export class SearchService {
     this.#credentialMarks = credentialMarks
   }
 
-  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<SearchOutput> {
+  search(input: SearchQuery, caller: Caller, signal: AbortSignal): Promise<AgentPage> {
     return this.#cached('full', input, caller, async () => {
       const pageOf = (ranked: readonly RankedEntry[], characters: number) =>
         this.#fullPages.of(ranked, characters, input.discovery)
@@ -118,7 +112,7 @@ export class SearchService {
     caller: Caller,
     signal: AbortSignal,
     approved: ReadonlySet<string>,
-  ): Promise<BriefSearchOutput> {
+  ): Promise<BriefAgentPage> {
     const characters = (input.max_tokens ?? briefTokens) * charactersPerToken
     const found = await this.#cached('brief', input, caller, async () => {
       let pageWith = (_schemaCharacters: number): BriefHit[] => []
@@ -218,7 +212,7 @@ export class SearchService {
    * Answers are cached while the store's revision equals the revision that the index has applied: one for anonymous
    * callers, and one for all callers with a token who own nothing in it and have stored no credential that it shows.
    */
-  async #cached<Output extends SearchOutput | BriefSearchOutput>(
+  async #cached<Output extends AgentPage | BriefAgentPage>(
     detail: SearchInput['detail'],
     input: SearchQuery,
     caller: Caller,
@@ -245,7 +239,7 @@ export class SearchService {
   }
 
   /** True if an answer shows the caller something that others do not see. */
-  async #isForCaller({ agents }: SearchOutput | BriefSearchOutput, caller: Caller): Promise<boolean> {
+  async #isForCaller({ agents }: AgentPage | BriefAgentPage, caller: Caller): Promise<boolean> {
     const facts = this.#pages.get(agents)
     if (!caller || !facts) return false
     if (facts.entries.some((entry) => mayRead(caller, entry))) return true
@@ -315,8 +309,8 @@ export class SearchService {
 }
 
 /** The page with what the operator has approved, as approvals change without a revision of the registry. */
-function withApproved(found: BriefSearchOutput, approved: ReadonlySet<string>): BriefSearchOutput {
-  const isApproved = ({ callable, package_name }: BriefSearchOutput['agents'][number]) =>
+function withApproved(found: BriefAgentPage, approved: ReadonlySet<string>): BriefAgentPage {
+  const isApproved = ({ callable, package_name }: BriefAgentPage['agents'][number]) =>
     callable === 'package' && approved.has(package_name)
   if (!found.agents.some(isApproved)) return found
   const { notice, ...page } = found

@@ -7,10 +7,10 @@ import type {
   PersonalDataRange,
 } from '../../../schemas/personal-data.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import { principalKey } from '../../common/principal-key.ts'
+import { isSamePrincipal, principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { Committed, Editor } from '../entry/editor.ts'
-import { isAdmin, isSame } from '../entry/permissions.ts'
+import { isAdmin } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 
 interface PersonalDataOptions {
@@ -74,6 +74,6 @@ function ownerOf({ subject, issuer }: Pick<PersonalDataRange, 'subject' | 'issue
   }
   if (subject === undefined) return { issuer: caller.issuer, subject: caller.subject }
   const owner = { issuer: issuer ?? localIssuer, subject }
-  if (isAdmin(caller) || isSame(owner, caller)) return owner
+  if (isAdmin(caller) || isSamePrincipal(owner, caller)) return owner
   throw new Failure('forbidden', 'Only an admin may see or delete the data of others.', { scope: 'admin' })
 }

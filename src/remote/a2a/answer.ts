@@ -1,6 +1,6 @@
 import { type Code, codes, Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { isInterrupted, isTerminal, type Part, TaskState } from '../../../schemas/task.ts'
+import { isInterrupted, isTerminal, type Part, partsIn, TaskState } from '../../../schemas/task.ts'
 import { failureOfProblem, quoted } from '../refusal.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
 
@@ -143,11 +143,6 @@ export function readTask(json: unknown): ReceivedTask {
     artifacts: Array.isArray(json.artifacts) ? json.artifacts.map(partsIn) : [],
     whole: json as JsonObject,
   }
-}
-
-export function partsIn(json: unknown): Part[] {
-  const parts = isRecord(json) ? json.parts : undefined
-  return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
 }
 
 function invalidTask(): Failure {

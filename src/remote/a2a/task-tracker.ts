@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
-import { isInterrupted, type Part } from '../../../schemas/task.ts'
+import { isInterrupted, type Part, partsIn } from '../../../schemas/task.ts'
 import type { RemoteAnswer } from '../remote-agent.ts'
-import { answerOf, contentOf, partsIn, type ReceivedTask, readTask } from './answer.ts'
+import { answerOf, contentOf, type ReceivedTask, readTask } from './answer.ts'
 
 const maxArtifacts = 1_000
 

@@ -4,6 +4,7 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
 import { type Eventual, withValue } from '../../common/eventual.ts'
+import type { RpcError } from '../../common/mcp/message.ts'
 import { logLevelKey } from '../../common/mcp/protocol.ts'
 import { wantsCredential } from '../refusal.ts'
 import {
@@ -11,6 +12,7 @@ import {
   descriptionCall,
   type McpAnswer,
   type McpReply,
+  type Question,
   type RemoteAgent,
   type RemoteAnswer,
   type RemoteCall,
@@ -19,13 +21,13 @@ import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
 import { continued, isQuestion, questionOf } from './continuation.ts'
 import { type Current, type ExchangeFacts, type McpExchange, runExchange } from './exchange.ts'
-import { failureOf, failureOfRpc, isCallError, type RpcError, rpcErrorIn } from './failure.ts'
+import { failureOf, failureOfRpc, isCallError, rpcErrorIn } from './failure.ts'
 import { type Listeners, listenTo } from './listen.ts'
 import type { OpenCalls } from './open-calls.ts'
 import { answerOf } from './output.ts'
 import { permitted } from './permitted.ts'
 import { createProgress } from './progress.ts'
-import { checkedError, checkedQuestions, offeredCapabilities, type Question } from './questions.ts'
+import { checkedError, checkedQuestions, offeredCapabilities } from './questions.ts'
 import { loadSdk, maxTimeout_ms, type Sdk } from './sdk.ts'
 import { statementOf } from './statement.ts'
 import type { ToolLists } from './tools.ts'

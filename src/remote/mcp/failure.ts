@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import type { RpcError } from '../../common/mcp/message.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
@@ -101,13 +102,6 @@ const aboutCall = new Set([-32002, -32042])
  */
 export function isCallError(code: number): boolean {
   return Number.isInteger(code) && (code > -32000 || code < -32768 || aboutCall.has(code))
-}
-
-/** A JSON-RPC error. */
-export interface RpcError {
-  readonly code: number
-  readonly message: string
-  readonly data?: unknown
 }
 
 /** A JSON-RPC error as a Failure. */

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { isGivenUp, refusalAmong } from '../../common/mcp/questions.ts'
-import type { AskCaller, McpReply, RemoteCall } from '../remote-agent.ts'
+import type { AskCaller, McpReply, Question, RemoteCall } from '../remote-agent.ts'
 import { callOver } from './exchange.ts'
-import type { Question } from './questions.ts'
 
 /** Sends one request; `ask` is for a server that asks during the request. */
 type Send = (call: RemoteCall, ask: AskCaller) => Promise<McpReply>

@@ -2,15 +2,10 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { hidesAny } from '../../../schemas/text.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
+import type { RpcError } from '../../common/mcp/message.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
-import type { RpcError } from './failure.ts'
-
-/** A question of a server to its client: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
-export interface Question {
-  readonly method: string
-  readonly params: JsonObject
-}
+import type { Question } from '../remote-agent.ts'
 
 /** The agent that asks. */
 interface Asker {

@@ -352,14 +352,7 @@ interface BulkItem {
 /** One document that a search found. */
 export interface EngineHit<Source> {
   readonly _id: string
-  readonly _score: number | null
   readonly _source: Source
-  readonly inner_hits?: Readonly<
-    Record<
-      string,
-      { readonly hits: { readonly hits: readonly { readonly _nested: { readonly offset: number } }[] } }
-    >
-  >
 }
 
 export interface SearchAnswer<Source = never> {

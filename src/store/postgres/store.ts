@@ -32,16 +32,17 @@ const noLimits = { statement: 0, lock: 0 }
 /** Maximum time for which a start waits for a server that does not answer: the server may be starting too. */
 const startMilliseconds = 15_000
 
-interface PostgresOptions {
+export interface PostgresOptions {
   /** Milliseconds since the epoch; dates the changes. */
   readonly clock: () => number
   /** Called for broken connections; their queries fail by themselves. */
   readonly onError: (fault: unknown) => void
-  /** Maximum time for which a start waits for the server. */
+  /** Maximum time for which a start waits for a server that does not answer; 15 seconds when absent. */
   readonly start_ms?: number
   /** Ends the opening, even while the server answers no more. */
   readonly signal?: AbortSignal | undefined
   readonly observer?: StoreObserver
+  /** Characters of entries that are kept in memory. */
   readonly cached_characters?: number | undefined
 }
 

@@ -2,8 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Content } from '../../../schemas/content.ts'
 import { contentMark } from '../../../schemas/content-mark.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { type Artifact, isBusy, type Part, type StoredTask, TaskState } from '../../../schemas/task.ts'
-import { partsIn } from '../shared/content.ts'
+import {
+  type Artifact,
+  isBusy,
+  type Part,
+  partsIn,
+  type StoredTask,
+  TaskState,
+} from '../../../schemas/task.ts'
 import type { TaskOrigin, Tell } from './work.ts'
 
 /**

@@ -33,17 +33,23 @@ export interface Subtree {
   readonly handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>
 }
 
+interface HttpAppOptions {
+  /** Ends event streams. */
+  readonly ending?: AbortSignal
+  readonly subtrees?: readonly Subtree[]
+  /** Answers a browser that asks for a path that no mount has. */
+  readonly missing?: Handler
+}
+
 /**
- * Express only matches paths, and is loaded with the first request that it is left; this module handles bodies and
- * answers. `missing` answers a browser that asks for a path that no mount has.
+ * Serves the rows of REST and `others`. Express only matches paths, and is loaded with the first request that it is left;
+ * this module handles bodies and answers.
  */
 export function createHttpApp(
   context: TransportContext,
   etags: Etags,
   others: readonly Mount[],
-  ending: AbortSignal = new AbortController().signal,
-  subtrees: readonly Subtree[] = [],
-  missing?: Handler,
+  { ending = new AbortController().signal, subtrees = [], missing }: HttpAppOptions = {},
 ): RequestListener {
   const rows = routes.flatMap((route) => mountsOf(route, context, etags, ending))
   let app: Promise<Express> | undefined

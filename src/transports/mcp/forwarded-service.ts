@@ -12,16 +12,9 @@ import { Fault } from './protocol-2026/fault.ts'
 import { createModern, type McpMethod } from './protocol-2026/protocol.ts'
 import { createResultWriter } from './protocol-2026/result.ts'
 import type { McpService } from './service.ts'
-import {
-  type CallTool,
-  createCallTool,
-  failedResult,
-  problemResult,
-  signInQuestion,
-  succeeded,
-  withNext,
-} from './views/calls.ts'
+import { type CallTool, createCallTool, signInQuestion, withNext } from './views/calls.ts'
 import { type ClientExchange, createForward, type Forward } from './views/forward.ts'
+import { failedResult, problemResult, succeeded } from './views/results.ts'
 import { createSubscribe, listenBy } from './views/subscriptions.ts'
 import { continueTask, type Tool } from './views/tools.ts'
 

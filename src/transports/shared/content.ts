@@ -1,6 +1,6 @@
 import type { Content } from '../../../schemas/content.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import type { Part } from '../../../schemas/task.ts'
+import { type Part, partsIn } from '../../../schemas/task.ts'
 import { repeatsStructured } from '../../common/mcp/repeats.ts'
 
 /** A block of an MCP result (ContentBlock). */
@@ -93,12 +93,6 @@ function a2aParts({ message, task, statusUpdate, artifactUpdate }: JsonObject): 
 
 function statusParts({ status }: { readonly status?: unknown }): Part[] {
   return isRecord(status) ? partsIn(status.message) : []
-}
-
-/** The parts of a message or an artifact. */
-export function partsIn(holder: unknown): Part[] {
-  const parts = isRecord(holder) ? holder.parts : undefined
-  return Array.isArray(parts) ? (parts.filter(isRecord) as Part[]) : []
 }
 
 function about(rest: JsonObject): { metadata?: JsonObject } {

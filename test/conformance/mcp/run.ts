@@ -4,29 +4,26 @@
  * with none: over HTTP, through a bridge over WebSocket, pipes and `connect`, and listed as an agent of the gateway.
  * `node run.ts [results.json]`.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { startGateway } from '../../support/gateway.ts'
+import { Results } from '../results.ts'
 import { startFixture } from './fixture.ts'
 import { startConnectBridge, startPipeBridge, startSocketBridge } from './lines.ts'
 import { startListed } from './listed.ts'
 import { findSuite, type RunOptions, revisions, runSuite } from './suite.ts'
 
-const [results = 'results/conformance.json'] = process.argv.slice(2)
-const counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
-const failures: { fullName: string; status: 'failed'; failureMessages: string[] }[] = []
+const [path = 'results/conformance.json'] = process.argv.slice(2)
+const results = new Results()
 
 const program = findSuite()
 if (program === undefined) {
   console.log('@modelcontextprotocol/conformance is not installed here: skipped.')
-  counts.numPendingTests = 6 * revisions.length
+  results.pending = 6 * revisions.length
 } else await runAll(program)
 
-await mkdir(dirname(results), { recursive: true })
-const testResults = [{ name: 'MCP conformance', assertionResults: failures }]
-await writeFile(results, JSON.stringify({ ...counts, testResults }))
-process.exitCode = counts.numFailedTests > 0 ? 1 : 0
+await results.write(path, 'MCP conformance')
 
 async function runAll(suite: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-conformance-'))
@@ -67,15 +64,10 @@ async function run(suite: string, subject: string, options: RunOptions): Promise
   const { revision } = options
   const { exit_code, output, scored } = await runSuite(suite, options)
   const passed = scored.filter((scenario) => scenario.passed).length
-  counts.numPassedTests += passed
+  results.passed += passed
   console.log(`${subject}, ${revision}: ${passed} of ${scored.length} scored scenarios passed`)
   if (exit_code === 0 && scored.length > 0) return
-  counts.numFailedTests += 1
   console.log(output)
   const lacking = scored.filter((scenario) => !scenario.passed).map(({ name }) => name)
-  failures.push({
-    fullName: `${subject}, ${revision}`,
-    status: 'failed',
-    failureMessages: [`exit code ${exit_code}; not passed: ${lacking.join(', ')}`],
-  })
+  results.fail(`${subject}, ${revision}`, `exit code ${exit_code}; not passed: ${lacking.join(', ')}`)
 }

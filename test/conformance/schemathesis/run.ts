@@ -4,15 +4,16 @@
  * `node run.ts [results.json]`; SCHEMATHESIS names the program.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { Results } from '../results.ts'
 import { type Attack, type Outcome, runAttack } from './attack.ts'
 import { leaky } from './leak.ts'
 
 const { SCHEMATHESIS } = process.env
 const program = SCHEMATHESIS ? resolve(SCHEMATHESIS) : 'schemathesis'
-const [results = 'results/schemathesis.json'] = process.argv.slice(2)
+const [path = 'results/schemathesis.json'] = process.argv.slice(2)
 
 interface Expectation extends Attack {
   /** What is wrong with the outcome. */
@@ -46,22 +47,18 @@ function overlooked({ exit_code, output }: Outcome): string | undefined {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'schemathesis-'))
-const counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0 }
-const failures: { fullName: string; status: 'failed'; failureMessages: string[] }[] = []
+const results = new Results()
 try {
   if (spawnSync(program, ['--version']).status !== 0) {
     console.log(`There is no ${program} here: skipped.`)
-    counts.numPendingTests = attacks.length
+    results.pending = attacks.length
   } else {
     await Promise.all(attacks.map(report))
   }
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
-await mkdir(dirname(results), { recursive: true })
-const testResults = [{ name: 'schemathesis', assertionResults: failures }]
-await writeFile(results, JSON.stringify({ ...counts, testResults }))
-process.exitCode = counts.numFailedTests > 0 ? 1 : 0
+await results.write(path, 'schemathesis')
 
 async function report({ fault, seeds = 1, ...attack }: Expectation): Promise<void> {
   const started = performance.now()
@@ -76,10 +73,12 @@ async function report({ fault, seeds = 1, ...attack }: Expectation): Promise<voi
     generated = /\d+ generated/.exec(outcome.output)?.[0] ?? 'nothing'
     if (wrong === undefined) break
   }
-  counts[wrong === undefined ? 'numPassedTests' : 'numFailedTests'] += 1
   const seconds = Math.round((performance.now() - started) / 1000)
   console.log(`${attack.name}: ${wrong === undefined ? 'passed' : 'FAILED'}, ${generated}, ${seconds} s`)
-  if (wrong === undefined) return
+  if (wrong === undefined) {
+    results.passed += 1
+    return
+  }
   console.log(wrong)
-  failures.push({ fullName: attack.name, status: 'failed', failureMessages: [wrong] })
+  results.fail(attack.name, wrong)
 }

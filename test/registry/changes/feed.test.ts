@@ -6,7 +6,7 @@ import { unseen } from '../../../schemas/liveness.ts'
 import { type ChangeFeed, createChangeFeed, type FollowedSpan } from '../../../src/registry/changes/feed.ts'
 import { createReadChanges } from '../../../src/registry/changes/read-changes.ts'
 import { createViews } from '../../../src/registry/entry/view.ts'
-import { emptyLivenessCache } from '../../../src/registry/liveness/liveness-cache.ts'
+import { createLivenessCache } from '../../../src/registry/liveness/liveness-cache.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import type { StoredEntry } from '../../../src/store/stored-entry.ts'
@@ -50,12 +50,9 @@ beforeEach(async () => {
     },
   }
   const onError = (fault: unknown) => void faults.push(fault)
-  const read = createReadChanges({
-    store: watched,
-    views: createViews(site),
-    livenessCache: emptyLivenessCache,
-    onError,
-  })
+  const livenessCache = createLivenessCache(store.liveness, [])
+  const views = createViews(site, livenessCache)
+  const read = createReadChanges({ store: watched, views, livenessCache, onError })
   feed = stack.use(createChangeFeed({ store: watched, read, onError, limits: { address: 500 } }))
 })
 afterEach(async () => {

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { SearchOutput } from '../../../schemas/search.ts'
+import type { AgentPage } from '../../../schemas/search.ts'
 import { results } from '../../../src/transports/page/site/results.ts'
 import { sampleEntry } from '../../support/entries.ts'
 import { startGateway } from '../../support/gateway.ts'
@@ -220,14 +220,14 @@ describe('the page of a search', () => {
 
   test('of 100,000 agents is as long as one of 20', async () => {
     const { json } = await home.request('GET', '/public/agents?q=paper&limit=20&facets=true')
-    const few: SearchOutput = { ...json, total: 20, next_cursor: null }
+    const few: AgentPage = { ...json, total: 20, next_cursor: null }
     const values = (name: string) => Array.from({ length: 5_000 }, (_, at) => [`${name}-${at}`, 20])
     const facets = Object.fromEntries(
       Object.keys(json.facets).map((name) => [name, Object.fromEntries(values(name))]),
     )
-    const many = { ...few, total: 100_000, facets, next_cursor: 'x'.repeat(400) } as SearchOutput
+    const many = { ...few, total: 100_000, facets, next_cursor: 'x'.repeat(400) } as AgentPage
     const search = new URLSearchParams('q=paper')
-    const elements = (found: SearchOutput) => results(found, search).main.html.match(/<[a-z]/g)?.length ?? 0
+    const elements = (found: AgentPage) => results(found, search).main.html.match(/<[a-z]/g)?.length ?? 0
     expect(results(many, search).main.html).toContain('<strong>100\u202f000</strong> agents')
     expect(elements(many) - elements({ ...few, facets: undefined })).toBeLessThanOrEqual(220)
   })

@@ -37,7 +37,7 @@ const leastScale = 2 ** -126
 const residualSteps = 254
 
 /** A query in the form that compares it with the high halves alone: dot product = scale * (unit * halves + base ± margin) ± slack. */
-export interface CoarseTerms extends Terms {
+interface CoarseTerms extends Terms {
   readonly base: number
 }
 

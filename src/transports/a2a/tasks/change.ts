@@ -57,13 +57,13 @@ export function metadataWith(
 }
 
 /** The message of a state, in the task and the context of the caller. */
-function messageOf({ id, context_id }: StoredTask, change: StateChange): Message | null {
+function messageOf(task: StoredTask, change: StateChange): Message | null {
   if ('message' in change) {
     const { messageId = randomUUID(), ...message } = change.message
-    return { ...message, messageId, taskId: id, contextId: context_id } as unknown as Message
+    return { ...message, messageId, taskId: task.id, contextId: task.context_id } as unknown as Message
   }
   const { parts, metadata } = change
-  return parts ? fromAgent(id, context_id, randomUUID(), parts, metadata) : null
+  return parts ? fromAgent(task, parts, metadata) : null
 }
 
 type StateChange = Extract<WorkUpdate, { readonly state: unknown }>

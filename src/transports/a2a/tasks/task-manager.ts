@@ -362,7 +362,7 @@ export class TaskManager implements AsyncDisposable {
 
   /** The end of a task whose process died, and whose work cannot go on. */
   #lost(task: StoredTask): StoredTask {
-    const message = fromAgent(task.id, task.context_id, randomUUID(), [{ text: lostWorker }])
+    const message = fromAgent(task, [{ text: lostWorker }])
     return { ...task, state: 'TASK_STATE_FAILED', message, ...this.#endNow() }
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import type { Artifact, Message, StoredTask, TaskState } from '../../../../schemas/task.ts'
 
@@ -65,13 +66,13 @@ function showStatus({ state, shown_state, message, updated_at }: StoredTask): St
   return { state: shown, ...(message && { message }), timestamp: updated_at }
 }
 
+/** A new message of the agent of a task. */
 export function fromAgent(
-  taskId: string,
-  contextId: string,
-  messageId: string,
+  { id: taskId, context_id: contextId }: Pick<StoredTask, 'id' | 'context_id'>,
   parts: Message['parts'],
   metadata?: Message['metadata'],
 ): Message {
+  const messageId = randomUUID()
   return { messageId, contextId, taskId, role: 'ROLE_AGENT', parts, ...(metadata && { metadata }) }
 }
 

@@ -12,7 +12,7 @@ import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { ForeignAgent } from '../../../../schemas/federation.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import type { Site } from '../../../../schemas/site.ts'
 import type { Call } from '../../../router/call.ts'
 import type { TransportContext } from '../../shared/transport-context.ts'
@@ -30,7 +30,7 @@ const defaultPage = 10
 const defaultBuckets = 20
 
 /** Agents that the filter excludes altogether need no search. */
-const empty: SearchOutput = { agents: [], total: 0, next_cursor: null }
+const empty: AgentPage = { agents: [], total: 0, next_cursor: null }
 
 /** Sends `search_agents` to the registry agent. */
 export async function searchAgents(
@@ -38,14 +38,14 @@ export async function searchAgents(
   params: JsonObject,
   call: Call,
   filters: SearchFilters = {},
-): Promise<SearchOutput> {
+): Promise<AgentPage> {
   if (filters === 'nothing') return empty
   const envelope = {
     to: 'svc.registry',
     action: 'search_agents',
     params: { ...params, filters } as JsonObject,
   }
-  return (await dispatch(envelope, call)).output as unknown as SearchOutput
+  return (await dispatch(envelope, call)).output as unknown as AgentPage
 }
 
 /** `POST /search` (section 7.2). */
@@ -81,7 +81,7 @@ export async function search(context: ArdContext, body: unknown, call: Call): Pr
 }
 
 /** The other registries alone: what this one cannot have, they may. */
-function othersOf({ upstreams }: SearchOutput): Pick<SearchOutput, 'upstreams'> {
+function othersOf({ upstreams }: AgentPage): Pick<AgentPage, 'upstreams'> {
   return { upstreams }
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
-import type { Response } from '../../../common/mcp/message.ts'
-import { type Refusal, refusalIn } from '../../../common/mcp/questions.ts'
+import type { Response, RpcError } from '../../../common/mcp/message.ts'
+import { refusalIn } from '../../../common/mcp/questions.ts'
 
 /** Sends a message to the client, in the answer of a request. */
 type SendMessage = (message: object) => Promise<void>
 
-const noReason: Refusal = { code: -32603, message: 'no reason' }
+const noReason: RpcError = { code: -32603, message: 'no reason' }
 
 interface Waiting {
   readonly caller: string

@@ -1,6 +1,6 @@
 import { knownCategories } from '../../../../schemas/categories.ts'
 import { counted } from '../../../../schemas/counted.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import type { Ask } from './ask.ts'
 import type { Tool } from './tools.ts'
 
@@ -51,7 +51,7 @@ export function createCatalogue({ tools, unconfigured = [], ask, clock }: Catalo
     const input = { sort: 'name', limit: 1, facets: true }
     // If the read fails, the previous description is used.
     const found = await ask('search_agents', input, exchange).catch(() => undefined)
-    const now = found === undefined ? undefined : wordsOf(found as SearchOutput)
+    const now = found === undefined ? undefined : wordsOf(found as AgentPage)
     if (now === undefined || now === words) return
     words = now
     const described = listings.map((listing) =>
@@ -73,7 +73,7 @@ export function createCatalogue({ tools, unconfigured = [], ask, clock }: Catalo
 }
 
 /** Rounds to two significant digits: the text of a prompt must not change with each new agent. */
-function wordsOf({ total, facets }: SearchOutput): string {
+function wordsOf({ total, facets }: AgentPage): string {
   const rounded = (count: number) => Number(count.toPrecision(2))
   const largest = knownCategories(facets)
     .filter(([, count]) => count >= minAgents)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { knownCategories } from '../../../../schemas/categories.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import { agentAliases } from '../../../../schemas/names.ts'
-import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage, NameCompletion } from '../../../../schemas/search.ts'
 import { input } from '../../../../schemas/shape.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { type Ask, faultOf, invalidField } from './ask.ts'
@@ -75,7 +75,7 @@ async function packageNames(prefix: string, ask: Ask, exchange: Exchange): Promi
 }
 
 async function categories(prefix: string, ask: Ask, exchange: Exchange): Promise<object> {
-  const { facets } = (await ask('search_agents', { limit: 1, facets: true }, exchange)) as SearchOutput
+  const { facets } = (await ask('search_agents', { limit: 1, facets: true }, exchange)) as AgentPage
   const all = knownCategories(facets)
     .map(([name]) => name)
     .filter((name) => name.startsWith(prefix.toLowerCase()))

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { contentMark } from '../../../../schemas/content-mark.ts'
-import { isRecord, type Json, type JsonObject } from '../../../../schemas/json.ts'
+import { isRecord, type JsonObject } from '../../../../schemas/json.ts'
 import { listedActions } from '../../../../schemas/names.ts'
+import type { RpcError } from '../../../common/mcp/message.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { type ClientFacts, requestContent } from '../client-facts.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
 import { callOf, faultOf, updates } from './ask.ts'
-import { markMeta } from './calls.ts'
+import { markMeta } from './results.ts'
 
 /** A request in progress, with the client that sent it. */
 export type ClientExchange = Exchange & { readonly facts: ClientFacts }
@@ -20,12 +21,6 @@ export type Forward = (
 ) => Promise<JsonObject>
 
 type Reply = { readonly result: JsonObject } | { readonly error: RpcError }
-
-interface RpcError {
-  readonly code: number
-  readonly message: string
-  readonly data?: Json
-}
 
 export function createForward(context: TransportContext, to: string): Forward {
   return async (method, params, exchange) => {

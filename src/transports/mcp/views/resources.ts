@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { listedActions } from '../../../../schemas/names.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import { stringify } from '../../shared/stringify.ts'
 import { Fault, faults } from '../protocol-2026/fault.ts'
 import type { Exchange } from '../protocol-2026/protocol.ts'
@@ -36,7 +36,7 @@ export function createResources(ask: Ask): McpViews {
         if (cursor !== undefined && typeof cursor !== 'string')
           throw invalidField('/cursor', 'This must be a string.')
         const input = { sort: 'name', limit: pageSize, ...(cursor !== undefined && { cursor }) }
-        const { agents, next_cursor } = (await ask('search_agents', input, exchange)) as SearchOutput
+        const { agents, next_cursor } = (await ask('search_agents', input, exchange)) as AgentPage
         return { resources: agents.map(resourceOf), ...(next_cursor !== null && { nextCursor: next_cursor }) }
       },
     },
@@ -57,7 +57,7 @@ export function createResources(ask: Ask): McpViews {
   }
 }
 
-function resourceOf({ package_name, name, description, updated_at }: SearchOutput['agents'][number]): object {
+function resourceOf({ package_name, name, description, updated_at }: AgentPage['agents'][number]): object {
   return {
     uri: `agent://${encodeURIComponent(package_name)}`,
     name: package_name,

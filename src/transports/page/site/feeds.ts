@@ -4,7 +4,7 @@ import { codes, Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName } from '../../../../schemas/names.ts'
 import type { AgentIcon } from '../../../../schemas/publisher-file.ts'
-import type { NameCompletion, SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage, NameCompletion } from '../../../../schemas/search.ts'
 import { costs } from '../../../router/limiter.ts'
 import type { Mount } from '../../http/app.ts'
 import { overCost } from '../../http/caller.ts'
@@ -204,7 +204,7 @@ function xml(root: string): string {
 async function suggestions(ask: Visit['ask'], base: string, query: string): Promise<string> {
   if (query === '') return JSON.stringify(['', [], [], []])
   const params = { query: query.slice(0, 1000), limit: maxSuggestions, federation: 'none' }
-  const { agents } = await ask<SearchOutput>('search_agents', params)
+  const { agents } = await ask<AgentPage>('search_agents', params)
   return JSON.stringify([
     query,
     agents.map(({ name }) => name),

@@ -1,5 +1,5 @@
 import { knownCategories } from '../../../../schemas/categories.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import { html } from '../html.ts'
 import { countOf, titleOf } from './formats.ts'
 import { howToFill, jsonOf, searchField, tryOut } from './parts.ts'
@@ -10,7 +10,7 @@ import { words } from './words.ts'
 const maxCategories = 24
 
 /** The front page: search, examples, one call in four protocols, and what is listed. */
-export function home({ total, facets }: SearchOutput, base: string): View {
+export function home({ total, facets }: AgentPage, base: string): View {
   const callable = facets?.callable ?? {}
   const categories = knownCategories(facets).slice(0, maxCategories)
   const count = (...kinds: string[]) => kinds.reduce((sum, kind) => sum + (callable[kind] ?? 0), 0)

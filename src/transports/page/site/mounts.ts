@@ -2,7 +2,7 @@ import { Failure } from '../../../../schemas/failure.ts'
 import type { InstallConfig } from '../../../../schemas/install.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import { registryName as registry } from '../../../../schemas/names.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import type { Mount } from '../../http/app.ts'
 import type { ReadRequest } from '../../http/input.ts'
 import { prefersHtml } from '../../http/prefers-html.ts'
@@ -72,7 +72,7 @@ export function siteMounts(
   const front = page('/', async ({ request, ask }) => {
     const search = queryOf(request)
     if (search.has('q')) return { location: `/search?${search}` }
-    const found = await ask<SearchOutput>('search_agents', { limit: 1, facets: true, federation: 'none' })
+    const found = await ask<AgentPage>('search_agents', { limit: 1, facets: true, federation: 'none' })
     return home(found, context.site().base_url)
   })
 
@@ -88,7 +88,7 @@ export function siteMounts(
       const search = searchOf(request)
       const params = readQuery(String(search), fields, searchInput(context))
       const searchHere = (input: object) =>
-        ask<SearchOutput>('search_agents', { federation: 'none', ...input } as JsonObject)
+        ask<AgentPage>('search_agents', { federation: 'none', ...input } as JsonObject)
       const found = await searchHere({ limit: 20, facets: true, facet_choices: true, ...params })
       const query = search.get('q')
       if (found.total > 0 || query === null) return results(found, search)

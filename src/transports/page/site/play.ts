@@ -2,7 +2,7 @@ import type { EntryDetail } from '../../../../schemas/card.ts'
 import type { Json, JsonObject } from '../../../../schemas/json.ts'
 import { testTag } from '../../../../schemas/names.ts'
 import type { Step } from '../../../../schemas/playground.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import type { Mount } from '../../http/app.ts'
 import { type Html, html } from '../html.ts'
 import { isOpenToTry } from './agent/agent.ts'
@@ -65,7 +65,7 @@ async function consoleView({ request, visitor, ask, token }: Visit): Promise<Vie
   const query = search.get('q') ?? ''
   const agent = search.get('agent')
   const [found, entry] = await Promise.all([
-    ask<SearchOutput>('search_agents', searchOf(query)),
+    ask<AgentPage>('search_agents', searchOf(query)),
     agent === null ? undefined : ask<EntryDetail>('get_agent', { agent }),
   ])
   const main = html`<div class="console">
@@ -94,7 +94,7 @@ function searchOf(query: string): JsonObject {
   return { filters: { callable: ['hosted'], labels: [testTag] }, limit: maxFound, federation: 'none' }
 }
 
-type Found = SearchOutput['agents'][number]
+type Found = AgentPage['agents'][number]
 
 /** An agent that a session may call is chosen here; the page of another one says how it is used. */
 function findOf(hit: Found, query: string, current: string | undefined): Html {

@@ -1,7 +1,7 @@
 import { fittingConfidence } from '../../../../schemas/brief.ts'
 import type { SearchHit } from '../../../../schemas/card.ts'
 import type { FacetName } from '../../../../schemas/entry-fields.ts'
-import type { SearchOutput } from '../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../schemas/search.ts'
 import { type Html, html } from '../html.ts'
 import { countOf, licenseOf, titleOf } from './formats.ts'
 import { howToFill, pageOf, searchField, shortened, stateOf, tryOut } from './parts.ts'
@@ -57,11 +57,11 @@ interface Beside {
   /** Agents that are listed. */
   readonly listed: number
   /** What fits without the filters of the search. */
-  readonly nearby: SearchOutput | undefined
+  readonly nearby: AgentPage | undefined
 }
 
 /** The page of a search. `search` holds the parameters of its address; `beside` is present where nothing fits. */
-export function results(found: SearchOutput, search: URLSearchParams, beside?: Beside): View {
+export function results(found: AgentPage, search: URLSearchParams, beside?: Beside): View {
   const query = search.get('q') ?? ''
   const inForce = [...search].filter(([name]) => name !== 'q' && name !== 'cursor' && name !== 'exact')
   const main = html`
@@ -95,7 +95,7 @@ function orders(search: URLSearchParams): Html[] {
 }
 
 /** What the search changed in the words, with the search for the words as they are written. */
-function corrections({ corrected = [] }: SearchOutput, search: URLSearchParams): Html | false {
+function corrections({ corrected = [] }: AgentPage, search: URLSearchParams): Html | false {
   if (corrected.length === 0) return false
   const changes = corrected.map(
     ({ from, to }, at) => html`${at > 0 && ', '}<strong>${to}</strong> ${words.instead_of} <q>${from}</q>`,
@@ -105,7 +105,7 @@ function corrections({ corrected = [] }: SearchOutput, search: URLSearchParams):
 }
 
 /** Hits of one search mostly match the same terms. */
-function hits({ agents }: SearchOutput): Html[] {
+function hits({ agents }: AgentPage): Html[] {
   const marks = new Map<string, RegExp | undefined>()
   return agents.map((agent) => {
     const { terms = [] } = agent.match ?? {}
@@ -157,7 +157,7 @@ function marked(text: string, mark: RegExp | undefined): Html {
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<mark>${part}</mark>` : part))}`
 }
 
-function rail({ facets, total }: SearchOutput, search: URLSearchParams): Html[] {
+function rail({ facets, total }: AgentPage, search: URLSearchParams): Html[] {
   if (!facets) return []
   return railFilters.map((filter) => {
     const { name, facet, title, most } = filter
@@ -217,7 +217,7 @@ function empty(search: URLSearchParams, { listed, nearby }: Partial<Beside> = {}
 ${nearby !== undefined && nearby.total > 0 && html`<p class="bar">${words.without(nearby.total)}</p><div class="hits">${hits(nearby)}</div>`}`
 }
 
-function pages({ next_cursor }: SearchOutput, search: URLSearchParams): Html | false {
+function pages({ next_cursor }: AgentPage, search: URLSearchParams): Html | false {
   const isLater = search.has('cursor')
   if (next_cursor === null && !isLater) return false
   return html`<p class="pages">${isLater && html`<a class="button" href="${addressOf(search, 'cursor', null)}">${words.first}</a> `}${next_cursor !== null && html`<a class="button" rel="next" href="${addressOf(search, 'cursor', next_cursor)}">${words.next}</a>`}</p>`

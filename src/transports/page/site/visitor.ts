@@ -4,6 +4,7 @@ import { type Principal, type Scope, scopes } from '../../../../schemas/scope.ts
 import type { AuthorizationServer } from '../../../auth/authorization-server/authorization-server.ts'
 import { offeredScopes } from '../../../auth/authorization-server/offered-scopes.ts'
 import type { Person } from '../../../auth/logins/login.ts'
+import { isSamePrincipal } from '../../../common/principal-key.ts'
 
 /** Who visits a page. */
 export interface Visitor {
@@ -28,7 +29,7 @@ const operatorSeconds = 3600
 export async function visitorOf(port: VisitorPort, request: IncomingMessage): Promise<Visitor> {
   const { person, session, expired, signedInAt } = await port.browsers.of(request)
   if (!person) return { person: null, expired, principal: null, session: '', operator: null }
-  const isLocal = person.issuer === localPersonId.issuer && person.subject === localPersonId.subject
+  const isLocal = isSamePrincipal(person, localPersonId)
   const isOperator = isLocal && port.clock() / 1000 - signedInAt < operatorSeconds
   const principal: Principal = {
     issuer: person.issuer,

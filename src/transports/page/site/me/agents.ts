@@ -1,6 +1,6 @@
 import type { SearchHit } from '../../../../../schemas/card.ts'
 import type { Entry } from '../../../../../schemas/entry.ts'
-import type { SearchOutput } from '../../../../../schemas/search.ts'
+import type { AgentPage } from '../../../../../schemas/search.ts'
 import type { TransferPage } from '../../../../../schemas/transfer.ts'
 import type { Mount } from '../../../http/app.ts'
 import { type Html, html } from '../../html.ts'
@@ -56,7 +56,7 @@ ${
 async function ownAgents({ ask }: Visit, state: (typeof states)[number], query: URLSearchParams) {
   const cursor = query.get(state)
   const input = { filters: { mine: true, state }, limit, sort: 'name', federation: 'none' }
-  return { state, ...(await ask<SearchOutput>('search_agents', { ...input, ...(cursor && { cursor }) })) }
+  return { state, ...(await ask<AgentPage>('search_agents', { ...input, ...(cursor && { cursor }) })) }
 }
 
 function tableOf(agents: readonly SearchHit[]): Html {

@@ -1,6 +1,6 @@
 import type {
   Approval,
-  ApprovalPage,
+  ApprovalList,
   ApprovalReport,
   ApprovedPackage,
 } from '../../../../../schemas/approval.ts'
@@ -78,7 +78,7 @@ dragoman allow PACKAGE</pre>`
   const query = queryOf(visit.request)
   const cursor = query.get('cursor')
   const range = { limit: perPage, ...(cursor && { cursor }) }
-  const { approvals, next_cursor } = await visit.operate<ApprovalPage>('list_approvals', range)
+  const { approvals, next_cursor } = await visit.operate<ApprovalList>('list_approvals', range)
   const requested = query.get('agent') ?? ''
   const content = html`<p class="lead">${text.packages_lead}</p>
 ${approvals.length > 0 && html`<ul class="rows">${approvals.map((approval) => row(visit, approval))}</ul>`}
