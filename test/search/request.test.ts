@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { absencesOf } from '../../src/search/query/absences.ts'
-import { directionsAsked, directionsOf, reversed } from '../../src/search/query/directions.ts'
+import { directionsAsked, directionsOf, reversed, withConnectors } from '../../src/search/query/directions.ts'
 import { withoutCommand } from '../../src/search/query/pasted.ts'
 import { readQuery } from '../../src/search/query/query-terms.ts'
 import { readRequest } from '../../src/search/query/request.ts'
@@ -43,6 +43,7 @@ describe('a request', () => {
     ['不用谷歌的搜索', '谷歌'],
     ['除了百度以外的搜索引擎', '百度'],
     ['Google以外の地図', 'google'],
+    ['不用OpenAI生成图片', 'openai'],
     ['グーグルを使わない検索', 'グーグル'],
     ['구글 말고 다른 지도', '구글'],
     ['speech to text, not text to speech', ''],
@@ -237,6 +238,16 @@ describe('directions', () => {
     ['PDF를 Word로 변환', 'pdf>word'],
   ])('that a request of any language asks for: "%s"', (text, expected) => {
     expect([...directionsAsked(text)]).toContain(expected)
+  })
+
+  it.each([
+    ['日本語から英語に翻訳', '日本語 to 英語に翻訳'],
+    ['音声をテキストに変換', '音声 to テキストに変換'],
+    ['음성을 텍스트로 변환', '음성 to 텍스트로 변환'],
+    ['da indirizzo a coordinate', 'da indirizzo to coordinate'],
+    ['寿司を食べに行く', '寿司を食べに行く'],
+  ])('have their connector in English: "%s"', (text, expected) => {
+    expect(withConnectors(text)).toBe(expected)
   })
 
   it('are turned round', () => {

@@ -78,6 +78,8 @@ const comparedDepth = 16
 
 const han = /\p{scx=Han}/u
 
+const none: ReadonlySet<string> = new Set()
+
 /** Number of best hits, one of which fits if any does. */
 const decisiveHits = 3
 
@@ -120,7 +122,7 @@ export class Ranker {
     }
     const meaning = words_only ? undefined : this.#meaning()
     const request = await this.#withOtherNames(written, terms, meaning)
-    const foreign = await this.#readForeign({ text, request, terms }, language, meaning, vocabulary)
+    const foreign = await this.#readForeign({ text, request }, language, meaning, vocabulary)
     if (foreign) return foreign
     const spelling = {
       isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
@@ -264,17 +266,20 @@ export class Ranker {
 
   /** The English words of a query in another language, and its own; undefined for an English one. */
   async #readForeign(
-    { text, request, terms }: Pick<Reading, 'text' | 'request' | 'terms'>,
+    { text, request }: Pick<Reading, 'text' | 'request'>,
     { words, phrases }: Language,
     meaning: Meaning | undefined,
     vocabulary: Vocabulary,
   ): Promise<Reading | undefined> {
     const connected = withConnectors(request.intent)
     const intent = phrases ? connected.replace(phrases, ' ') : connected
-    const english = await this.#inEnglish(meaning, intent, words)
-    if (english === intent) return undefined
+    if ((await this.#inEnglish(meaning, intent, words)) === intent) return undefined
+    const language = languageIn(intent, true)
+    // The reading of the English leaves out what is English, but needs its "to".
+    const english = await this.#inEnglish(meaning, intent, language.phrases ? none : language.words)
+    const terms = readQuery(request.intent, language)
     const restated = this.#restate(english)
-    const inEnglish = restated === english ? request : { ...request, intent: restated }
+    const inEnglish = { ...request, intent: restated === english ? connected : restated }
     const reading = this.#withSynonyms(text, inEnglish, readQuery(restated), vocabulary, terms)
     const directions = new Set([...reading.directions, ...directionsOf(english)])
     return { ...reading, directions, foreign: terms }

@@ -110,20 +110,21 @@ const alsoEnglish = wordsOf(
 
 /**
  * The language of a query of folded words: by its script, else the one of German, Spanish, French, Portuguese and
- * Italian with the most stop words in it, if they are more than its English ones; else English.
+ * Italian with the most stop words in it, if they are more than its English ones; else English. Words that are English
+ * too count only in a text that is known to be foreign.
  */
-export function languageOf(text: string, words: readonly string[]): Language {
+export function languageOf(text: string, words: readonly string[], isForeign = false): Language {
   const scripted = /[^\p{ASCII}]/u.test(text) ? byScript.find(([script]) => script.test(text)) : undefined
   if (scripted) return scripted[1]
   let best = english
-  let most = countIn(english, words)
+  let most = isForeign ? 0 : countIn(english, words)
   for (const language of inLatin) {
     const count = countIn(language, words)
     // A single letter is as likely a name: the language C.
     const isEvident = words.some(
       (word) => word.length > 1 && language.words.has(word) && !alsoEnglish.has(word) && !stopWords.has(word),
     )
-    if (!isEvident || count <= most) continue
+    if (!(isForeign || isEvident) || count <= most) continue
     best = language
     most = count
   }

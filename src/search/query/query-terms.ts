@@ -45,10 +45,10 @@ export function readQuery(text: string, { words, phrases }: Language = languageI
   return [...terms.values()].slice(0, maxTerms)
 }
 
-/** How the language of a query asks. */
-export function languageIn(text: string): Language {
+/** How the language of a query asks, which may be known not to be English. */
+export function languageIn(text: string, isForeign = false): Language {
   const query = text.slice(0, maxCharacters)
-  return languageOf(query, query.split(blanks).map(fold))
+  return languageOf(query, query.split(blanks).map(fold), isForeign)
 }
 
 /** Boilerplate without the words that are written in capitals, such as WHO or IT: those are names. */

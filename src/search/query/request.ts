@@ -42,7 +42,7 @@ const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
 const excludedRun = String.raw`[\p{L}\p{N}.]{2,12}?`
 /** Chinese names what it excludes after the cue, Japanese and Korean before it. */
 const unspacedExclusions = [
-  String.raw`[，,]?但?(?:不要用?|不用|不使用|不想用|不含)\s*(${excludedRun})(?=的|[^\p{L}\p{N}.]|$)`,
+  String.raw`[，,]?但?(?:不要用?|不用|不使用|不想用|不含)\s*(${excludedRun})(?=的|[^\p{L}\p{N}.]|$|(?<=[a-zA-Z0-9])\p{scx=Han})`,
   String.raw`除了\s*(${excludedRun})(?:以外|之外)`,
   String.raw`([[\p{scx=Han}\p{scx=Kana}\p{sc=Latn}\p{N}.]--[\p{sc=Hira}]]{1,20})\s?(?:以外|を使わ(?:ない|ずに?)|なし|抜き)`,
   String.raw`([\p{L}\p{N}.]{1,20}?)[을를]?\s?(?:말고|제외하고|제외한|빼고)`,

@@ -25,8 +25,8 @@ export interface Lexicon {
   /** False for a piece that the table alone has. */
   isTranslated(id: number): boolean
   /**
-   * Translates pieces of one text: out of the language that has the most of them, or out of another what that one and the
-   * table lack. Undefined for a piece that the table has to tell.
+   * Translates pieces of one text: out of the languages that have the most of them, or out of the others what those and
+   * the table lack. Undefined for a piece that the table has to tell.
    */
   translate(ids: readonly number[]): (id: number) => string | undefined
 }
@@ -98,16 +98,16 @@ export function createLexicon(table: PieceIndex, { words, translationsOf }: Dict
       for (const translations of found.values())
         for (const language of new Set(translations.map(({ language }) => language)))
           counts.set(language, (counts.get(language) ?? 0) + 1)
-      const byCount = [...counts.keys()].sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0))
-      const translateFrom = (language: string | undefined, id: number) => {
-        const translations = found.get(id)?.filter((translation) => translation.language === language) ?? []
-        return translations.length === 0 ? undefined : translations.map(({ english }) => english).join(' ')
-      }
+      const most = Math.max(0, ...counts.values())
+      const isLikely = (language: string) => counts.get(language) === most
+      const join = (translations: readonly Translation[]) =>
+        translations.length === 0
+          ? undefined
+          : [...new Set(translations.map(({ english }) => english))].join(' ')
       return (id) => {
-        const translation = translateFrom(byCount[0], id)
-        if (translation !== undefined || rowOf(id) !== -1) return translation
-        const other = byCount.find((language) => translateFrom(language, id) !== undefined)
-        return translateFrom(other, id)
+        const translations = found.get(id) ?? []
+        const likely = join(translations.filter(({ language }) => isLikely(language)))
+        return likely ?? (rowOf(id) === -1 ? join(translations) : undefined)
       }
     },
   }

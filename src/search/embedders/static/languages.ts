@@ -198,10 +198,8 @@ export async function readLanguages(
   /** The logarithm of the odds that a piece is not English. */
   function oddsOfId(id: number): number {
     const row = lexicon.rowOf(id)
-    const stated = row === -1 ? undefined : facts.getInt8(factBytes * row) / oddsUnit
-    if (!isTranslated(id)) return stated ?? 0
-    if (english.pieces.idOf(lexicon.textOf(id)) !== -1) return stated ?? oddsOfEnglish
-    return Math.max(stated ?? 0, oddsOfForeign)
+    if (row !== -1) return facts.getInt8(factBytes * row) / oddsUnit
+    return english.pieces.idOf(lexicon.textOf(id)) === -1 ? oddsOfForeign : oddsOfEnglish
   }
 
   /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */
