@@ -13,9 +13,9 @@ const { signal } = new AbortController()
 const synonyms = readSynonyms([synonymsFile])
 
 /** An index with words and meaning over the same documents. */
-async function home(documents: readonly SearchDocument[], inEnglish?: Embedder['inEnglish']) {
+async function home(documents: readonly SearchDocument[], more: Partial<Embedder> = {}) {
   const { embedder: plain, state } = tinyEmbedder()
-  const embedder = inEnglish ? { ...plain, inEnglish } : plain
+  const embedder = { ...plain, ...more }
   const vectors = plainVectors()
   const faults: unknown[] = []
   const meaning = createMeaning(embedder, vectors)
@@ -71,7 +71,7 @@ describe('search by meaning', () => {
 
   it('looks for the English words of a request, and for its own words that entries have', async () => {
     const inEnglish = async (text: string) => text.replace('Wetter', 'weather').replace('Verein', 'club')
-    const { ask, put } = await home(documents, inEnglish)
+    const { ask, put } = await home(documents, { inEnglish })
     await put([documentOf({ id: 'club', name: 'Club', description: 'der Verein mit Wetter' })], 2)
     const { hits } = await ask('Wetter Verein')
     const terms = new Map(hits.map(({ id, why }) => [id, why.terms]))
@@ -82,7 +82,7 @@ describe('search by meaning', () => {
   it('looks for synonyms of the words of a request in another language, and for none of its stop words', async () => {
     const inEnglish = async (text: string, without?: ReadonlySet<string>) =>
       text.replace('Wetter', 'weather').replace('das ', without?.has('das') ? '' : 'the ')
-    const { ask, put } = await home(documents, inEnglish)
+    const { ask, put } = await home(documents, { inEnglish })
     await put([documentOf({ id: 'cluster', name: 'Cluster', description: 'Kubernetes, das' })], 2)
     const { hits } = await ask('das Wetter auf k8s')
     const terms = new Map(hits.map(({ id, why }) => [id, why.terms]))
@@ -92,16 +92,36 @@ describe('search by meaning', () => {
 
   it('lowers what a request excludes by a name of another script', async () => {
     const inEnglish = async (text: string) => text.replace('гугл', 'google')
-    const { ask, put } = await home(documents, inEnglish)
+    const { ask, put } = await home(documents, { inEnglish })
     await put([documentOf({ id: 'google', name: 'Google', description: 'weather forecast' })], 2)
     const { hits } = await ask('weather без гугл')
     const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
     expect(factors).toMatchObject({ google: 0.25, sky: undefined })
   })
 
+  it('lowers the products of a maker that a request excludes', async () => {
+    const { ask, put } = await home(documents)
+    await put([documentOf({ id: 'gmail', name: 'Gmail', description: 'mail' })], 2)
+    const { hits } = await ask('mail without google')
+    const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.excluded]))
+    expect(factors).toMatchObject({ gmail: 0.25, office: undefined })
+  })
+
+  it('raises an agent that has a name of the request in its own, where the model tells which words there are', async () => {
+    const words = () => ['weather', 'forecast', 'at', 'sky']
+    const { ask, put } = await home(documents, { words })
+    await put([documentOf({ id: 'oslo', name: 'Oslo', description: 'weather' })], 2)
+    await put([documentOf({ id: 'text', name: 'Text', description: 'weather of oslo' })], 3)
+    const { hits } = await ask('weather at oslo')
+    const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.named]))
+    expect(factors).toMatchObject({ oslo: 1.1, text: undefined, sky: undefined })
+  })
+
   it('searches by the words as they are if the model cannot tell their English', async () => {
-    const { ask, faults } = await home(documents, async () => {
-      throw new Error('The table is damaged.')
+    const { ask, faults } = await home(documents, {
+      inEnglish: async () => {
+        throw new Error('The table is damaged.')
+      },
     })
     expect((await ask('mail')).hits[0]?.id).toBe('office')
     expect(faults).toHaveLength(1)

@@ -22,8 +22,16 @@ import {
 } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** Factors of a score by what the query excludes and by the direction that it asks for. */
-export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction', number>>>
+/** Factors of a score by what the query excludes, by the direction that it asks for and by the names in it. */
+export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction' | 'named', number>>>
+
+/** What a query says beside its words. */
+export interface Particulars {
+  readonly excluded: string
+  readonly directions: ReadonlySet<Direction>
+  /** Terms that name a product or a place. */
+  readonly names: readonly string[]
+}
 
 /** A term of a query; the list of an unknown term is empty. */
 export interface WeighedTerm {
@@ -49,6 +57,7 @@ const excludedName = 0.25
 const excludedText = 0.6
 const sameDirection = 1.15
 const oppositeDirection = 0.75
+const namedInQuery = 1.1
 const unknown = new PostingList('', -1)
 
 /**
@@ -173,9 +182,10 @@ export class TextIndex {
 
   /**
    * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, unless they say that
-   * they do without it, or that convert in the direction that it asks for, or only in the opposite one.
+   * they do without it; that convert in the direction that it asks for, or only in the opposite one; and that have one
+   * of the names in it in their own.
    */
-  adjust(excluded: string, directions: ReadonlySet<Direction>): Map<number, Adjustment> {
+  adjust({ excluded, directions, names }: Particulars): Map<number, Adjustment> {
     const adjustments = new Map<number, Adjustment>()
     const note = (term: string, factorOf: (weight: number, slot: number) => Adjustment) => {
       const list = this.#terms.get(term)
@@ -188,6 +198,7 @@ export class TextIndex {
       note(direction, () => ({ direction: sameDirection }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }
+    for (const name of names) note(name, (weight) => (weight < nameWeight ? {} : { named: namedInQuery }))
     if (excluded === '') return adjustments
     const terms = readQuery(excluded).map(({ term }) => term)
     const absences = terms.flatMap((term) => this.#terms.get(absenceOf(term)) ?? [])

@@ -20,32 +20,40 @@ const cues = [
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|is|are)\s+)not`,
   String.raw`(?:(?<=^|[,;(]\s*)|\b(?:but|and|with)\s+)no`,
   String.raw`\b(?:is|are)n['’]?t`,
-  String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of)`,
+  String.raw`\b(?:without|except(?:\s+for)?|(?:other|rather)\s+than|(?:any|every)thing\s+but|excluding|instead\s+of|besides|(?:apart|aside)\s+from|leav(?:e|ing)\s+out|nothing\s+(?:from|by|to\s+do\s+with))`,
   String.raw`\b(?:do\s+not|don['’]?t)\s+(?:want|use|like|need)(?:\s+to\s+use)?`,
 ].join('|')
 /** Verbs after "that does not": Spanish, Portuguese and Italian. */
 const verbs = '(?:sean?|es|use[nm]?|utilicen?|sejam?|utilizem?|sia(?:no)?|usi(?:no)?|è)'
 const frenchVerbs = String.raw`n(?:e\s+soit|['’](?:est|utilise))\s+pas`
 const cuesElsewhere = [
-  'ohne|außer|sin|excepto|sans|sauf|sem|exceto|senza|tranne',
-  String.raw`aber\s+(?:nicht|keine?[nmrs]?)|pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non`,
+  'ohne|außer|anstatt|statt|sin|excepto|sans|sauf|hormis|sem|exceto|tirando|senza|tranne',
+  String.raw`abgesehen\s+von|nada\s+de|en\s+(?:vez|lugar)\s+de|em\s+vez\s+d[eo]|a\s+menos\s+que|au\s+lieu\s+d[eu]|plutôt\s+que|invece\s+di|al\s+posto\s+di|a\s+parte|à\s+part`,
+  String.raw`(?:aber|bitte|bloß|nur|und)\s+(?:bitte\s+)?(?:nicht|keine?[nmrs]?)(?:\s+(?:von|mit|über|bei|per))?|nicht\s+von|non\s+(?:di|su|con)`,
+  String.raw`(?<=[,;(]\s*)(?:keine?[nmrs]?|menos|pas(?:\s+(?:avec|de|par))?)`,
+  String.raw`(?<=\b(?:todos?|todas?|cualquiera?|tudo)\s)menos`,
+  String.raw`pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non`,
   String.raw`(?<=\bandere[nmrs]?\s(?:\p{L}{1,40}\s)?)als|(?:distint[oa]s?|diferentes?)\s+de|autres?\s+que|divers[aio]\s+da`,
   String.raw`(?:que\s+n(?:o|[aã]o)|che\s+non)(?=\s+${verbs}\s)|qui(?=\s+${frenchVerbs}\s)`,
 ].join('|')
 const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
 /** The first group is the cue: it shows the language of what is left of a short request. */
 const exclusionElsewhere = new RegExp(
-  String.raw`(?:,\s*)?(\b(?:${cuesElsewhere})|(?<![\p{L}\p{N}])(?:без|кроме|но\s+не))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
+  String.raw`(?:,\s*)?(\b(?:${cuesElsewhere})|(?<![\p{L}\p{N}])(?:без|кроме|вместо|за\s+исключением|(?:но|только)\s+не(?:\s+(?:в|из|от|через|на))?|не\s+(?:через|из|от)|не(?=\s+[a-z])))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
   'giu',
 )
+/** What a request names before it excludes it: "notion excluded". */
+const excludedBefore = /(?<![\p{L}\p{N}])([\p{L}\p{N}.]{2,40})\s+(?:is\s+)?excluded\b/giu
 const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
 const excludedRun = String.raw`[\p{L}\p{N}.]{2,12}?`
 /** Chinese names what it excludes after the cue, Japanese and Korean before it. */
 const unspacedExclusions = [
-  String.raw`[，,]?但?(?:不要用?|不用|不使用|不想用|不含)\s*(${excludedRun})(?=的|[^\p{L}\p{N}.]|$|(?<=[a-zA-Z0-9])\p{scx=Han})`,
-  String.raw`除了\s*(${excludedRun})(?:以外|之外)`,
-  String.raw`([[\p{scx=Han}\p{scx=Kana}\p{sc=Latn}\p{N}.]--[\p{sc=Hira}]]{1,20})\s?(?:以外|を使わ(?:ない|ずに?)|なし|抜き)`,
-  String.raw`([\p{L}\p{N}.]{1,20}?)[을를]?\s?(?:말고|제외하고|제외한|빼고)`,
+  String.raw`[，,]?但?(?:不要用?|别用|不用|不使用|不想用|不含|(?<!是)不是|不通过)\s*(${excludedRun})(?=的|[^\p{L}\p{N}.]|$|(?<=[a-zA-Z0-9])\p{scx=Han})`,
+  String.raw`非\s*([a-zA-Z][a-zA-Z0-9.]{1,19})`,
+  String.raw`除了\s*(${excludedRun})(?:以外|之外|外)`,
+  String.raw`(?<![\p{L}\p{N}])(${excludedRun})除外`,
+  String.raw`([[\p{scx=Han}\p{scx=Kana}\p{sc=Latn}\p{N}.]--[\p{sc=Hira}]]{1,20})\s?(?:以外|を使わ(?:ない|ずに?)|を除[くい]た?|じゃない|ではない|でない|なし|抜き)`,
+  String.raw`([\p{L}\p{N}.]{1,20}?)(?:[을를이가]|\s)?\s?(?:말고|제외(?:하고|한)?|빼고|없이|아닌|대신에?|안\s?쓰는)`,
 ].map((pattern) => new RegExp(pattern, 'gv'))
 const mayBeUnspaced = /[\p{scx=Han}\p{scx=Kana}\p{scx=Hang}]/u
 
@@ -94,6 +102,7 @@ export function readRequest(text: string): Request {
       for (const part of wordsOf(cue)) cuesFound.add(part)
       return ` ${cue} `
     })
+    .replace(excludedBefore, cut)
     .replace(final, cut)
     .replace(minus, cut)
     .replace(time, ' ')
