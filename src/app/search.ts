@@ -170,7 +170,7 @@ function openVectors(
   async function openInMemory(embedder: Embedder, inTurn: InTurn | undefined): Promise<VectorIndex> {
     const { model, dimensions } = embedder
     const path = join(config.data, 'index', `vectors-${fileName(model)}`)
-    const format = `${version}/7 ${indexedFields} ${model}`
+    const format = `${version}/8 ${indexedFields} ${model}`
     const snapshot = createSnapshot(path, format, store, onError, noteLoss(runtime))
     const vectors = createVectorsInMemory({ dimensions, worker: vectorsWorker })
     const restoring = restoreFrom(await snapshot.read(), vectors, onError)

@@ -111,7 +111,7 @@ describe('search by meaning', () => {
     const words = () => ['weather', 'forecast', 'at', 'sky']
     const { ask, put } = await home(documents, { words })
     await put([documentOf({ id: 'oslo', name: 'Oslo', description: 'weather' })], 2)
-    await put([documentOf({ id: 'text', name: 'Text', description: 'weather of oslo' })], 3)
+    await put([documentOf({ id: 'text', name: 'Text', description: 'weather of oslo, in oslo' })], 3)
     const { hits } = await ask('weather at oslo')
     const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.named]))
     expect(factors).toMatchObject({ oslo: 1.1, text: undefined, sky: undefined })

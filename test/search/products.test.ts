@@ -11,6 +11,7 @@ describe('names in a query', () => {
     ['post messages to Slack', ['slack']],
     ['find flights in Tokyo', ['tokyo']],
     ['Find flights', []],
+    ['post a note in Polish', []],
     ['find 747 flights', []],
   ])('are words that are none of English, or have a capital within a sentence: "%s"', (text, expected) => {
     expect(names(text)).toEqual(expected)

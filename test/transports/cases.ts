@@ -138,15 +138,15 @@ export const cases: readonly Case[] = [
   }),
   {
     name: 'a search with a misspelt word, which the answer corrects',
-    output: isCorrected([{ from: 'enciclopedia', to: 'encyclopedia' }]),
-    ...list({ query: 'enciclopedia page', limit: 20 }, '/public/agents?q=enciclopedia%20page'),
+    output: isCorrected([{ from: 'encyclopdia', to: 'encyclopedia' }]),
+    ...list({ query: 'encyclopdia page', limit: 20 }, '/public/agents?q=encyclopdia%20page'),
   },
   {
     name: 'a search for a misspelt word as it is written',
     output: isCorrected(undefined),
     ...list(
-      { query: 'enciclopedia page', exact: true, limit: 20 },
-      '/public/agents?q=enciclopedia%20page&exact=true',
+      { query: 'encyclopdia page', exact: true, limit: 20 },
+      '/public/agents?q=encyclopdia%20page&exact=true',
     ),
   },
   {

@@ -10,7 +10,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
 /** Raise it after a change of the terms of a document: they are then in an index of their own. */
-const format = 7
+const format = 8
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }

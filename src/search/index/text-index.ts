@@ -10,7 +10,7 @@ import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
-import { nameWeight, readDocument } from './document-terms.ts'
+import { inName, nameWeight, readDocument } from './document-terms.ts'
 import { allIn, exactName, exactNamesOf, hashOf, mayBeNamespace, type NameHash } from './exact-names.ts'
 import {
   type IndexedText,
@@ -198,7 +198,7 @@ export class TextIndex {
       note(direction, () => ({ direction: sameDirection }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }
-    for (const name of names) note(name, (weight) => (weight < nameWeight ? {} : { named: namedInQuery }))
+    for (const name of names) note(inName(name), () => ({ named: namedInQuery }))
     if (excluded === '') return adjustments
     const terms = readQuery(excluded).map(({ term }) => term)
     const absences = terms.flatMap((term) => this.#terms.get(absenceOf(term)) ?? [])

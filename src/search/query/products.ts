@@ -18,6 +18,12 @@ const products: ReadonlyMap<string, readonly string[]> = new Map(
     tencent: 'wechat weixin',
   }).map(([maker, names]) => [maker, names.split(' ')]),
 )
+/** Names of languages stand in requests as what is read or written, and in names of agents for those of one country. */
+const languages = new Set(
+  'arabic chinese dutch english french german greek hebrew hindi italian japanese korean polish portuguese russian spanish swedish turkish ukrainian vietnamese'.split(
+    ' ',
+  ),
+)
 const leastLetters = 3
 const startsInLatin = /^[a-z]/
 
@@ -37,7 +43,8 @@ export function namesIn(
 ): readonly string[] {
   const capitalised = new Set(text.match(/(?<=[\p{Ll}\p{N},;:]\s)\p{Lu}[\p{L}\p{N}]*/gu)?.map(fold))
   const isName = (word: string) => capitalised.has(word) || !(isWord(word) || isWord(word.replace(/s$/, '')))
-  const mayBeName = (word: string) => word.length >= leastLetters && startsInLatin.test(word)
+  const mayBeName = (word: string) =>
+    word.length >= leastLetters && startsInLatin.test(word) && !languages.has(word)
   return terms.flatMap(({ term, words }) =>
     [...words].some((word) => mayBeName(word) && isName(word)) ? term : [],
   )
