@@ -44,6 +44,15 @@ export function searchIndexContract(name: string, open: () => Promise<SearchInde
         expect(ids(await ask(index, { text: 'kite' }))).toEqual(['git'])
       })
 
+      it('ranks who converts, by their name, out of what is wanted or into what is there behind the others', async () => {
+        const index = await indexOf([
+          documentOf({ id: 'away', name: 'PDF to PNG', description: 'convert docx, pdf, docx and pdf' }),
+          documentOf({ id: 'back', name: 'HTML to docx', description: 'convert docx, pdf, docx and pdf' }),
+          documentOf({ id: 'right', name: 'Converter', description: 'docx files, and pdf files' }),
+        ])
+        expect(ids(await ask(index, { text: 'convert docx to pdf' }))[0]).toBe('right')
+      })
+
       it('finds an entry by its category, publisher and licence', async () => {
         const labels = { category: 'travel-transportation', publisher: 'rail.example', license: 'apache-2.0' }
         const index = await indexOf([documentOf({ id: 'a', ...labels }), documentOf({ id: 'b' })])

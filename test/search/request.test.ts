@@ -273,6 +273,7 @@ describe('directions', () => {
     ['音声をテキストに変換', '音声 to テキストに変換'],
     ['음성을 텍스트로 변환', '음성 to 텍스트로 변환'],
     ['da indirizzo a coordinate', 'da indirizzo to coordinate'],
+    ['convertire documenti in PDF', 'convertire documenti to PDF'],
     ['寿司を食べに行く', '寿司を食べに行く'],
   ])('have their connector in English: "%s"', (text, expected) => {
     expect(withConnectors(text)).toBe(expected)

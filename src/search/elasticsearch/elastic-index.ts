@@ -13,7 +13,7 @@ import { textAndSort } from '../index/order.ts'
 import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
 import { absenceOf } from '../query/absences.ts'
-import { reversed } from '../query/directions.ts'
+import { endsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type {
   EntryChange,
@@ -300,7 +300,8 @@ function addHits(
 
 /** The terms of candidates that rank and explain them. */
 function relevantTerms({ request, directions, names }: Reading, terms: readonly QueryTerm[]): Set<string> {
-  const converting = [...directions].flatMap((direction) => [direction, reversed(direction)])
+  const both = [...directions].flatMap((direction) => [direction, reversed(direction)])
+  const converting = both.flatMap((direction) => [direction, ...endsOf(direction)])
   const excluded = request.excluded === '' ? [] : readQuery(request.excluded).map(({ term }) => term)
   return new Set([
     ...terms.map(({ term }) => term),

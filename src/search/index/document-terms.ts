@@ -1,6 +1,6 @@
 import { absencesOf } from '../query/absences.ts'
 import { analyse } from '../query/analyse.ts'
-import { directionsOf } from '../query/directions.ts'
+import { directionsOf, endsOf } from '../query/directions.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
@@ -61,6 +61,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
 
   function readName(text: string): void {
     readDirections(text, nameWeight)
+    for (const end of [...directionsOf(text)].flatMap(endsOf)) count(end, nameWeight, true)
     analyse(text, (term, word, boilerplate) => {
       words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)

@@ -5,7 +5,7 @@ import { SlotLists } from '../../common/slot-lists.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Selection } from '../../common/value-index.ts'
 import { absenceOf } from '../query/absences.ts'
-import { type Direction, reversed } from '../query/directions.ts'
+import { type Direction, endsOf, reversed } from '../query/directions.ts'
 import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
@@ -57,6 +57,7 @@ const excludedName = 0.25
 const excludedText = 0.6
 const sameDirection = 1.15
 const oppositeDirection = 0.75
+const oppositeName = 0.6
 const namedInQuery = 1.1
 const unknown = new PostingList('', -1)
 
@@ -182,8 +183,8 @@ export class TextIndex {
 
   /**
    * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, unless they say that
-   * they do without it; that convert in the direction that it asks for, or only in the opposite one; and that have one
-   * of the names in it in their own.
+   * they do without it; that convert in the direction that it asks for, or only in the opposite one, or by their names
+   * out of what it wants or into what it has; and that have one of the names in it in their own.
    */
   adjust({ excluded, directions, names }: Particulars): Map<number, Adjustment> {
     const adjustments = new Map<number, Adjustment>()
@@ -196,6 +197,10 @@ export class TextIndex {
     }
     for (const direction of directions) {
       note(direction, () => ({ direction: sameDirection }))
+      const right = endsOf(direction).map((end) => this.#terms.get(end))
+      const isRight = (slot: number) => right.some((list) => list?.has(slot))
+      for (const end of endsOf(reversed(direction)))
+        note(end, (_, slot) => (isRight(slot) ? {} : { direction: oppositeName }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }
     for (const name of names) note(inName(name), () => ({ named: namedInQuery }))

@@ -42,6 +42,7 @@ export function directionsOf(text: string): Set<Direction> {
 const connectorsElsewhere = [
   String.raw`(?<=\b(?:de|del|da|dal|von|vom|aus)\s\S{1,40})\s(?:a|à|au|al|in|zu)\s`,
   String.raw`\sin\s(?=\S{1,40}\s(?:umwandel|konvertier|verwandel|übersetz))`,
+  String.raw`(?<=\b(?:conver|trasform|transform)\p{L}{1,8}\s.{1,60})\s(?:in|a)\s`,
   String.raw`\s(?:en|vers|nach|em|para|в|на)\s`,
   '转(?:换|化)?(?:成|为|到|至)?|轉(?:換|化)?(?:成|為)?',
   String.raw`(?:を|から)(?=[^\s\p{scx=Hira}]{1,20}[にへ])|(?:[을를]|에서)\s?(?=[^\s]{1,20}?\s?으?로(?:\s|$))`,
@@ -57,6 +58,12 @@ export function withConnectors(request: string): string {
 /** The directions that a request asks for, between words in Latin letters, in any language whose connectors are known. */
 export function directionsAsked(request: string): Set<Direction> {
   return directionsOf(withConnectors(request).replace(eastAsianRuns, ' '))
+}
+
+/** What is converted, and what it becomes, as terms: `pdf>` and `>markdown`. */
+export function endsOf(direction: Direction): readonly [from: string, to: string] {
+  const [from = '', to = ''] = direction.split('>')
+  return [`${from}>`, `>${to}`]
 }
 
 export function reversed(direction: Direction): Direction {
