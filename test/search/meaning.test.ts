@@ -107,16 +107,6 @@ describe('search by meaning', () => {
     expect(factors).toMatchObject({ gmail: 0.25, office: undefined })
   })
 
-  it('raises an agent that has a name of the request in its own, where the model tells which words there are', async () => {
-    const words = () => ['weather', 'forecast', 'at', 'sky']
-    const { ask, put } = await home(documents, { words })
-    await put([documentOf({ id: 'oslo', name: 'Oslo', description: 'weather' })], 2)
-    await put([documentOf({ id: 'text', name: 'Text', description: 'weather of oslo, in oslo' })], 3)
-    const { hits } = await ask('weather at oslo')
-    const factors = Object.fromEntries(hits.map(({ id, why }) => [id, why.scores.named]))
-    expect(factors).toMatchObject({ oslo: 1.1, text: undefined, sky: undefined })
-  })
-
   it('searches by the words as they are if the model cannot tell their English', async () => {
     const { ask, faults } = await home(documents, {
       inEnglish: async () => {

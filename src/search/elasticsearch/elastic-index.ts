@@ -3,7 +3,6 @@ import { facets as facetFields, facetNames } from '../../../schemas/entry-fields
 import type { JsonObject } from '../../../schemas/json.ts'
 import { conditionsOf, maxFacetValues } from '../index/attribute-index.ts'
 import { DocumentTable } from '../index/document-table.ts'
-import { inName } from '../index/document-terms.ts'
 import { allIn, exactName } from '../index/exact-names.ts'
 import { listed } from '../index/explain.ts'
 import { withChoices } from '../index/facet-choices.ts'
@@ -299,17 +298,11 @@ function addHits(
 }
 
 /** The terms of candidates that rank and explain them. */
-function relevantTerms({ request, directions, names }: Reading, terms: readonly QueryTerm[]): Set<string> {
+function relevantTerms({ request, directions }: Reading, terms: readonly QueryTerm[]): Set<string> {
   const both = [...directions].flatMap((direction) => [direction, reversed(direction)])
   const converting = both.flatMap((direction) => [direction, ...endsOf(direction)])
   const excluded = request.excluded === '' ? [] : readQuery(request.excluded).map(({ term }) => term)
-  return new Set([
-    ...terms.map(({ term }) => term),
-    ...excluded,
-    ...excluded.map(absenceOf),
-    ...converting,
-    ...names.map(inName),
-  ])
+  return new Set([...terms.map(({ term }) => term), ...excluded, ...excluded.map(absenceOf), ...converting])
 }
 
 /** The query for entries that meet the filter, and have words. */

@@ -65,7 +65,6 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     analyse(text, (term, word, boilerplate) => {
       words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
-      if (!boilerplate) count(inName(term), 1, true)
     })
   }
 
@@ -100,11 +99,6 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     readText(`${name} ${description}`),
   )
   return { frequencies, length, capabilities, words, own_words }
-}
-
-/** A term of a name, as one that no word equals. */
-export function inName(term: string): string {
-  return `@${term}`
 }
 
 /** What of a package name tells what an agent does, and whose it is: `npm.acme/mail` and `acme.mail` are `mail` of `acme`. */

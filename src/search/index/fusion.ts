@@ -114,6 +114,6 @@ export function fuse({
   }
 }
 
-function adjustmentOf({ excluded = 1, direction = 1, named = 1 }: Adjustment = {}): number {
-  return excluded * direction * named
+function adjustmentOf({ excluded = 1, direction = 1 }: Adjustment = {}): number {
+  return excluded * direction
 }

@@ -2,7 +2,7 @@ import type { Correction } from '../../../schemas/search.ts'
 import { type Direction, directionsAsked, directionsOf, withConnectors } from '../query/directions.ts'
 import { joinedWords } from '../query/joined-words.ts'
 import type { Language } from '../query/languages.ts'
-import { namesIn, productsOf } from '../query/products.ts'
+import { productsOf } from '../query/products.ts'
 import {
   isEnglish,
   languageIn,
@@ -47,8 +47,6 @@ export interface Reading {
   readonly request: Request
   /** The directions that it asks for. */
   readonly directions: ReadonlySet<Direction>
-  /** The terms that name a product or a place. */
-  readonly names: readonly string[]
   /** The terms of its intent in English, and those of synonyms. */
   readonly terms: readonly QueryTerm[]
   /** The terms of an intent in another language: those that entries have count too. */
@@ -121,7 +119,7 @@ export class Ranker {
     const terms = readQuery(written.intent, language)
     if (isAsWritten) {
       const directions = directionsAsked(written.intent)
-      return { text, request: written, directions, names: [], terms, meant: written.intent }
+      return { text, request: written, directions, terms, meant: written.intent }
     }
     const meaning = words_only ? undefined : this.#meaning()
     const request = await this.#withOtherNames(written, terms, meaning)
@@ -182,7 +180,7 @@ export class Ranker {
       const slot = table.slotOf(id)
       return slot !== undefined && marks[slot] === mark ? slot : undefined
     }
-    const adjustments = texts.adjust({ ...reading, excluded: reading.request.excluded })
+    const adjustments = texts.adjust(reading.request.excluded, reading.directions)
     const likeWords = () => likeWordsOf(table, reading, terms, named, board, meaning)
     const parts = fuse({ board, maxScore, likeness, slotOf, weights, adjustments, named, likeWords })
     const wordsOfRaised = new Map<number, number>()
@@ -247,8 +245,7 @@ export class Ranker {
     const synonyms = this.#synonyms.expand(intent, written)
     const meant = [intent, ...synonyms, ...joined].join(' ')
     const directions = directionsAsked(intent)
-    const names = this.#namesIn(intent, terms)
-    return { text, request, directions, names, terms: withSynonyms(terms, synonyms, joined), meant }
+    return { text, request, directions, terms: withSynonyms(terms, synonyms, joined), meant }
   }
 
   /** A request that excludes what it names by its other names as well: `k8s` and Kubernetes, Google in other scripts. */
@@ -288,17 +285,6 @@ export class Ranker {
     const reading = this.#withSynonyms(text, inEnglish, readQuery(restated), vocabulary, terms)
     const directions = new Set([...reading.directions, ...directionsOf(english)])
     return { ...reading, directions, foreign: terms }
-  }
-
-  /** None where no model tells which words there are. */
-  #namesIn(text: string, terms: readonly QueryTerm[]): readonly string[] {
-    const list = this.#meaning()?.words?.list
-    if (!list) return []
-    return namesIn(
-      text,
-      terms,
-      (word) => list.countOf(word) > 0 || this.#isRight(word) || this.#synonyms.has(word),
-    )
   }
 
   async #inEnglish(

@@ -10,7 +10,7 @@ import { type QueryTerm, readQuery } from '../query/query-terms.ts'
 import type { SearchDocument } from '../search-index.ts'
 import { isSpellable, WordList } from '../spelling/word-list.ts'
 import { type CapabilityTerms, pairTerms } from './capability-terms.ts'
-import { inName, nameWeight, readDocument } from './document-terms.ts'
+import { nameWeight, readDocument } from './document-terms.ts'
 import { allIn, exactName, exactNamesOf, hashOf, mayBeNamespace, type NameHash } from './exact-names.ts'
 import {
   type IndexedText,
@@ -22,16 +22,8 @@ import {
 } from './packed-text.ts'
 import type { Scoreboard } from './scoreboard.ts'
 
-/** Factors of a score by what the query excludes, by the direction that it asks for and by the names in it. */
-export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction' | 'named', number>>>
-
-/** What a query says beside its words. */
-export interface Particulars {
-  readonly excluded: string
-  readonly directions: ReadonlySet<Direction>
-  /** Terms that name a product or a place. */
-  readonly names: readonly string[]
-}
+/** Factors of a score by what the query excludes and by the direction that it asks for. */
+export type Adjustment = Readonly<Partial<Record<'excluded' | 'direction', number>>>
 
 /** A term of a query; the list of an unknown term is empty. */
 export interface WeighedTerm {
@@ -58,7 +50,6 @@ const excludedText = 0.6
 const sameDirection = 1.15
 const oppositeDirection = 0.75
 const oppositeName = 0.6
-const namedInQuery = 1.1
 const unknown = new PostingList('', -1)
 
 /**
@@ -183,10 +174,10 @@ export class TextIndex {
 
   /**
    * Factors of the score of documents that hold what a query excludes, in their names or elsewhere, unless they say that
-   * they do without it; that convert in the direction that it asks for, or only in the opposite one, or by their names
-   * out of what it wants or into what it has; and that have one of the names in it in their own.
+   * they do without it, or that convert in the direction that it asks for, or only in the opposite one, or by their names
+   * out of what it wants or into what it has.
    */
-  adjust({ excluded, directions, names }: Particulars): Map<number, Adjustment> {
+  adjust(excluded: string, directions: ReadonlySet<Direction>): Map<number, Adjustment> {
     const adjustments = new Map<number, Adjustment>()
     const note = (term: string, factorOf: (weight: number, slot: number) => Adjustment) => {
       const list = this.#terms.get(term)
@@ -203,7 +194,6 @@ export class TextIndex {
         note(end, (_, slot) => (isRight(slot) ? {} : { direction: oppositeName }))
       note(reversed(direction), () => ({ direction: oppositeDirection }))
     }
-    for (const name of names) note(inName(name), () => ({ named: namedInQuery }))
     if (excluded === '') return adjustments
     const terms = readQuery(excluded).map(({ term }) => term)
     const absences = terms.flatMap((term) => this.#terms.get(absenceOf(term)) ?? [])
