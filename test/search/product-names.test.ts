@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { productNamesFile } from '../../src/app/assets.ts'
-import { readProductNames } from '../../src/search/query/product-names.ts'
+import { productsOf, readProductNames } from '../../src/search/query/product-names.ts'
 import { readRequest } from '../../src/search/query/request.ts'
 
 const latinised = readProductNames(productNamesFile)
@@ -48,4 +48,9 @@ test('each form stands for one product alone, and no form is Latin', () => {
   expect(new Set(forms).size).toBe(forms.length)
   expect(forms.filter((form) => /^[\p{ASCII}]+$/u.test(form))).toEqual([])
   for (const line of lines) expect(line).toMatch(/^[a-z]+ = \S/)
+})
+
+test('a maker has products whose names do not say so', () => {
+  expect(productsOf('google')).toContain('gmail')
+  expect(productsOf('nobody')).toEqual([])
 })

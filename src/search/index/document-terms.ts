@@ -55,13 +55,13 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   }
 
   /** Directions and absences are terms that count in no length: they only order what words and meaning have found. */
-  function readDirections(text: string, weight: number): void {
-    for (const direction of directionsOf(text)) count(direction, weight, true)
+  function countOnly(terms: Iterable<string>, weight: number): void {
+    for (const term of terms) count(term, weight, true)
   }
 
   function readName(text: string): void {
-    readDirections(text, nameWeight)
-    for (const end of [...directionsOf(text)].flatMap(endsOf)) count(end, nameWeight, true)
+    const directions = [...directionsOf(text)]
+    countOnly([...directions, ...directions.flatMap(endsOf)], nameWeight)
     analyse(text, (term, word, boilerplate) => {
       words.add(word)
       if (!frequencies.has(term)) count(term, nameWeight, boilerplate)
@@ -72,8 +72,8 @@ export function readDocument(document: SearchDocument): DocumentTerms {
     const terms = new Set<string>()
     const piece = text.slice(0, left)
     left -= piece.length
-    readDirections(piece, textWeight)
-    for (const absence of absencesOf(piece)) count(absence, textWeight, true)
+    countOnly(directionsOf(piece), textWeight)
+    countOnly(absencesOf(piece), textWeight)
     analyse(piece, (term, word, boilerplate) => {
       if (words.size < maxTerms) words.add(word)
       count(term, textWeight, boilerplate)

@@ -2,7 +2,7 @@ import type { Correction } from '../../../schemas/search.ts'
 import { type Direction, directionsAsked, directionsOf, withConnectors } from '../query/directions.ts'
 import { joinedWords } from '../query/joined-words.ts'
 import type { Language } from '../query/languages.ts'
-import { productsOf } from '../query/products.ts'
+import { productsOf } from '../query/product-names.ts'
 import {
   isEnglish,
   languageIn,
@@ -258,7 +258,7 @@ export class Ranker {
     if (excluded === '') return request
     const names = this.#synonyms.expand(excluded, readQuery(excluded)).filter((name) => !name.includes(' '))
     // The characters of a Chinese name mean other words.
-    const english = han.test(excluded) ? excluded : await this.#inEnglish(meaning, excluded, new Set())
+    const english = han.test(excluded) ? excluded : await this.#inEnglish(meaning, excluded, none)
     if (english !== excluded) names.push(...english.trim().split(/\s+/))
     names.push(...[excluded, ...names].flatMap((name) => name.split(' ')).flatMap(productsOf))
     const included = new Set(terms.map(({ term }) => term))
@@ -269,16 +269,17 @@ export class Ranker {
   /** The English words of a query in another language, and its own; undefined for an English one. */
   async #readForeign(
     { text, request }: Pick<Reading, 'text' | 'request'>,
-    { words, phrases }: Language,
+    { phrases }: Language,
     meaning: Meaning | undefined,
     vocabulary: Vocabulary,
   ): Promise<Reading | undefined> {
     const connected = withConnectors(request.intent)
     const intent = phrases ? connected.replace(phrases, ' ') : connected
-    if ((await this.#inEnglish(meaning, intent, words)) === intent) return undefined
+    const whole = await this.#inEnglish(meaning, intent, none)
+    if (whole === intent) return undefined
     const language = languageIn(intent, true)
     // The reading of the English leaves out what is English, but needs its "to".
-    const english = await this.#inEnglish(meaning, intent, language.phrases ? none : language.words)
+    const english = language.phrases ? whole : await this.#inEnglish(meaning, intent, language.words)
     const terms = readQuery(request.intent, language)
     const restated = this.#restate(english)
     const inEnglish = { ...request, intent: restated === english ? connected : restated }

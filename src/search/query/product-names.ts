@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { wordLines } from '../../common/word-lines.ts'
 
 /** Letters of the scripts that the names are in. */
 const otherScript = /[\p{Script=Cyrillic}\p{Script=Hangul}\p{Script=Katakana}\p{Script=Han}]/u
@@ -11,6 +12,24 @@ const endings = '(?:а|у|ом|ем|е|ы|и|ой|ей|ю|я|ь|й)?'
 const firstEnding = /[аьяй]$/u
 /** Particles of Korean after a name, which mean nothing without it. */
 const particles = '(?:(?:에서|에게|으로|에|로|의|을|를|이|가|은|는|과|와|도|용)(?!\\p{Script=Hangul}))?'
+
+/** Products whose names do not say who makes them, by their maker. */
+const products: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    adobe: 'photoshop lightroom',
+    alibaba: 'alipay taobao',
+    amazon: 'alexa aws kindle',
+    anthropic: 'claude',
+    apple: 'icloud imessage siri',
+    atlassian: 'bitbucket confluence jira trello',
+    facebook: 'instagram messenger whatsapp',
+    google: 'bigquery firebase gemini gmail youtube',
+    meta: 'facebook instagram whatsapp',
+    microsoft: 'azure bing onedrive outlook sharepoint skype',
+    openai: 'chatgpt gpt',
+    tencent: 'wechat weixin',
+  }).map(([maker, names]) => [maker, names.split(' ')]),
+)
 
 /**
  * Returns what puts the Latin name in place of a name of a product that a text has in another script. The file, read with
@@ -28,11 +47,7 @@ export function readProductNames(path: string): (text: string) => string {
 /** The Latin name of each form. */
 function parse(content: string): Map<string, string> {
   const byForm = new Map<string, string>()
-  for (const line of content.split('\n')) {
-    const [name = '', forms] = line.split(' = ')
-    if (line.startsWith('#') || forms === undefined) continue
-    for (const form of forms.split(', ')) byForm.set(stemOf(form), name)
-  }
+  for (const [name, forms] of wordLines(content)) for (const form of forms) byForm.set(stemOf(form), name)
   return byForm
 }
 
@@ -58,4 +73,9 @@ function latiniser(byForm: ReadonlyMap<string, string>): (text: string) => strin
 
 function stemOf(form: string): string {
   return cyrillic.test(form) ? form.replace(firstEnding, '') : form
+}
+
+/** The products of a maker, whose name is folded: who does not want Google does not want Gmail. */
+export function productsOf(maker: string): readonly string[] {
+  return products.get(maker) ?? []
 }

@@ -1,3 +1,4 @@
+import { wordLines } from '../../../common/word-lines.ts'
 import { createPieceIndex, type PieceIndex } from './piece-index.ts'
 
 /** Words of other languages. */
@@ -13,7 +14,7 @@ interface Translation {
 }
 
 /** The pieces of a table and the words of a dictionary, which count where both have one. */
-export interface Lexicon {
+interface Lexicon {
   /** The id of a piece; -1 if there is none. */
   idOf(piece: string): number
   /** The id of the longest piece from a byte of a word on; -1 if there is none. */
@@ -26,9 +27,9 @@ export interface Lexicon {
   isTranslated(id: number): boolean
   /**
    * Translates pieces of one text: out of the languages that have the most of them, or out of the others what those and
-   * the table lack. Undefined for a piece that the table has to tell.
+   * the table lack. A piece without a translation is for the table to tell.
    */
-  translate(ids: readonly number[]): (id: number) => string | undefined
+  translate(ids: readonly number[]): ReadonlyMap<number, string>
 }
 
 const encoder = new TextEncoder()
@@ -38,7 +39,7 @@ const encoder = new TextEncoder()
  * brings a text into the form that is compared.
  */
 export function parseDictionary(
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, Buffer>,
   normalise: (text: string) => string,
 ): Dictionary {
   const ids = new Map<string, number>()
@@ -48,11 +49,9 @@ export function parseDictionary(
   const earlier: number[] = []
   const last: number[] = []
   for (const [language, content] of files) {
-    for (const line of normalise(content).split('\n')) {
-      const [english = '', words] = line.split(' = ')
-      if (line.startsWith('#') || words === undefined) continue
+    for (const [english, words] of wordLines(normalise(content.toString()))) {
       const place = all.push({ language, english }) - 1
-      for (const word of words.split(', ')) {
+      for (const word of words) {
         const id = ids.get(word) ?? ids.size
         ids.set(word, id)
         if (places[last[id] ?? -1] === place) continue
@@ -99,16 +98,16 @@ export function createLexicon(table: PieceIndex, { words, translationsOf }: Dict
         for (const language of new Set(translations.map(({ language }) => language)))
           counts.set(language, (counts.get(language) ?? 0) + 1)
       const most = Math.max(0, ...counts.values())
-      const isLikely = (language: string) => counts.get(language) === most
+      const isLikely = ({ language }: Translation) => counts.get(language) === most
       const join = (translations: readonly Translation[]) =>
-        translations.length === 0
-          ? undefined
-          : [...new Set(translations.map(({ english }) => english))].join(' ')
-      return (id) => {
-        const translations = found.get(id) ?? []
-        const likely = join(translations.filter(({ language }) => isLikely(language)))
-        return likely ?? (rowOf(id) === -1 ? join(translations) : undefined)
-      }
+        [...new Set(translations.map(({ english }) => english))].join(' ')
+      return new Map(
+        [...found].flatMap(([id, translations]) => {
+          const likely = translations.filter(isLikely)
+          if (likely.length > 0) return [[id, join(likely)] as const]
+          return rowOf(id) === -1 ? [[id, join(translations)] as const] : []
+        }),
+      )
     },
   }
 }

@@ -257,16 +257,16 @@ export async function readLanguages(
   function glossesOf(
     { word, ids }: Cut,
     accented: boolean,
-    translationOf: (id: number) => string | undefined,
+    translations: ReadonlyMap<number, string>,
   ): string {
     const { text, bytes, script } = word
     const isForeign = script !== latin || accented || english.pieces.idOf(text) !== -1
     const isTelling = (id: number) =>
       (id === word.id || sizeOf(id) >= minCovered * bytes.length) && (isForeign || oddsOfId(id) >= 0)
     const telling = script.least === 0 ? ids : (partsOf(word) ?? ids.filter(isTelling))
-    return [...new Set(telling.flatMap((id) => translationOf(id) ?? nearestWords(lexicon.rowOf(id))))].join(
-      ' ',
-    )
+    return [
+      ...new Set(telling.flatMap((id) => translations.get(id) ?? nearestWords(lexicon.rowOf(id)))),
+    ].join(' ')
   }
 
   function nearestWords(row: number): string[] {
@@ -316,15 +316,17 @@ export async function readLanguages(
       const cuts = found.flatMap((word) => (isForeign || word.script !== latin ? (cut(word) ?? []) : []))
       if (cuts.length === 0) return undefined
       const ids = cuts.flatMap((part) => part.ids)
-      const translationOf = lexicon.translate(ids)
+      const translations = lexicon.translate(ids)
       return {
-        rows: ids.filter((id) => translationOf(id) === undefined).map(lexicon.rowOf),
-        rest: replaceIn(normal, cuts, (part) => part.ids.flatMap((id) => translationOf(id) ?? []).join(' ')),
+        rows: ids.filter((id) => !translations.has(id)).map(lexicon.rowOf),
+        rest: replaceIn(normal, cuts, (part) =>
+          part.ids.flatMap((id) => translations.get(id) ?? []).join(' '),
+        ),
         letters: cuts.reduce((total, { word }) => total + word.text.length, 0),
         covered: cuts.reduce((total, part) => total + part.covered, 0),
         english(without = new Set()) {
           const glosses = (part: Cut) =>
-            glossesOf(part, accented.has(part.word.text), translationOf) || part.word.text
+            glossesOf(part, accented.has(part.word.text), translations) || part.word.text
           return replaceIn(
             normal,
             cuts,

@@ -82,13 +82,10 @@ async function hashesOf(languages: string): Promise<string[]> {
 }
 
 /** The lists of words of other languages, by the name of their language. */
-async function readWords(languages: string): Promise<Map<string, string>> {
+async function readWords(languages: string): Promise<Map<string, Buffer>> {
   const folder = join(languages, 'words')
   const names = (await readdir(folder)).sort()
-  const read = async (name: string): Promise<[string, string]> => [
-    name,
-    await readFile(join(folder, name), 'utf8'),
-  ]
+  const read = async (name: string): Promise<[string, Buffer]> => [name, await readFile(join(folder, name))]
   return new Map(await Promise.all(names.map(read)))
 }
 
