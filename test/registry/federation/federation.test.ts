@@ -1,7 +1,8 @@
+import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../../src/app/config.ts'
-import { systemWait } from '../../../src/common/clock.ts'
+import { systemWait, type Wait } from '../../../src/common/clock.ts'
 import { serve } from '../../net/support.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { list } from '../../support/listed.ts'
@@ -35,11 +36,9 @@ const result = (name: string, members: object = {}) => ({
   ...members,
 })
 
-/** Has a gateway wait this long for other registries instead of 400 ms. */
-const withBudget = (budget_ms: number) => (milliseconds: number, signal: AbortSignal) =>
-  systemWait(milliseconds === 400 ? budget_ms : milliseconds, signal)
-/** On a busy machine they need longer than 400 ms. */
-const patient = withBudget(20_000)
+/** Has a gateway wait 20 s for other registries instead of 400 ms. */
+const patient: Wait = (milliseconds, signal) =>
+  systemWait(milliseconds === 400 ? 20_000 : milliseconds, signal)
 
 async function start(
   name: string,
@@ -332,8 +331,14 @@ describe('another registry that', () => {
   })
 
   test('is silent five times is not asked for a while', async () => {
-    const silent = await upstream(() => {})
-    const home = await start('home', [silent.url], { wait: withBudget(50) })
+    const silence = new EventEmitter()
+    const silent = await upstream(() => void silence.emit('request'))
+    const home = await start('home', [silent.url], {
+      wait: async (milliseconds, signal) => {
+        if (milliseconds !== 400) return await systemWait(milliseconds, signal)
+        await once(silence, 'request', { signal })
+      },
+    })
     for (let count = 0; count < 7; count++) await action(home, {})
     expect(silent.hits()).toBe(5)
   })
