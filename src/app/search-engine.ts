@@ -9,7 +9,7 @@ import {
   engineLocation,
 } from '../search/elasticsearch/client.ts'
 import type { EngineUse, TailedIndex } from '../search/elasticsearch/tailed-index.ts'
-import type { RankerOptions } from '../search/index/ranker.ts'
+import type { QueryReaderOptions } from '../search/index/query-reader.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { VectorStore } from '../search/vectors/vector-store.ts'
 import type { Store } from '../store/store.ts'
@@ -25,7 +25,7 @@ const probeMilliseconds = 10_000
 
 /** The index and the vectors of the configured engine. */
 export interface SearchEngine {
-  createIndex(options: RankerOptions): SearchIndex
+  createIndex(options: QueryReaderOptions): SearchIndex
   createVectors(model: string, dimensions: number, onError: (fault: unknown) => void): VectorStore
   /** Makes the indexes that a rebuild has filled serve, and deletes those that served. */
   takeOver(): Promise<void>

@@ -71,6 +71,7 @@ describe('a request', () => {
     ['구글 말고 다른 지도', '구글'],
     ['speech to text, not text to speech', ''],
     ['my server is not working', ''],
+    ['enviar un aviso a menos que llueva', ''],
     ['I am not an expert', ''],
     ['I do not know what to cook', ''],
     ["don't use openai for image generation", 'openai'],

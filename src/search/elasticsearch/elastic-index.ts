@@ -9,7 +9,8 @@ import { withChoices } from '../index/facet-choices.ts'
 import type { Likeness } from '../index/meaning.ts'
 import { fold, gramLength, maxCharacters } from '../index/name-index.ts'
 import { textAndSort } from '../index/order.ts'
-import { type Corpus, type Passes, Ranker, type RankerOptions, type Reading } from '../index/ranker.ts'
+import { QueryReader, type QueryReaderOptions, type Reading } from '../index/query-reader.ts'
+import { type Corpus, type Passes, Ranker } from '../index/ranker.ts'
 import type { Scoreboard } from '../index/scoreboard.ts'
 import { absenceOf } from '../query/absences.ts'
 import { endsOf, reversed } from '../query/directions.ts'
@@ -36,7 +37,7 @@ import {
 import { EngineStatistics } from './engine-statistics.ts'
 import { type EngineHit, type EngineUse, noState, type SearchAnswer, TailedIndex } from './tailed-index.ts'
 
-interface ElasticIndexOptions extends RankerOptions, EngineUse {}
+interface ElasticIndexOptions extends QueryReaderOptions, EngineUse {}
 
 /** Candidates by words of the first page of a text, and of the others: a text has no more pages than that. */
 const firstCandidates = 100
@@ -62,6 +63,7 @@ export function createElasticIndex(options: ElasticIndexOptions): SearchIndex {
 class ElasticIndex implements SearchIndex {
   readonly #index: TailedIndex
   readonly #statistics: EngineStatistics
+  readonly #reader: QueryReader
   readonly #ranker: Ranker
   readonly #isRight: (word: string) => boolean
   readonly #listed = new LRUCache<string, boolean>({ max: maxKnown })
@@ -76,6 +78,7 @@ class ElasticIndex implements SearchIndex {
       onError,
     })
     this.#statistics = new EngineStatistics(this.#index)
+    this.#reader = new QueryReader({ ...options, onError })
     this.#ranker = new Ranker({ ...options, onError })
     const { meaning, synonyms, isRight } = options
     this.#isRight = (word) =>
@@ -148,7 +151,7 @@ class ElasticIndex implements SearchIndex {
     const { text, sort } = textAndSort(query)
     if (text === '' && sort !== 'relevance') return await this.#list(sort, query, signal)
     const vocabulary = await this.#statistics.vocabularyOf(text, this.#isRight, signal)
-    const reading = await this.#ranker.read(text, query, vocabulary, signal)
+    const reading = await this.#reader.read(text, query, vocabulary, signal)
     const candidates = await this.#candidates(reading, sort, query, signal)
     return await this.#ranker.rank(candidates, reading, sort, query, signal)
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../schemas/json.ts'
 import { exactName } from '../index/exact-names.ts'
-import type { Vocabulary } from '../index/ranker.ts'
+import type { Vocabulary } from '../index/query-reader.ts'
 import type { Statistics } from '../index/text-index.ts'
 import { joinedWords } from '../query/joined-words.ts'
 import { type QueryTerm, readQuery, termsOf } from '../query/query-terms.ts'

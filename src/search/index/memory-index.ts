@@ -5,10 +5,11 @@ import { DocumentTable } from './document-table.ts'
 import { listed } from './explain.ts'
 import { withChoices } from './facet-choices.ts'
 import { textAndSort } from './order.ts'
-import { type Corpus, type Passes, Ranker, type RankerOptions } from './ranker.ts'
+import { QueryReader, type QueryReaderOptions } from './query-reader.ts'
+import { type Corpus, type Passes, Ranker } from './ranker.ts'
 
 /** An index in memory: words, meaning and exact filters; a search sees every change applied before it. */
-export function createMemoryIndex(options: RankerOptions = {}): MemoryIndex {
+export function createMemoryIndex(options: QueryReaderOptions = {}): MemoryIndex {
   return new MemoryIndex(options)
 }
 
@@ -20,9 +21,11 @@ export class MemoryIndex implements SearchIndex {
   readonly #turns = new SerialQueue()
   /** Counts changes: scores computed at an earlier version are outdated. */
   #version = 0
+  readonly #reader: QueryReader
   readonly #ranker: Ranker
 
-  constructor(options: RankerOptions) {
+  constructor(options: QueryReaderOptions) {
+    this.#reader = new QueryReader(options)
     this.#ranker = new Ranker(options)
   }
 
@@ -82,7 +85,7 @@ export class MemoryIndex implements SearchIndex {
     signal.throwIfAborted()
     const { text, sort } = textAndSort(query)
     if (text === '' && sort !== 'relevance') return this.#list(sort, query)
-    const reading = await this.#ranker.read(text, query, this.#table.texts, signal)
+    const reading = await this.#reader.read(text, query, this.#table.texts, signal)
     return await this.#ranker.rank(this.#corpus(), reading, sort, query, signal)
   }
 

@@ -28,7 +28,7 @@ const verbs = '(?:sean?|es|use[nm]?|utilicen?|sejam?|utilizem?|sia(?:no)?|usi(?:
 const frenchVerbs = String.raw`n(?:e\s+soit|['’](?:est|utilise))\s+pas`
 const cuesElsewhere = [
   'ohne|außer|anstatt|statt|sin|excepto|sans|sauf|hormis|sem|exceto|tirando|senza|tranne',
-  String.raw`abgesehen\s+von|nada\s+de|en\s+(?:vez|lugar)\s+de|em\s+vez\s+d[eo]|a\s+menos\s+que|au\s+lieu\s+d[eu]|plutôt\s+que|invece\s+di|al\s+posto\s+di|a\s+parte|à\s+part`,
+  String.raw`abgesehen\s+von|nada\s+de|en\s+(?:vez|lugar)\s+de|em\s+vez\s+d[eo]|au\s+lieu\s+d[eu]|plutôt\s+que|invece\s+di|al\s+posto\s+di|a\s+parte|à\s+part`,
   String.raw`(?:aber|bitte|bloß|nur|und)\s+(?:bitte\s+)?(?:nicht|keine?[nmrs]?)(?:\s+(?:von|mit|über|bei|per))?|nicht\s+von|non\s+(?:di|su|con)`,
   String.raw`(?<=[,;(]\s*)(?:keine?[nmrs]?|menos|pas(?:\s+(?:avec|de|par))?)`,
   String.raw`(?<=\b(?:todos?|todas?|cualquiera?|tudo)\s)menos`,
