@@ -51,6 +51,7 @@ describe('a request', () => {
     ['Suche statt Google', 'google'],
     ['Chat abgesehen von Slack', 'slack'],
     ['notas en vez de notion', 'notion'],
+    ['notes à part notion', 'notion'],
     ['mapas, menos google', 'google'],
     ['carte, pas Google', 'google'],
     ['recherche au lieu de google', 'google'],

@@ -35,11 +35,12 @@ const cuesElsewhere = [
   String.raw`pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non`,
   String.raw`(?<=\bandere[nmrs]?\s(?:\p{L}{1,40}\s)?)als|(?:distint[oa]s?|diferentes?)\s+de|autres?\s+que|divers[aio]\s+da`,
   String.raw`(?:que\s+n(?:o|[aã]o)|che\s+non)(?=\s+${verbs}\s)|qui(?=\s+${frenchVerbs}\s)`,
+  String.raw`без|кроме|вместо|за\s+исключением|(?:но|только)\s+не(?:\s+(?:в|из|от|через|на))?|не\s+(?:через|из|от)|не(?=\s+[a-z])`,
 ].join('|')
 const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
 /** The first group is the cue: it shows the language of what is left of a short request. */
 const exclusionElsewhere = new RegExp(
-  String.raw`(?:,\s*)?(\b(?:${cuesElsewhere})|(?<![\p{L}\p{N}])(?:без|кроме|вместо|за\s+исключением|(?:но|только)\s+не(?:\s+(?:в|из|от|через|на))?|не\s+(?:через|из|от)|не(?=\s+[a-z])))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
+  String.raw`(?:,\s*)?((?<![\p{L}\p{N}])(?:${cuesElsewhere}))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
   'giu',
 )
 /** What a request names before it excludes it: "notion excluded". */
