@@ -57,11 +57,22 @@ describe('a right query', () => {
   })
 })
 
+it('does not take a short word of a list for the base of another', async () => {
+  const query = { text: 'writs pages', filter: public_ }
+  const { corrected } = await ask(await withEnglish(new Set(['writ'])), query)
+  expect(corrected).toEqual([{ from: 'writs', to: 'writes' }])
+})
+
 describe('the list of English words', () => {
   const english = new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
 
   it('has words that people ask for and agents seldom write', () => {
     expect(['ramadan', 'tarot', 'karaoke', 'plumber'].filter((word) => !english.has(word))).toEqual([])
+  })
+
+  it('has words of the field, newer words and names', () => {
+    const words = ['perl', 'gzip', 'junit', 'vlan', 'webinar', 'ramen', 'nikkei', 'randomised']
+    expect(words.filter((word) => !english.has(word))).toEqual([])
   })
 
   it('lacks rare words that are mostly misspellings', () => {

@@ -20,6 +20,8 @@ interface Corrected {
 }
 
 const minLetters = 4
+/** Shorter words that only a list has are no bases of others: *wether* is no form of *WETH*. */
+const minRightBase = 6
 /** Maximum number of words of a query that are corrected, since each costs a search for similar words. */
 const maxWords = 8
 /** Maximum number of candidates for one word whose meaning is compared. */
@@ -113,10 +115,10 @@ export function mayHaveErrors(terms: readonly QueryTerm[], spelling: Spelling): 
 
 /** True for a word that is not corrected: one that the index or the model has, or a regular form of it. */
 function isKnown(word: string, { indexed, model, isRight }: Spelling): boolean {
-  const has = (form: string) =>
-    indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0 || isRight(form)
-  if (word.length < minLetters || has(word) || stopWords.has(word)) return true
-  return !isSpellable(word) || basesOf(word).some(has)
+  const has = (form: string) => indexed.countOf(form) > 0 || (model?.list.countOf(form) ?? 0) > 0
+  if (word.length < minLetters || has(word) || isRight(word) || stopWords.has(word)) return true
+  if (!isSpellable(word)) return true
+  return basesOf(word).some((base) => has(base) || (base.length >= minRightBase && isRight(base)))
 }
 
 const endings = /(?:s|es|ed|ing|ers?|est|ly)$/
