@@ -143,11 +143,22 @@ export class Connection {
     const [socket, wire] = [this.#socket, this.#wire]
     if (socket.readyState !== socket.OPEN) return Promise.resolve()
     this.#charge(text.length * costs.sentByte)
+    this.#gather()
     return new Promise((resolve) => {
       socket.send(text, () => {
         if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
         resolve()
       })
+    })
+  }
+
+  /** What is sent before the next tick leaves in one system call: messages that arrive together are answered together. */
+  #gather(): void {
+    const [socket, wire] = [this.#socket, this.#wire]
+    if (wire.writableCorked > 0) return
+    wire.cork()
+    process.nextTick(() => {
+      wire.uncork()
       // Node counts each byte that the peer reads as activity, even within one long text.
       if (!wire.timeout && socket.bufferedAmount > 0) wire.setTimeout(this.#stall_ms)
     })
