@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
+import { gather } from './gather.ts'
 
 /**
  * Writes lines to a stream. Each write resolves when the stream takes more, or when the signal aborts; after that, no
@@ -8,7 +9,9 @@ import type { Writable } from 'node:stream'
 export function createLineWriter(output: Writable, signal: AbortSignal): (line: string) => Promise<void> {
   let drained: Promise<unknown> | undefined
   return async (line) => {
-    if (signal.aborted || output.write(`${line}\n`)) return
+    if (signal.aborted) return
+    gather(output)
+    if (output.write(`${line}\n`)) return
     drained ??= once(output, 'drain', { signal })
       .catch(() => {})
       .finally(() => {

@@ -6,6 +6,7 @@ import { startHeartbeat } from '../../common/heartbeat.ts'
 import type { Client } from '../../router/call.ts'
 import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { FlowControl, type Task } from '../shared/flow-control.ts'
+import { gather } from '../shared/gather.ts'
 import { type MessageLimits, messageLimits } from '../shared/message.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Backlog } from './backlog.ts'
@@ -143,24 +144,15 @@ export class Connection {
     const [socket, wire] = [this.#socket, this.#wire]
     if (socket.readyState !== socket.OPEN) return Promise.resolve()
     this.#charge(text.length * costs.sentByte)
-    this.#gather()
+    // Node counts each byte that the peer reads as activity, even within one long text.
+    gather(wire, () => {
+      if (!wire.timeout && socket.bufferedAmount > 0) wire.setTimeout(this.#stall_ms)
+    })
     return new Promise((resolve) => {
       socket.send(text, () => {
         if (wire.timeout && socket.bufferedAmount === 0) wire.setTimeout(0)
         resolve()
       })
-    })
-  }
-
-  /** What is sent before the next tick leaves in one system call: messages that arrive together are answered together. */
-  #gather(): void {
-    const [socket, wire] = [this.#socket, this.#wire]
-    if (wire.writableCorked > 0) return
-    wire.cork()
-    process.nextTick(() => {
-      wire.uncork()
-      // Node counts each byte that the peer reads as activity, even within one long text.
-      if (!wire.timeout && socket.bufferedAmount > 0) wire.setTimeout(this.#stall_ms)
     })
   }
 
