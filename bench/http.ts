@@ -84,10 +84,16 @@ async function bareTwin(product: Subject, [shot]: readonly Shot[]): Promise<Subj
     body === undefined ? { headers } : { headers: { ...headers, 'Content-Type': 'application/json' }, body }
   const answer = await fetch(`${product.url}${path}`, { method, ...(typed as RequestInit) })
   const text = await answer.text()
-  return await startSubject(support('bare-http'), [], {
-    BENCH_STATUS: String(answer.status),
-    ...(text !== '' && { BENCH_ANSWER: text }),
-  })
+  return await startSubject(
+    support('bare-http'),
+    [],
+    answer.status === 304 ? { BENCH_NOT_MODIFIED: JSON.stringify(fieldsOf(answer)) } : { BENCH_ANSWER: text },
+  )
+}
+
+/** The fields that a 304 needs: RFC 9110 section 15.4.5. */
+function fieldsOf({ headers }: Response): Record<string, string> {
+  return Object.fromEntries(['etag', 'cache-control', 'vary'].map((name) => [name, headers.get(name) ?? '']))
 }
 
 /** The requests for every page of the list, each with another cursor, and the names on the pages. */
