@@ -16,7 +16,6 @@ import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { IndexQuery } from '../search-index.ts'
 import { correct, mayHaveErrors } from '../spelling/corrector.ts'
 import type { Meaning } from './meaning.ts'
-import type { RankerOptions } from './ranker.ts'
 import type { TextIndex } from './text-index.ts'
 
 /** How a query is understood. */
@@ -38,13 +37,17 @@ export interface Reading {
 /** The names, terms and words of the listed entries. */
 export type Vocabulary = Pick<TextIndex, 'has' | 'isName' | 'words'>
 
-export interface QueryReaderOptions extends RankerOptions {
+export interface QueryReaderOptions {
+  /** The search by meaning, read at each search; without it, words alone decide. */
+  readonly meaning?: () => Meaning | undefined
   /** What queries are also searched for. */
   readonly synonyms?: Synonyms
   /** Puts the words in which agents describe it in place of what people say. */
   readonly restate?: (text: string) => string
   /** True for a word that is right although neither an entry nor the model has it. */
   readonly isRight?: (word: string) => boolean
+  /** Called when the search by meaning fails; the search continues without it. */
+  readonly onError?: (fault: unknown) => void
 }
 
 const han = /\p{scx=Han}/u

@@ -7,17 +7,10 @@ import { explain } from './explain.ts'
 import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
 import type { PositionedSlot } from './order.ts'
-import type { Reading } from './query-reader.ts'
+import type { QueryReaderOptions, Reading } from './query-reader.ts'
 import { Scoreboard } from './scoreboard.ts'
 import { maxTotalOf, type WeighedTerm } from './text-index.ts'
 import { compareWords } from './words/like-words.ts'
-
-export interface RankerOptions {
-  /** The search by meaning, read at each search; without it, words alone decide. */
-  readonly meaning?: () => Meaning | undefined
-  /** Called when the search by meaning fails; the search continues without it. */
-  readonly onError?: (fault: unknown) => void
-}
 
 export type Passes = (slot: number) => boolean
 
@@ -46,7 +39,10 @@ export class Ranker {
   readonly #meaning: () => Meaning | undefined
   readonly #onError: (fault: unknown) => void
 
-  constructor({ meaning = () => undefined, onError = () => {} }: RankerOptions) {
+  constructor({
+    meaning = () => undefined,
+    onError = () => {},
+  }: Pick<QueryReaderOptions, 'meaning' | 'onError'>) {
     this.#meaning = meaning
     this.#onError = onError
   }
