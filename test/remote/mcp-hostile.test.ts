@@ -1,7 +1,16 @@
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { rejection } from '../net/support.ts'
 import { agentAt } from '../support/mcp-agent.ts'
-import { answerJson, event, events, type Misbehave, nothing, untilCalled } from '../support/mcp-answers.ts'
+import {
+  answerJson,
+  discovered,
+  event,
+  events,
+  type Misbehave,
+  nothing,
+  untilCalled,
+} from '../support/mcp-answers.ts'
 import { startHostileServer } from '../support/mcp-servers.ts'
 
 const answers: Record<string, [Misbehave, object]> = {
@@ -169,3 +178,51 @@ describe.each(Object.entries(always))(
     })
   },
 )
+
+describe('a server that compresses what was asked for uncompressed', () => {
+  const result = { ...nothing, content: [{ type: 'text', text: 'unpacked' }] }
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+  ] as const)('is understood in %s', async (coding, compress) => {
+    await using server = await startHostileServer((request, response, body) => {
+      const answer = body?.method === 'server/discover' ? discovered : result
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding })
+      response.end(compress(JSON.stringify({ jsonrpc: '2.0', id: body?.id, result: answer })))
+    })
+    await using remote = agentAt(server.url)
+    expect(JSON.stringify(await remote.ask('echo'))).toContain('unpacked')
+  })
+
+  test('is understood in a stream that stays open', async () => {
+    await using server = await startHostileServer(
+      untilCalled((_, response, body) => {
+        response.writeHead(200, { ...events, 'content-encoding': 'gzip' })
+        const gzip = createGzip()
+        gzip.pipe(response)
+        gzip.write(event({ jsonrpc: '2.0', id: body.id, result }))
+        gzip.flush()
+      }),
+    )
+    await using remote = agentAt(server.url)
+    expect(JSON.stringify(await remote.ask('echo'))).toContain('unpacked')
+  })
+
+  test.each([
+    ['grows beyond the limit', 'gzip', gzipSync(`[${' '.repeat(64 << 20)}]`)],
+    ['is cut off', 'gzip', gzipSync('x'.repeat(10_000)).subarray(0, 30)],
+    ['has an unknown coding', 'zstd', Buffer.from('x')],
+  ])('is refused where the answer %s', async (_, coding, bytes) => {
+    await using server = await startHostileServer(
+      untilCalled((_request, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding })
+          .end(bytes),
+      ),
+    )
+    await using remote = agentAt(server.url)
+    expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_invalid' })
+  })
+})

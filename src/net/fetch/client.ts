@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { type Duplex, Readable, pipeline as streamPipeline } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { Agent, request as send } from 'undici'
@@ -56,7 +56,13 @@ export function createHttpClient(
     )
     // The code that ends a body early (a refusal, a destroyed stream) reports the error itself.
     response.body.on('error', () => {})
-    return { status: response.statusCode, headers: plainHeaders(response.headers), body: response.body }
+    try {
+      const decoded = decodedStream(response.body, plainHeaders(response.headers))
+      return { status: response.statusCode, ...decoded }
+    } catch (refused) {
+      response.body.destroy()
+      throw refused
+    }
   }
 
   return {
@@ -106,24 +112,41 @@ const decoders = new Map([
 ])
 
 /**
- * Decodes a body with at most one content coding (RFC 9110, 8.4). Stops at `max_bytes` of decoded bytes, which bounds
- * a decompression bomb. Throws Failure `upstream_invalid` for an unknown coding or stacked codings, and `too_large`;
- * errors of the decoder pass through.
+ * The decoder of a body with at most one content coding (RFC 9110, 8.4); undefined if it has none. Throws Failure
+ * `upstream_invalid` for an unknown coding or stacked codings.
  */
+function decoderOf(headers: Readonly<Record<string, string>>): Duplex | undefined {
+  const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity'
+  if (coding === 'identity') return undefined
+  const create = decoders.get(coding)
+  if (create) return create()
+  throw new Failure('upstream_invalid', `The content coding ${coding.slice(0, 60)} is not accepted.`)
+}
+
+/** The decoded body with the headers that are true of it; some servers compress what was asked for uncompressed. */
+function decodedStream(
+  body: Readable,
+  headers: Readonly<Record<string, string>>,
+): Omit<StreamedAnswer, 'status'> {
+  const decoder = headers['content-length'] === '0' ? undefined : decoderOf(headers)
+  if (!decoder) return { headers, body }
+  const { 'content-encoding': _coding, 'content-length': _length, ...others } = headers
+  // The reader gets the error from the decoder.
+  streamPipeline(body, decoder, () => {})
+  return { headers: others, body: decoder }
+}
+
+/** Stops at `max_bytes` of decoded bytes, which bounds a decompression bomb. Throws Failure `too_large`, and as `decoderOf`; errors of the decoder pass through. */
 async function decoded(
   body: Uint8Array,
   headers: Readonly<Record<string, string>>,
   max_bytes: number,
 ): Promise<Uint8Array> {
-  const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity'
-  if (coding === 'identity' || body.length === 0) return body
-  const create = decoders.get(coding)
-  if (!create) {
-    throw new Failure('upstream_invalid', `The content coding ${coding.slice(0, 60)} is not accepted.`)
-  }
+  const decoder = body.length === 0 ? undefined : decoderOf(headers)
+  if (!decoder) return body
   const chunks: Uint8Array[] = []
   let length = 0
-  await pipeline(Readable.from([body]), create(), async (source: AsyncIterable<Uint8Array>) => {
+  await pipeline(Readable.from([body]), decoder, async (source: AsyncIterable<Uint8Array>) => {
     for await (const chunk of source) {
       length += chunk.length
       if (length > max_bytes) throw tooLarge(max_bytes)

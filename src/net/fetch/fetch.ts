@@ -49,8 +49,8 @@ export interface OpenResponse {
 }
 
 /**
- * Sends a request as with `same_origin_only` and resolves when the head of the answer has arrived; the body has no
- * content coding. Only the caller's signal and an idle connection end it. Throws as Fetch does.
+ * Sends a request as with `same_origin_only` and resolves when the head of the answer has arrived; the body is
+ * decoded. Only the caller's signal and an idle connection end it. Throws as Fetch does.
  */
 export type Open = (
   request: Omit<FetchRequest, 'max_bytes' | 'timeout_ms' | 'same_origin_only' | 'refuse_redirects'>,

@@ -21,7 +21,7 @@ const bodiless = new Set([101, 103, 204, 205, 304])
 
 /**
  * The `fetch` of the Fetch Standard for libraries that take one, over the guarded client: request bodies are text, and
- * response bodies fail with Failure `upstream_invalid` above the limits. Rejects with Failure, which the library may wrap:
+ * response bodies fail with Failure `upstream_invalid` above the limits, which count decoded bytes. Rejects with Failure, which the library may wrap:
  * `failureIn` finds it again.
  */
 export function createWebFetch(open: Open, options: WebFetchOptions): typeof globalThis.fetch {
@@ -40,11 +40,6 @@ export function createWebFetch(open: Open, options: WebFetchOptions): typeof glo
       signal: signal ?? new AbortController().signal,
     })
     const { status, headers } = answer
-    const coding = headers['content-encoding'] ?? 'identity'
-    if (coding !== 'identity') {
-      answer.body.destroy()
-      throw new Failure('upstream_invalid', `The content coding ${coding.slice(0, 60)} was not asked for.`)
-    }
     const responseInit = { status, headers: validHeaders(headers) }
     if (bodiless.has(status) || method === 'HEAD') {
       answer.body.destroy()
