@@ -187,7 +187,7 @@ describe('a server that compresses what was asked for uncompressed', () => {
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
   ] as const)('is understood in %s', async (coding, compress) => {
-    await using server = await startHostileServer((request, response, body) => {
+    await using server = await startHostileServer((_, response, body) => {
       const answer = body?.method === 'server/discover' ? discovered : result
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': coding })
       response.end(compress(JSON.stringify({ jsonrpc: '2.0', id: body?.id, result: answer })))
