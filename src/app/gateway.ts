@@ -159,7 +159,7 @@ async function assemble(
   observer.watch(store)
   const outbound = createOutbound(runtime)
   const logins = options.logins ?? (await openLogins(config, outbound, store))
-  const vault = createVault(await secretKey(config))
+  const vault = createVault(await secretKey(config, store.settings))
   const upstream = await openUpstream(runtime, { store, outbound, vault })
   const { endSignIns } = upstream.tokens
   /** What happens when a person leaves; filled before the first request. */

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import type { JWK } from 'jose'
 import { z } from 'zod'
+import { Failure } from '../../schemas/failure.ts'
 import {
   type ApiKey,
   type KeyInput,
@@ -218,10 +220,29 @@ function endOfGrant(name: string, before: number): Revocation {
   }
 }
 
-/** The configured secret key, or the one in the data folder. */
-export async function secretKey(config: Config): Promise<Uint8Array> {
-  const { DRAGOMAN_SECRET_KEY } = config
-  return DRAGOMAN_SECRET_KEY
-    ? Buffer.from(DRAGOMAN_SECRET_KEY, 'base64url')
-    : await readSecretKey(secretPath(config))
+/** The setting of the store that says that a secret key encrypts what it holds. */
+const hasSecretKey = 'has_secret_key'
+
+/**
+ * The configured secret key, or the one in the data folder, which is made once. Throws Failure `not_configured` if it is
+ * lost: a new one could read nothing that the store holds.
+ */
+export async function secretKey(config: Config, settings: Store['settings']): Promise<Uint8Array> {
+  const path = secretPath(config)
+  const isUsed = (await settings.get(hasSecretKey)) !== undefined
+  // The file is made before the signing keys: if those are here and it is not, it was here.
+  const isLost = isUsed && existsSync(keysPath(config)) && !existsSync(path)
+  if (isLost && !config.DRAGOMAN_SECRET_KEY) throw lostSecretKey(path)
+  const key = config.DRAGOMAN_SECRET_KEY
+    ? Buffer.from(config.DRAGOMAN_SECRET_KEY, 'base64url')
+    : await readSecretKey(path)
+  if (!isUsed) await settings.settle(hasSecretKey, 'true')
+  return key
+}
+
+function lostSecretKey(path: string): Failure {
+  const message = `${path} is missing: it decrypts the credentials, the sign-ins and the secrets of webhooks in this registry.`
+  return new Failure('not_configured', message, {
+    hint: 'Restore it from a backup, or set DRAGOMAN_SECRET_KEY. If it is lost, make a new one (openssl rand -base64 32): callers must then store their credentials again, and people must sign in again.',
+  })
 }

@@ -70,6 +70,12 @@ describe('a start over a broken file says which file it is, what is wrong and wh
       /Restore keys\/ from a backup/,
     ],
     [
+      'a lost secret key',
+      (data) => rm(join(data, 'keys', 'secret')),
+      /keys\/secret is missing: it decrypts the credentials/,
+      /Restore it from a backup/,
+    ],
+    [
       'a file in the place of the data folder',
       async (data) => {
         await rm(data, { recursive: true })
