@@ -7,7 +7,7 @@ import { version } from '../app/assets.ts'
 import { diskFull, isDiskFull } from '../app/start-failure.ts'
 import { privateFile } from '../common/private-file.ts'
 import { print } from './output.ts'
-import { openOwnStore } from './own-store.ts'
+import { openOwnDump } from './own-store.ts'
 
 /**
  * Writes a consistent snapshot of the registry to a file of JSON lines: a head, one line a row, and an end line with a
@@ -15,10 +15,10 @@ import { openOwnStore } from './own-store.ts'
  */
 export async function exportRegistry(file: string, json: boolean): Promise<void> {
   const target = await targetOf(file)
-  await using store = await openOwnStore()
+  await using store = await openOwnDump()
   const part = `${target}.${randomUUID()}.part`
   try {
-    const { revision, rows } = await store.dumpRestore.dump(async ({ migrations, revision, rows }) => {
+    const { revision, rows } = await store.dump(async ({ migrations, revision, rows }) => {
       await using handle = await open(part, 'wx', privateFile)
       const hash = createHash('sha256')
       const write = async (lines: string) => {

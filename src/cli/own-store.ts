@@ -1,9 +1,10 @@
 import { Failure } from '../../schemas/failure.ts'
-import { readConfig, storeLocation } from '../app/config.ts'
+import { type Config, readConfig, storeLocation } from '../app/config.ts'
 import { assertOwnData } from '../app/file-modes.ts'
 import { runningServer } from '../app/running-server.ts'
 import { startFailure } from '../app/start-failure.ts'
-import { openStore } from '../store/open-store.ts'
+import type { Dump } from '../store/dump-restore.ts'
+import { openDump, openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
 
@@ -12,6 +13,23 @@ import { say } from './output.ts'
  * and it is not in the data folder of another user.
  */
 export async function openOwnStore({ alone = false } = {}): Promise<Store> {
+  const config = ownConfig()
+  if (alone) await assertOwnData(config)
+  const running = alone && (await runningServer(config))
+  if (running) {
+    throw new Failure('conflict', `A gateway runs over this store, at ${running.url}.`, {
+      hint: 'Stop every gateway of this store, then import again.',
+    })
+  }
+  return await opened(config, openStore)
+}
+
+/** Opens the store of this machine's configuration to dump it. */
+export async function openOwnDump(): Promise<Dump & AsyncDisposable> {
+  return await opened(ownConfig(), openDump)
+}
+
+function ownConfig(): Config {
   const config = readConfig()
   if (config.DRAGOMAN_URL) {
     throw new Failure(
@@ -22,15 +40,15 @@ export async function openOwnStore({ alone = false } = {}): Promise<Store> {
       },
     )
   }
-  if (alone) await assertOwnData(config)
-  const running = alone && (await runningServer(config))
-  if (running) {
-    throw new Failure('conflict', `A gateway runs over this store, at ${running.url}.`, {
-      hint: 'Stop every gateway of this store, then import again.',
-    })
-  }
+  return config
+}
+
+async function opened<T>(
+  config: Config,
+  open: (...args: Parameters<typeof openStore>) => Promise<T>,
+): Promise<T> {
   try {
-    return await openStore(storeLocation(config), { clock: Date.now, onError: (fault) => say(String(fault)) })
+    return await open(storeLocation(config), { clock: Date.now, onError: (fault) => say(String(fault)) })
   } catch (fault) {
     throw startFailure(fault, config)
   }

@@ -17,10 +17,13 @@ interface Contents {
   rows(): AsyncIterable<readonly DumpedRow[]>
 }
 
-/** Copies a whole registry from one store to another, with all ids, versions, owners, proofs and revisions. */
-export interface DumpRestore {
+export interface Dump {
   /** Calls `work` with the contents of one snapshot. */
   dump<T>(work: (contents: Contents) => Promise<T>): Promise<T>
+}
+
+/** Copies a whole registry from one store to another, with all ids, versions, owners, proofs and revisions. */
+export interface DumpRestore extends Dump {
   /**
    * Writes the contents, all or nothing; returns the number of rows. Throws Failure `conflict` if the store has
    * other migrations, or has rows and `replace` is false, and `invalid_request` for rows of an unknown table.
@@ -67,13 +70,18 @@ const additive = 'revocation'
 
 const page = 500
 
-export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpRestore {
+export function createDump(snapshot: Snapshot): Dump {
   return {
     dump: (work) =>
       snapshot(async (db) =>
         work({ migrations: migrationNames, revision: await currentRevision(db), rows: () => rowsOf(db) }),
       ),
+  }
+}
 
+export function createDumpRestore(snapshot: Snapshot, transact: Transact): DumpRestore {
+  return {
+    ...createDump(snapshot),
     async restore({ migrations, rows }, replace) {
       assertSameSchema(migrations)
       return await transact(async (db) => {

@@ -22,6 +22,14 @@ export async function migrate<Tables>(db: Kysely<Tables>): Promise<readonly stri
   })
 }
 
+/** Throws Failure `not_configured` for a database of another version, if it cannot be brought up to date. */
+export async function assertMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
+  if (isEqual(await madeMigrations(db as Kysely<unknown>), migrationNames)) return
+  throw new Failure('not_configured', 'The store cannot be written, and was made by another version.', {
+    hint: 'Copy it to a disk that can be written, or use the version that made it.',
+  })
+}
+
 /** Names of the migrations that this database has, in their order. */
 async function madeMigrations(db: Kysely<unknown>): Promise<string[]> {
   const migrated = db as Kysely<{ kysely_migration: { name: string } }>

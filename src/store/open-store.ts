@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { Dump } from './dump-restore.ts'
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
 import type { PostgresOptions } from './postgres/store.ts'
@@ -47,4 +48,20 @@ export async function openStore({ path, url }: StoreLocation, options: PostgresO
   }
   const { openPostgresStore } = await import('./postgres/store.ts')
   return await openPostgresStore(url, options)
+}
+
+/** Opens the store to dump it, on a disk that is mounted read-only too. */
+export async function openDump(
+  location: StoreLocation,
+  options: PostgresOptions,
+): Promise<Dump & AsyncDisposable> {
+  try {
+    const store = await openStore(location, options)
+    return { dump: store.dumpRestore.dump, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() }
+  } catch (fault) {
+    const { isReadOnly } = await import('./sqlite/faults.ts')
+    if (!isReadOnly(fault) || !existsSync(location.path)) throw fault
+    const { openReadOnlyDump } = await import('./sqlite/read-only.ts')
+    return await openReadOnlyDump(location.path)
+  }
 }

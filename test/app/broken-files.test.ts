@@ -133,6 +133,25 @@ describe('a start over a broken file says which file it is, what is wrong and wh
     expect(stderr).toMatch(/cannot be written\. \(not_configured\)/)
     expect(stderr).toContain('mount the disk for writing')
   })
+
+  test.skipIf(!canMount)('an export from a disk that is mounted read-only', async () => {
+    await using folder = await closedFolder()
+    await using other = await temporaryFolder()
+    const [from, file] = [folder.path, join(other.path, 'registry.jsonl')]
+    const mounted = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" "$3"'
+    const exporting = async () => {
+      await using exported = search(`${mounted} export ${file} --json`, from)
+      return await exported.ended
+    }
+    const first = await exporting()
+    expect(first, first.stderr).toMatchObject({ code: 0 })
+    expect(JSON.parse(first.stdout).rows).toBeGreaterThan(3)
+    const checked = await run(['import', file], { DRAGOMAN_DATA: join(other.path, 'data') })
+    expect(checked, checked.stderr).toMatchObject({ code: 0 })
+    // A write-ahead log that SQLite can neither replay nor leave out.
+    await writeFile(join(from, `${database}-wal`), 'changes')
+    expect(await exporting()).toMatchObject({ code: 1, stderr: expect.stringMatching(/registry\.sqlite/) })
+  })
 })
 
 /** How long a test waits for what happens beside it. */

@@ -8,6 +8,7 @@ const readOnly = 8
 const ioError = 10
 const corrupt = 11
 const full = 13
+const cannotOpen = 14
 
 /** Translates SQLite's result codes (sqlite.org/rescode.html) that a caller can act on. */
 export function storeFailure(thrown: unknown): unknown {
@@ -21,6 +22,12 @@ export function storeFailure(thrown: unknown): unknown {
     return new Failure('unavailable', 'The store cannot be written; the change was not written.', {}, thrown)
   }
   return thrown
+}
+
+/** True if the database or the files beside it cannot be written. */
+export function isReadOnly(thrown: unknown): boolean {
+  const code = resultCode(thrown)
+  return code === readOnly || code === cannotOpen
 }
 
 /** True while another connection writes. */

@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events'
 import { Kysely, sql } from 'kysely'
-import type { Snapshot } from '../dump-restore.ts'
 import { createEntryCache } from '../entries/entry-cache.ts'
 import { createReader } from '../entries/reader.ts'
 import { migrate } from '../migrate.ts'
@@ -16,6 +15,7 @@ import { sqliteDialect } from './dialect.ts'
 import { refusalOf, retryWhileBusy, storeFailure } from './faults.ts'
 import { checkInThread, endedUncleanly } from './integrity.ts'
 import { openDatabase } from './open.ts'
+import { snapshotOf } from './snapshot.ts'
 import { createValidity } from './validity.ts'
 
 /** The entries that a transaction wrote; undefined if these may be any. */
@@ -73,16 +73,6 @@ export async function openSqliteStore(
       }
     }
   }
-  const snapshot: Snapshot = (work) =>
-    reader.connection().execute(async (db) => {
-      await sql`begin`.execute(db)
-      try {
-        return await work(db)
-      } finally {
-        await sql`rollback`.execute(db)
-      }
-    })
-
   const check = isUnclean ? checkInThread(path, check_worker, onCheck) : undefined
   // SQLite has one writer at a time, whatever the realm.
   const store = createSqlStore({
@@ -94,7 +84,7 @@ export async function openSqliteStore(
         validity.committed(realm === 'entries' ? written : [])
         commits.emit('commit')
       }),
-    snapshot,
+    snapshot: snapshotOf(reader),
     async vacuum() {
       await retryWhileBusy(async () => writing.exec('vacuum; pragma wal_checkpoint(truncate)'))
     },
