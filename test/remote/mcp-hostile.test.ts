@@ -179,6 +179,24 @@ describe.each(Object.entries(always))(
   },
 )
 
+describe.each([
+  ['carriage returns', '\r'],
+  ['carriage returns and line feeds', '\r\n'],
+])('a stream that stays open, whose lines end with %s', (_, end) => {
+  test('is read, however its chunks are cut', async () => {
+    await using server = await startHostileServer(
+      untilCalled(async (_request, response, body) => {
+        const answer = { jsonrpc: '2.0', id: body.id, result: { ...nothing, content: [] } }
+        response.writeHead(200, events)
+        response.write(`data: {"jsonrpc":"2.0",${end}`)
+        response.write(`data: ${JSON.stringify(answer).slice('{"jsonrpc":"2.0",'.length)}${end}${end}`)
+      }),
+    )
+    await using remote = agentAt(server.url)
+    expect(await remote.ask('echo')).toBeDefined()
+  })
+})
+
 describe('a server that compresses what was asked for uncompressed', () => {
   const result = { ...nothing, content: [{ type: 'text', text: 'unpacked' }] }
 

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Failure } from '../../../schemas/failure.ts'
+import { createLineEnds } from '../../common/sse.ts'
 import { createValueMeter } from '../../common/value-meter.ts'
 import { ByteBuffer, yieldBytes } from './byte-buffer.ts'
 import { limitErrorBody } from './error-body-timeout.ts'
@@ -115,13 +116,15 @@ function bounded(
   const unread = isStream ? createEventMeter() : createMeter()
   const all = createMeter()
   const values = createValueMeter(isStream)
+  const lineEnds = createLineEnds()
   let yieldedAt = 0
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await chunks.next()
+        const { done, value: sent } = await chunks.next()
         if (done) return end(controller)
-        const bytes = all(value)
+        const value = isStream ? lineEnds(sent) : sent
+        const bytes = all(sent)
         assertWithin(max_bytes, bytes)
         assertWithin(max_message_bytes, unread(value))
         if (values(value) > max_message_values) throw tooMany(max_message_values)
@@ -159,15 +162,15 @@ function createMeter(): Meter {
   }
 }
 
-/** Bytes since the last blank line, which ends an event (HTML Standard, 9.2.6); an approximation. */
+/** Bytes since the last blank line, which ends an event (HTML Standard, 9.2.6); the lines end with a line feed. */
 function createEventMeter(): Meter {
   let bytes = 0
   let before = Buffer.alloc(0)
   return (chunk) => {
     const text = Buffer.concat([before, chunk])
-    const end = Math.max(...['\n\n', '\n\r\n', '\r\r'].map((blank) => text.lastIndexOf(blank)))
+    const end = text.lastIndexOf('\n\n')
     bytes = end < 0 ? bytes + chunk.length : text.length - end
-    before = text.subarray(-2)
+    before = text.subarray(-1)
     return bytes
   }
 }
