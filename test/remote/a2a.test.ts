@@ -190,6 +190,33 @@ test.each([
   },
 )
 
+test.each([
+  ['a part of an unknown kind', { kind: 'hologram' }],
+  ['a file without content', { kind: 'file', file: {} }],
+  ['a part that is a text', 'hello'],
+])('an agent of A2A 0.3 that answers with %s is at fault itself', async (_, part) => {
+  await using server = await startHostileServer((_request, response, body) =>
+    answerJson(response, body, {
+      result: { kind: 'message', messageId: '1', role: 'agent', parts: [part] },
+    }),
+  )
+  await using gateway = await startGateway({
+    DRAGOMAN_ALLOW_ORIGINS: server.origin,
+    DRAGOMAN_LIVENESS: 'off',
+  })
+  const to = 'com.example.malformed'
+  await list(gateway, {
+    package_name: to,
+    endpoints: [{ protocol: 'a2a', url: `${server.origin}/a2a`, version: '0.3.0' }],
+  })
+  const body = { to, action: 'send_message', params: { text: 'Hello' } }
+  const { json } = await gateway.request('POST', '/a2a/message', { token: await gateway.token('ada'), body })
+  expect(json).toMatchObject({
+    code: 'upstream_invalid',
+    detail: expect.stringContaining('The agent sent what A2A 0.3 does not allow'),
+  })
+})
+
 test.each(['1.0', '0.3.0'])(
   'an agent of A2A %s whose work throws is not shut: it has answered',
   async (version) => {

@@ -1,6 +1,11 @@
 import type { AgentCard, StreamResponse } from '@a2a-js/sdk'
 import type { Client } from '@a2a-js/sdk/client'
+import { Failure } from '../../../schemas/failure.ts'
+import { textOf } from '../refusal.ts'
 import { type A2aClient, type AgentInterface, type RequestOptions, sendRequest } from './client.ts'
+
+/** The SDK converts our request too. */
+const ownFault = /v1\.0/
 
 /**
  * A client of A2A 0.3, by the official SDK, which is loaded with the first call. It has no subscription: agents on the
@@ -24,8 +29,20 @@ export async function createSdkClient(
   })
   const client: Client = await factory.createFromAgentCard(cardOf(agentInterface, sdk.AgentCard))
   const optionsOf = ({ signal, headers }: RequestOptions) => ({ signal, serviceParameters: { ...headers } })
+  /** What the SDK throws; its error for an answer that it cannot convert is that of refused params. */
+  function explained(thrown: unknown): unknown {
+    if (agentInterface.binding !== 'JSONRPC' || !(thrown instanceof Error)) return thrown
+    const isConversion = thrown.name === 'RequestMalformedError' && !('envelopeCode' in thrown)
+    if (!isConversion || ownFault.test(thrown.message)) return thrown
+    const message = `The agent sent what A2A 0.3 does not allow: ${textOf(thrown.message)}`
+    return new Failure('upstream_invalid', message, {}, thrown)
+  }
   async function* asJson(events: AsyncIterable<unknown>): AsyncGenerator<object> {
-    for await (const event of events) yield sdk.StreamResponse.toJSON(event as StreamResponse) as object
+    try {
+      for await (const event of events) yield sdk.StreamResponse.toJSON(event as StreamResponse) as object
+    } catch (thrown) {
+      throw explained(thrown)
+    }
   }
   return {
     send(outgoing, options) {
@@ -34,7 +51,11 @@ export async function createSdkClient(
     },
     async task(id, options) {
       const request = sdk.GetTaskRequest.fromJSON({ id, historyLength: 0 })
-      return sdk.Task.toJSON(await client.getTask(request, optionsOf(options)))
+      try {
+        return sdk.Task.toJSON(await client.getTask(request, optionsOf(options)))
+      } catch (thrown) {
+        throw explained(thrown)
+      }
     },
     async cancel(id, options) {
       await client.cancelTask(sdk.CancelTaskRequest.fromJSON({ id }), optionsOf(options))
