@@ -337,7 +337,28 @@ describe('a bridge to Streamable HTTP', () => {
       (_, response) => response.writeHead(403).end('{"code":"forbidden","detail":"Not you."}'),
       { code: -32003, message: expect.stringContaining('Not you.'), data: { status: 403 } },
     ],
-    ['a page', (_, response) => response.writeHead(502).end('<p>'), { code: -32000, data: { status: 502 } }],
+    [
+      'a page',
+      (_, response) => response.writeHead(502).end('<p>'),
+      {
+        code: -32000,
+        message: 'The server answered 502.',
+        data: { status: 502, hint: expect.stringContaining('log') },
+      },
+    ],
+    [
+      'a text',
+      (_, response) => response.writeHead(500, { 'Content-Type': 'text/plain' }).end('No\ndatabase.'),
+      { message: 'The server answered 500: No database.', data: { status: 500 } },
+    ],
+    [
+      'a path that does not exist',
+      (_, response) => response.writeHead(404).end(),
+      {
+        message: 'The server answered 404.',
+        data: { hint: expect.stringContaining('https://HOST/mcp') },
+      },
+    ],
     [
       'a redirect, which is not followed',
       (_, response) => response.writeHead(307, { Location: 'http://127.0.0.1:9/' }).end(),

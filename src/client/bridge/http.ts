@@ -3,7 +3,6 @@ import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { parseJson } from '../../common/json.ts'
 import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
-import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { readEventData } from '../../common/sse.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
 import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
@@ -188,13 +187,40 @@ function sessionHeaders(session: Session | undefined): Record<string, string> {
 
 /** The error in a response that does not answer the request: a JSON-RPC error without its id, a problem, or another body. */
 function refusalOf({ status, headers, ok }: Response, text: string): unknown {
-  const { error } = asRecord(text)
+  const problem = asRecord(text)
+  const { error } = problem
   if (isRecord(error) && typeof error.message === 'string') {
     const data = isRecord(error.data) ? error.data : {}
     return { message: error.message, status, code: data.code, hint: data.hint }
   }
   if (ok) return new Error(`The server answered ${status} without an answer to the request.`)
-  return new UpgradeRefused(status, Object.fromEntries(headers), text)
+  const { code, hint = hintOf(status) } = problem
+  const words = typeof problem.detail === 'string' ? problem.detail : firstWords(headers, text)
+  return {
+    message: `The server answered ${status}${words === '' ? '.' : `: ${words}`}`,
+    status,
+    code,
+    hint,
+    challenge: headers.get('www-authenticate') ?? undefined,
+  }
+}
+
+const maxWords = 300
+
+/** The beginning of an error body that is meant to be read; empty for a page. */
+function firstWords(headers: Response['headers'], text: string): string {
+  if (/\bhtml\b/.test(headers.get('content-type') ?? '') || text.trimStart().startsWith('<')) return ''
+  const words = text.trim().replace(/\s+/g, ' ')
+  return words.length > maxWords ? `${words.slice(0, maxWords)}…` : words
+}
+
+function hintOf(status: number): string | undefined {
+  if (status === 401 || status === 403) return 'Give the token that the server asks for in DRAGOMAN_TOKEN.'
+  if (status === 404 || status === 405)
+    return 'Check the path: the address must be that of an MCP endpoint, such as https://HOST/mcp.'
+  if (status >= 300 && status < 400)
+    return 'Redirects are not followed: give the address of the endpoint itself.'
+  return status >= 500 ? 'The server has failed: its log says why.' : undefined
 }
 
 function asRecord(text: string): Record<string, unknown> {
