@@ -320,6 +320,12 @@ describe('errors', () => {
     expect([status, json.hint]).toEqual([403, expect.stringContaining('token create --scope agents:write')])
   })
 
+  test('of a misspelled part of an agent name the right path', async () => {
+    const { json } = await home.request('POST', '/api/agents/com.cache.agent/golive')
+    expect(json).toMatchObject({ status: 404, nearest: ['/api/agents/com.cache.agent/go-live'] })
+    expect(json.hint).toBeUndefined()
+  })
+
   test.each([
     ['GET', '/public/agents/com.cache/agent', '/public/agents/com.cache%2Fagent'],
     ['POST', '/api/agents/com.cache/agent/go-live', '/api/agents/com.cache%2Fagent/go-live'],

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, Express, RequestHandler } from 'express'
 import type { Action, Agent } from '../../../schemas/action.ts'
-import { Failure } from '../../../schemas/failure.ts'
+import { type Details, Failure } from '../../../schemas/failure.ts'
+import { nearest } from '../../../schemas/nearest.ts'
 import { secretInAddress } from '../shared/secrets.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import { overCost } from './caller.ts'
@@ -137,7 +138,7 @@ async function createExpress(
   const paths = Map.groupBy(mounts, (mount) => mount.path.replace(/:\w+/g, ':'))
   app.use(refuseSecrets(context))
   for (const path of fixedFirst([...paths.keys()])) mountPath(app, context, paths.get(path) ?? [])
-  app.use(notFound(context, missing))
+  app.use(notFound(context, mounts, missing))
   app.use(unreadable(context))
   return app
 }
@@ -223,7 +224,11 @@ function otherMethod(context: TransportContext, allow: string, open: boolean): R
 /** A path with a package name whose slash is not encoded, in two parts. */
 const belowAgents = /^(\/(?:public|api)\/agents\/[^/]+)\/([^/]+.*)$/
 
-function notFound(context: TransportContext, missing: Handler | undefined): RequestHandler {
+function notFound(
+  context: TransportContext,
+  mounts: readonly Mount[],
+  missing: Handler | undefined,
+): RequestHandler {
   return (request, response) => {
     const { method, headers } = request
     if (missing && (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept))
@@ -231,7 +236,7 @@ function notFound(context: TransportContext, missing: Handler | undefined): Requ
     const failure =
       overCost(context, request) ??
       new Failure('not_found', `No resource exists at ${request.path}.`, {
-        hint: whereElse(request.path),
+        ...whereElse(request.path, mounts),
       })
     sendFailure(context, request, response, failure, requestId(request))
   }
@@ -244,14 +249,22 @@ const guesses: Readonly<Record<string, string>> = {
   '/sse': 'MCP is at /mcp (Streamable HTTP) and /mcp/ws (WebSocket); nothing is served by HTTP+SSE.',
 }
 
-function whereElse(path: string): string {
+function whereElse(path: string, mounts: readonly Mount[]): Pick<Details, 'hint' | 'nearest'> {
   const guess = guesses[path]
-  if (guess !== undefined) return guess
-  const [, namespace, rest] = belowAgents.exec(path) ?? []
-  return namespace !== undefined
-    ? `Write the slash of a package name as %2F: ${namespace}%2F${rest}. GET /openapi.json lists the resources.`
-    : 'GET / and GET /openapi.json list the resources.'
+  if (guess !== undefined) return { hint: guess }
+  const [, agent, rest] = belowAgents.exec(path) ?? []
+  if (agent === undefined || rest === undefined)
+    return { hint: 'GET / and GET /openapi.json list the resources.' }
+  const names = mounts.flatMap(({ path }) => partOfAgent.exec(path)?.[1] ?? [])
+  const close = rest.includes('/') ? [] : nearest(rest, new Set(names))
+  if (close.length > 0) return { nearest: close.map((name) => `${agent}/${name}`) }
+  return {
+    hint: `Write the slash of a package name as %2F: ${agent}%2F${rest}. GET /openapi.json lists the resources.`,
+  }
 }
+
+/** The path of something that belongs to an agent, such as its versions. */
+const partOfAgent = /^\/(?:public|api)\/agents\/:\w+\/([a-z-]+)$/
 
 /**
  * A secret in an address is already in logs and histories. The request is refused, and the secret is not repeated.
