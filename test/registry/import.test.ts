@@ -39,6 +39,12 @@ describe('an import', () => {
     expect(report).toMatchObject({ created: 1, rejected: [{ line: 4 }] })
   })
 
+  test('says of a publication which command publishes it', async () => {
+    await using registry = await openRegistry()
+    const { rejected } = await registry.importLines([JSON.stringify(publication('com.example.mine'))], 1)
+    expect(rejected).toMatchObject([{ reason: expect.stringContaining('dragoman publish FILE') }])
+  })
+
   test('lists a server as an ACTIVE, unclaimed entry without an owner', async () => {
     await using registry = await openRegistry()
     expect(counts(await registry.importLines([server()], 1))).toEqual([1, 0, 0, 0])
