@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { keysPath, readConfig } from '../app/config.ts'
 import type { DumpedRow } from '../store/dump-restore.ts'
-import { print } from './output.ts'
+import { print, say } from './output.ts'
 import { openOwnStore } from './own-store.ts'
 
 const Head = z.object({
@@ -37,7 +40,12 @@ export async function restore(
   )
   const { revision } = head
   print(json ? { file, revision, rows } : `${counted(rows, 'row')} up to revision ${revision} from ${file}`)
+  const keys = keysPath(readConfig())
+  if (!existsSync(keys)) say(`Now copy the folder keys/ of the source to ${dirname(keys)}. ${withoutKeys}`)
 }
+
+const withoutKeys =
+  'A start without it makes new keys: tokens of the source are refused then, and stored credentials cannot be decrypted.'
 
 /** Throws Failure `invalid_request` for a file that is incomplete or was changed, before the last row is written. */
 async function* rowsOf(

@@ -42,6 +42,9 @@ test('a registry is exported from one folder and imported into another, whole or
 
   const imported = await run(['import', file, '--json'], to)
   expect(imported.code, imported.stderr).toBe(0)
+  expect(imported.stderr).toContain(
+    `Now copy the folder keys/ of the source to ${join(to.DRAGOMAN_DATA, 'keys')}.`,
+  )
   expect(JSON.parse(imported.stdout)).toMatchObject({ revision, rows })
   await run(['export', again], to)
   const [head, ...rest] = (await readFile(again, 'utf8')).trimEnd().split('\n')
