@@ -243,6 +243,6 @@ export async function secretKey(config: Config, settings: Store['settings']): Pr
 function lostSecretKey(path: string): Failure {
   const message = `${path} is missing: it decrypts the credentials, the sign-ins and the secrets of webhooks in this registry.`
   return new Failure('not_configured', message, {
-    hint: 'Restore it from a backup, or set DRAGOMAN_SECRET_KEY. If it is lost, make a new one (openssl rand -base64 32): callers must then store their credentials again, and people must sign in again.',
+    hint: `Restore it from a backup, or set DRAGOMAN_SECRET_KEY. If it is lost, make a new one: openssl rand -base64 32 > ${path}. Callers must then store their credentials again, and people must sign in again.`,
   })
 }
