@@ -138,6 +138,11 @@ test.each(['192.0.2.1', '192.0.2.1:5353', '2001:db8::1', '[2001:db8::1]:53'])(
 test.each(['dns.example', 'localhost:53', '192.0.2.1:', '[192.0.2.1]:53', '2001:db8::1::53', ''])(
   '%j is not a name server',
   (server) => {
-    expect(() => createTxtResolver({ servers: [server], timeout_ms: 1 })).toThrow('is not an IP address')
+    expect(() => createTxtResolver({ servers: [server], timeout_ms: 1 })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining('is not an IP address'),
+        details: { hint: expect.stringContaining('DRAGOMAN_DNS_SERVERS') },
+      }),
+    )
   },
 )

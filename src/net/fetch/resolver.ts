@@ -115,6 +115,7 @@ function checkServer(server: string): void {
   throw new Failure(
     'not_configured',
     `The name server ${server.slice(0, 100)} is not an IP address, with or without a port.`,
+    { hint: 'Correct DRAGOMAN_DNS_SERVERS, such as 9.9.9.9, 149.112.112.112:53.' },
   )
 }
 
