@@ -26,15 +26,23 @@ function areAddresses(texts: readonly string[]): boolean {
   }
 }
 
-function isApiBase(text: string): boolean {
+function isBase(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(text)
 }
 
+/** What paths are appended to. */
+const base = z
+  .string()
+  .refine(isBase, {
+    error: 'Give an http or https URL without a user name or a query, such as https://registry.example.com.',
+  })
+  .transform((url) => url.replace(/\/+$/, ''))
+
 /** Bases of ARD APIs, with or without `/search` at the end. */
 const registries = list
   .transform((urls) => [...new Set(urls.map((url) => url.replace(/\/+$/, '').replace(/\/search$/, '')))])
-  .refine((urls) => urls.every(isApiBase), {
+  .refine((urls) => urls.every(isBase), {
     error: 'Give http or https URLs without a user name or a query, such as https://registry.example/ard.',
   })
   .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
@@ -102,10 +110,10 @@ export const settings = {
     'PostgreSQL database that replaces the embedded one: postgresql://USER:PASSWORD@HOST:PORT/DATABASE.',
   ],
   DRAGOMAN_BASE_URL: [
-    origin.optional(),
+    base.optional(),
     'Public URL of the gateway, where it differs from the listening address.',
   ],
-  DRAGOMAN_SITE_URL: [origin.optional(), "Address that serves the registry's card; the base URL when unset."],
+  DRAGOMAN_SITE_URL: [base.optional(), "Address that serves the registry's card; the base URL when unset."],
   DRAGOMAN_TOKEN: [z.string().optional(), 'Token that `mcp` over stdio and client commands use.'],
   DRAGOMAN_SECRET_KEY: [
     z

@@ -104,6 +104,19 @@ describe('the file of the settings', () => {
     else await expect(reading).rejects.toThrow('Give origins alone, without a path')
   })
 
+  test.each([
+    ['https://registry.example.com/', true],
+    ['https://registry.example.com/below', true],
+    ['https://registry.example.com/?tenant=1', false],
+    ['https://registry.example.com/#top', false],
+    ['https://ada@registry.example.com', false],
+    ['registry.example.com', false],
+  ])('allows the base URL %s: %s', async (url, isAllowed) => {
+    const reading = withFile('{}', { DRAGOMAN_BASE_URL: url })
+    if (isAllowed) await expect(reading).resolves.toBeDefined()
+    else await expect(reading).rejects.toThrow('without a user name or a query')
+  })
+
   test('is refused where its name is stated and it is not there, and is not made', async () => {
     await using folder = await temporaryFolder()
     const DRAGOMAN_CONFIG = join(folder.path, 'dragomen.json')
