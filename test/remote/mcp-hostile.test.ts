@@ -16,7 +16,7 @@ import { startHostileServer } from '../support/mcp-servers.ts'
 const answers: Record<string, [Misbehave, object]> = {
   'HTML with 200': [
     (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hello</p>'),
-    { code: 'upstream_invalid' },
+    { code: 'upstream_invalid', message: expect.stringContaining('may be no endpoint of MCP') },
   ],
   'JSON that is none': [
     (_, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc": '),

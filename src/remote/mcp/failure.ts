@@ -78,7 +78,19 @@ function failureOfSdk(code: string, message: string, cause: unknown): Failure {
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED' || code === 'SEND_FAILED') {
     return new Failure('upstream_failed', 'The connection closed before the answer.', {}, cause)
   }
+  if (isOtherContent(cause)) {
+    const words =
+      'The agent answered with something else than JSON or events: its address may be no endpoint of MCP.'
+    return new Failure('upstream_invalid', words, {}, cause)
+  }
   return new Failure('upstream_invalid', textOf(message) ?? 'The answer cannot be read.', {}, cause)
+}
+
+/** An answer that is neither JSON nor a stream of events, also to the first request of a connection. */
+function isOtherContent(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false
+  const isThis = 'code' in thrown && thrown.code === 'CLIENT_HTTP_UNEXPECTED_CONTENT'
+  return isThis || isOtherContent(thrown.cause)
 }
 
 const unknownTool = /unknown tool|no such tool|there is no tool|tool\b.{0,300}?\bnot found|not a known tool/is
