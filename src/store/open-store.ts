@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Failure } from '../../schemas/failure.ts'
 import type { Dump } from './dump-restore.ts'
 import { databaseAddress } from './postgres/redact-url.ts'
 import type { AboutPostgres } from './postgres/server-info.ts'
@@ -50,18 +52,28 @@ export async function openStore({ path, url }: StoreLocation, options: PostgresO
   return await openPostgresStore(url, options)
 }
 
-/** Opens the store to dump it, on a disk that is mounted read-only too. */
+/**
+ * Opens the store to dump it, on a disk that is mounted read-only too. Throws Failure `not_found` if there is no
+ * database: a backup of an empty one, which opening would make, would look like a success.
+ */
 export async function openDump(
   location: StoreLocation,
   options: PostgresOptions,
 ): Promise<Dump & AsyncDisposable> {
+  if (location.url === undefined && !existsSync(location.path)) throw noRegistry(location)
   try {
     const store = await openStore(location, options)
     return { dump: store.dumpRestore.dump, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() }
   } catch (fault) {
     const { isReadOnly } = await import('./sqlite/faults.ts')
-    if (!isReadOnly(fault) || !existsSync(location.path)) throw fault
+    if (!isReadOnly(fault)) throw fault
     const { openReadOnlyDump } = await import('./sqlite/read-only.ts')
     return await openReadOnlyDump(location.path)
   }
+}
+
+function noRegistry({ path }: StoreLocation): Failure {
+  return new Failure('not_found', `There is no registry in ${dirname(path)}.`, {
+    hint: 'Name the data folder of the gateway in DRAGOMAN_DATA, or its database in DATABASE_URL. `dragoman doctor` shows those that commands use.',
+  })
 }

@@ -12,6 +12,10 @@ const publication = {
   endpoints: [{ protocol: 'a2a', url: 'https://example.com/a2a' }],
 }
 
+async function makeRegistry(data: string): Promise<void> {
+  await (await openSqliteStore(join(data, 'registry.sqlite')))[Symbol.asyncDispose]()
+}
+
 test('a registry is exported from one folder and imported into another, whole or not at all', async () => {
   await using folder = await temporaryFolder()
   const [from, to] = [{ DRAGOMAN_DATA: join(folder.path, 'a') }, { DRAGOMAN_DATA: join(folder.path, 'b') }]
@@ -60,12 +64,24 @@ test('a registry is exported from one folder and imported into another, whole or
   expect(remote).toMatchObject({ code: 2, stderr: expect.stringContaining('DRAGOMAN_URL') })
 })
 
+test('an export of a folder without a registry fails and makes none: a backup would be empty', async () => {
+  await using folder = await temporaryFolder()
+  const DRAGOMAN_DATA = join(folder.path, 'mistyped')
+  const exported = await run(['export', join(folder.path, 'backup.jsonl')], { DRAGOMAN_DATA })
+  expect(exported).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining(`There is no registry in ${DRAGOMAN_DATA}.`),
+  })
+  expect(await readdir(folder.path)).toEqual([])
+})
+
 test('an export goes to the file behind a link, and refuses what is no file', async () => {
   await using folder = await temporaryFolder()
   const environment = { DRAGOMAN_DATA: join(folder.path, 'data') }
   const [file, link] = [join(folder.path, 'export.jsonl'), join(folder.path, 'link')]
   await writeFile(file, '')
   await symlink(file, link)
+  await makeRegistry(environment.DRAGOMAN_DATA)
   expect((await run(['export', link], environment)).code).toBe(0)
   expect((await lstat(link)).isSymbolicLink()).toBe(true)
   expect((await readFile(file, 'utf8')).length).toBeGreaterThan(0)
@@ -90,6 +106,7 @@ test('an export to a full disk names its file, and leaves none', async ({ skip }
   await using disk = (await mountSmallDisk(1)) ?? skip('No disk can be mounted here.')
   await disk.fill()
   const file = join(disk.path, 'export.jsonl')
+  await makeRegistry(folder.path)
   const { code, stderr } = await run(['export', file], { DRAGOMAN_DATA: folder.path })
   expect(code).toBe(1)
   expect(stderr).toContain(`The disk is full: ${file} cannot be written.`)

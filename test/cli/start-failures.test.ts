@@ -14,7 +14,6 @@ describe('a data folder that cannot be made', () => {
     [['publish', '{file}']],
     [['token', 'create', '--sub', 'x']],
     [['keys', 'list']],
-    [['export', '{file}']],
   ])('is an error of the configuration for %j, which says what to do', async (args) => {
     await using folder = await temporaryFolder()
     const file = join(folder.path, 'file')
@@ -90,9 +89,9 @@ test('a second gateway over a data folder says where the first one runs', async 
 
 test('an unexpected error of a command does not claim to be logged', async () => {
   await using folder = await temporaryFolder()
-  const { code, stderr } = await run(['export', join(folder.path, 'x'.repeat(300))], {
-    DRAGOMAN_DATA: folder.path,
-  })
+  const environment = { DRAGOMAN_DATA: folder.path }
+  await run(['list'], environment)
+  const { code, stderr } = await run(['export', join(folder.path, 'x'.repeat(300))], environment)
   expect([code, stderr.includes('logged')]).toEqual([1, false])
 })
 
