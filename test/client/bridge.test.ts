@@ -360,6 +360,11 @@ describe('a bridge to Streamable HTTP', () => {
       },
     ],
     [
+      'a broken connection',
+      (_, response) => response.socket?.resetAndDestroy(),
+      { message: expect.stringMatching(/^The server cannot be reached: .*(ECONNRESET|socket)/) },
+    ],
+    [
       'a redirect, which is not followed',
       (_, response) => response.writeHead(307, { Location: 'http://127.0.0.1:9/' }).end(),
       { code: -32000, data: { status: 307 } },

@@ -162,8 +162,17 @@ class HttpRemote implements Remote {
       dispatcher: this.#agent,
       signal,
       ...(body !== undefined && { body }),
+    }).catch((fault) => {
+      throw unreachable(fault)
     })
   }
+}
+
+/** What the network said, which undici has only as the cause of 'fetch failed'. */
+function unreachable(fault: unknown): unknown {
+  if (!(fault instanceof TypeError) || !(fault.cause instanceof Error)) return fault
+  const { message, code } = fault.cause as NodeJS.ErrnoException
+  return new Error(`The server cannot be reached: ${message || code}`, { cause: fault })
 }
 
 function isEventStream(
