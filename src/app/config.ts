@@ -93,8 +93,12 @@ export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
   const parsed = z.object(shape).safeParse(present)
   if (!parsed.success) {
+    const placeOf = (name: string) => (name in from_environment ? '' : ` It is set in ${config_path}.`)
     throw wrong(
-      parsed.error.issues.map((issue) => ({ name: String(issue.path[0]), detail: issueText(issue) })),
+      parsed.error.issues.map((issue) => {
+        const name = String(issue.path[0])
+        return { name, detail: `${issueText(issue)}${placeOf(name)}` }
+      }),
     )
   }
   const values = parsed.data as Settings

@@ -69,6 +69,11 @@ describe('the file of the settings', () => {
     return readConfig({ DRAGOMAN_DATA: folder.path, ...environment })
   }
 
+  test('is named where a setting in it is wrong', async () => {
+    await expect(withFile('{"PORT": 70000}')).rejects.toThrow(/PORT: .* It is set in .*dragoman\.json\.$/)
+    await expect(withFile('{}', { PORT: '70000' })).rejects.toThrow(/PORT: (?!.*It is set in)/)
+  })
+
   test('sets what the environment leaves out', async () => {
     const text = JSON.stringify({
       PORT: 9000,
