@@ -196,10 +196,21 @@ function inputOf(schema: JsonSchema): Shape<unknown> {
       const [first] = errors
       if (!first) return value
       const sketch = inputSketch(schema)
+      const unknown = undeclared(schema, value)
+      const others = unknown.length > 0 ? ` It states no field ${unknown.join(', ')}.` : ''
       throw new Failure('invalid_request', `${first.pointer || 'The input'}: ${first.detail}`, {
         errors,
-        ...(sketch !== undefined && { hint: `It takes ${sketch}.` }),
+        ...(sketch !== undefined && { hint: `It takes ${sketch}.${others}` }),
       })
     },
   }
+}
+
+const maxNames = 3
+
+/** The first fields of a value that its schema does not name: one may be a misspelt one that is missing. */
+function undeclared({ properties }: JsonSchema, value: unknown): string[] {
+  const declared = isRecord(properties) ? properties : {}
+  const names = Object.keys(isRecord(value) ? value : {}).filter((name) => !Object.hasOwn(declared, name))
+  return names.slice(0, maxNames).map((name) => name.slice(0, 100))
 }

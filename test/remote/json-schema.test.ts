@@ -131,10 +131,7 @@ describe('params by a schema', () => {
       },
       { days: 9, citty: 'Oslo' },
       [
-        {
-          pointer: '/city',
-          detail: 'This field is required. There is no field citty: was this one meant?',
-        },
+        { pointer: '/city', detail: 'This field is required.' },
         { pointer: '/days', detail: 'This must be at most 7.' },
         { pointer: '/citty', detail: 'There is no such field.' },
       ],

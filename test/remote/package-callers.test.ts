@@ -358,7 +358,7 @@ test('a call that ends during the installation leaves it to the next call, which
   await list('com.example/slow')
   await using connected = await connectHost(accept({ approve: true }))
   const installed = runner.installs.length
-  const told = Promise.withResolvers<void>()
+  const announced = Promise.withResolvers<void>()
   const [began, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   runner.beforeInstall = () => {
     began.resolve()
@@ -367,9 +367,9 @@ test('a call that ends during the installation leaves it to the next call, which
   const impatient = new AbortController()
   const first = connected.client.callTool(echo('com.example/slow'), {
     signal: impatient.signal,
-    onprogress: ({ message }) => void (message === 'installing' && told.resolve()),
+    onprogress: ({ message }) => void (message === 'installing' && announced.resolve()),
   })
-  await Promise.all([began.promise, told.promise])
+  await Promise.all([began.promise, announced.promise])
   impatient.abort()
   await expect(first).rejects.toThrow()
   runner.beforeInstall = async () => {}

@@ -101,6 +101,15 @@ describe('a request', () => {
     expect(readRequest('Google以外の地図').intent.trim()).toBe('の地図')
   })
 
+  it.each([
+    ['weather without an account', 'weather without an account'],
+    ['feeds for sites without RSS', 'feeds for sites without RSS'],
+    ['run numpy, no docker', 'run numpy'],
+    ['maps without Komoot', 'maps'],
+  ])('cuts out the names that it excludes, not conditions, which agents state too: %s', (text, intent) => {
+    expect(readRequest(text).intent.trim()).toBe(intent)
+  })
+
   it('keeps the word that shows its language when it excludes others', () => {
     expect(readRequest('mappe senza Google').intent.trim()).toMatch(/^mappe +senza$/)
     expect(readQuery('mappe senza').map(({ term }) => term)).toEqual(['mapp'])

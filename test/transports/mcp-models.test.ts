@@ -262,7 +262,7 @@ describe('over agents with actions', () => {
       code: 'invalid_request',
       detail: '/city: This field is required.',
       retryable: false,
-      hint: 'It takes {city: string, days?: integer}.',
+      hint: 'It takes {city: string, days?: integer}. It states no field town.',
     })
   })
 

@@ -1,4 +1,3 @@
-import { nearest } from '../../../schemas/nearest.ts'
 import { isRecord } from '../../common/json.ts'
 import {
   addError,
@@ -19,8 +18,6 @@ type Match = 'yes' | 'no' | 'uncertain'
 
 const maxSteps = 20_000
 const maxDepth = 64
-/** Fields that the schema lacks, of which one may be meant by a missing one. */
-const maxGuesses = 20
 /** Keywords that could make a value invalid and are not evaluated. */
 const ignoredKeywords = [
   'format',
@@ -156,7 +153,7 @@ function checkObject(
   for (const key of Array.isArray(required) ? required : []) {
     run.steps -= 1
     if (typeof key === 'string' && !Object.hasOwn(value, key)) {
-      addError(run, [...path, key], () => missing(key, value, properties))
+      addError(run, [...path, key], 'This field is required.')
     }
   }
   const keys = Object.keys(value)
@@ -187,14 +184,6 @@ function checkObject(
     run.isUncertain ||= fit === 'uncertain'
   }
   checkDependent(schema, value, path, run, depth)
-}
-
-/** Of the fields that the schema lacks, one may be the missing one: `harbor` for `harbour`. */
-function missing(key: string, value: Record<string, unknown>, properties: unknown): string {
-  const undeclared = Object.keys(value).filter((name) => !Object.hasOwn(asRecord(properties), name))
-  const [close] = nearest(key, undeclared.slice(0, maxGuesses), 1)
-  const guess = close === undefined ? '' : ` There is no field ${close.slice(0, 100)}: was this one meant?`
-  return `This field is required.${guess}`
 }
 
 function checkDependent(

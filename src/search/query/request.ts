@@ -1,9 +1,12 @@
 import { fold } from './analyse.ts'
+import { isProduct } from './product-names.ts'
 import { stopWords } from './stop-words.ts'
 
 /** What a query asks for and what it excludes. */
 export interface Request {
-  /** The query without exclusions and times. */
+  /**
+   * The query without times and the names that it excludes. Conditions stay: agents say "without a key" and "no code".
+   */
   readonly intent: string
   /** The words that it excludes, and does not ask for unless it asks for alternatives to them. */
   readonly excluded: string
@@ -78,6 +81,9 @@ const final = new RegExp(
   'giu',
 )
 
+/** *RSS* and *API* are no names of products. */
+const capitalised = /\p{Lu}\p{Ll}/u
+
 /** "Alternatives to Google Maps" are like it, and not of Google: the first word is what is excluded. */
 const alternatives = new RegExp(
   String.raw`(?:\b(?:alternativ\p{L}{0,3}\s+(?:to|for|zu[rm]?|für|al?|à|aux?|aos?)|(?:a\s+)?replacements?\s+for)|(?<!\p{L})альтернатив\p{L}{1,2})\s+${articles}(${word})`,
@@ -94,29 +100,35 @@ export function readRequest(text: string): Request {
     objects.push(object)
     return ' '
   }
+  const isName = (object: string) => capitalised.test(object) || wordsOf(object).some(isProduct)
   const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
   const named = query.replace(alternatives, ' $1')
-  const spaced = named
-    .replace(exclusion, cut)
-    .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
-      if (cut(whole, object) === whole) return whole
-      for (const part of wordsOf(cue)) cuesFound.add(part)
-      return ` ${cue} `
-    })
-    .replace(excludedBefore, cut)
-    .replace(final, cut)
-    .replace(minus, cut)
-    .replace(time, ' ')
-    .replace(nearby, ' ')
-  const intent = mayBeUnspaced.test(spaced)
-    ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
-    : spaced
-  const words = new Set(wordsOf(intent))
+  const withoutOthers = (english: string) => {
+    const spaced = english
+      .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
+        if (cut(whole, object) === whole) return whole
+        for (const part of wordsOf(cue)) cuesFound.add(part)
+        return ` ${cue} `
+      })
+      .replace(excludedBefore, cut)
+      .replace(minus, cut)
+      .replace(time, ' ')
+      .replace(nearby, ' ')
+    return mayBeUnspaced.test(spaced)
+      ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
+      : spaced
+  }
+  const without = (remove: (whole: string, object: string) => string) =>
+    withoutOthers(named.replace(exclusion, remove).replace(final, remove))
+  const rest = without(cut)
+  const words = new Set(wordsOf(rest))
   if (![...words].some((written) => !stopWords.has(written) && !cuesFound.has(written)))
     return { intent: query, excluded: '' }
   const excluded = objects
     .flatMap(wordsOf)
     .filter((written) => !words.has(written) && !stopWords.has(written))
+  const cutName = (whole: string, object: string) => (isName(object) ? cut(whole, object) : whole)
+  const intent = objects.every(isName) ? rest : without(cutName)
   return { intent, excluded: [...excluded, ...replaced].join(' ') }
 }
 
