@@ -16,15 +16,14 @@ import unicodedata
 from pathlib import Path
 
 ONE_LANGUAGE = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
+KEEPS_MARKS = re.compile(r"[\uac00-\ud7a3\u3040-\u30ff]")
 BYTES = {"rows.bin": 256, "scales.bin": 4, "facts.bin": 5}
 
 
 def normal_form(text):
     """As `normalForm` of src/search/embedders/static/languages.ts has it for these letters."""
     lower = unicodedata.normalize("NFKC", text).lower()
-    return "".join(
-        character if ONE_LANGUAGE.fullmatch(character) and character >= "\u3040" else unmarked(character) for character in lower
-    )
+    return "".join(character if KEEPS_MARKS.match(character) else unmarked(character) for character in lower)
 
 
 def unmarked(character):

@@ -4,7 +4,8 @@ import { standardQuotas } from '../../schemas/quota.ts'
 import { addressSet } from '../common/address-set.ts'
 import { engineLocation } from '../search/elasticsearch/client.ts'
 
-const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+const origin = z.url({ protocol: /^https?$/ }).transform(withoutSlash)
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -37,11 +38,11 @@ const base = z
   .refine(isBase, {
     error: 'Give an http or https URL without a user name or a query, such as https://registry.example.com.',
   })
-  .transform((url) => url.replace(/\/+$/, ''))
+  .transform(withoutSlash)
 
 /** Bases of ARD APIs, with or without `/search` at the end. */
 const registries = list
-  .transform((urls) => [...new Set(urls.map((url) => url.replace(/\/+$/, '').replace(/\/search$/, '')))])
+  .transform((urls) => [...new Set(urls.map((url) => withoutSlash(url).replace(/\/search$/, '')))])
   .refine((urls) => urls.every(isBase), {
     error: 'Give http or https URLs without a user name or a query, such as https://registry.example/ard.',
   })

@@ -136,7 +136,10 @@ function decodedStream(
   return { headers: others, body: decoder }
 }
 
-/** Stops at `max_bytes` of decoded bytes, which bounds a decompression bomb. Throws Failure `too_large`, and as `decoderOf`; errors of the decoder pass through. */
+/**
+ * Stops at `max_bytes` of decoded bytes, which bounds a decompression bomb. Throws Failure `too_large`, and as
+ * `decoderOf`; errors of the decoder pass through.
+ */
 async function decoded(
   body: Uint8Array,
   headers: Readonly<Record<string, string>>,

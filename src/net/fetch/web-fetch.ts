@@ -22,8 +22,8 @@ const bodiless = new Set([101, 103, 204, 205, 304])
 
 /**
  * The `fetch` of the Fetch Standard for libraries that take one, over the guarded client: request bodies are text, and
- * response bodies fail with Failure `upstream_invalid` above the limits, which count decoded bytes. Rejects with Failure, which the library may wrap:
- * `failureIn` finds it again.
+ * response bodies fail with Failure `upstream_invalid` above the limits, which count decoded bytes. Rejects with Failure,
+ * which the library may wrap: `failureIn` finds it again.
  */
 export function createWebFetch(open: Open, options: WebFetchOptions): typeof globalThis.fetch {
   return async (input, init = {}) => {

@@ -95,25 +95,21 @@ function fromServer(server: z.infer<typeof McpServer>): Facts {
   }
 }
 
-function noUrl(): Failure {
-  return new Failure('invalid_request', 'The card does not state its URL.')
-}
-
-function isPublication(document: unknown): boolean {
-  return isRecord(document) && 'package_name' in document
-}
-
-function publicationLine(): Failure {
+/** The error of a card without its URL, which may be a publication. */
+function withoutUrl(document: object): Failure {
   const message =
-    'This is a publication, not a card. Write it into a file of its own: `dragoman publish FILE` publishes it as yours.'
+    'package_name' in document
+      ? 'This is a publication, not a card. Write it into a file of its own: `dragoman publish FILE` publishes it as yours.'
+      : 'The card does not state its URL.'
   return new Failure('invalid_request', message)
 }
 
 function fromCard(document: unknown): Facts {
   const { package_name: _, ...manifest } = readCard(document)
-  const { wellKnownURI, wellKnownUri, url } = document as Record<string, unknown>
+  const card = document as Record<string, unknown>
+  const { wellKnownURI, wellKnownUri, url } = card
   const [where, service] = [wellKnownURI ?? wellKnownUri ?? url, url].filter(isUrl)
-  if (where === undefined) throw isPublication(document) ? publicationLine() : noUrl()
+  if (where === undefined) throw withoutUrl(card)
   const package_name = cardName(where, manifest.name)
   if (package_name === undefined) throw new Failure('invalid_request', 'The URL of the card names no domain.')
   return {

@@ -81,9 +81,26 @@ export function productsOf(maker: string): readonly string[] {
 }
 
 /** Products and companies that people exclude by name, beside those above. */
-const others =
-  'airbnb airtable algolia alpaca anki anydesk arxiv asana auth0 aws azure basecamp baidu binance bluesky booking brave brevo bun canva cassandra chrome chromium circleci clickhouse clickup cloudflare coda codex cohere coinbase coingecko coinmarketcap copilot crunchyroll cursor databricks datadog deepl deepseek deno discord docker docusign doordash dropbox duckdb duckduckgo duolingo dynamodb ebay edge elasticsearch elevenlabs etsy evernote excel expedia facebook figma firecrawl firefox fireflies firestore fitbit freshdesk garmin github gitlab godaddy google grafana grok hubspot huggingface hulu instagram intercom ibm jenkins jira jupyter k8s kafka kakaotalk kayak klarna klaviyo kraken kubernetes langchain lastpass leetcode linkedin linode logseq looker lyft magento mailchimp mailgun mapbox mastodon metabase midjourney mistral mongo mongodb msoffice mysql n8n naver neo4j netflix netlify netsuite nodejs notion npm nvidia obsidian okta onenote openai opensearch openstreetmap openweathermap oracle outlook pandas paypal perplexity pinecone pinterest pipedrive playwright plaid postgres postgresql postman powerpoint prometheus puppeteer pubmed python qdrant quickbooks quora railway raindrop reddit redis redshift replicate replit robinhood salesforce sap selenium semrush sendgrid sentry servicenow shodan shopify signal skyscanner slack snapchat snowflake soundcloud splunk spotify sqlite square stackoverflow stripe substack supabase tableau tavily teams telegram terraform tesla ticktick tiktok todoist trello tripadvisor tumblr twilio twitch twitter uber vercel vimeo vscode walmart webex weaviate weibo wikipedia windows wix wordpress xero yahoo yandex yelp youtube zapier zendesk zillow zoho zoom'
-const productNames = new Set([...products.keys(), ...[...products.values(), others.split(' ')].flat()])
+const others = [
+  'airbnb airtable algolia alpaca anki anydesk arxiv asana auth0 baidu basecamp binance bluesky booking',
+  'brave brevo bun canva cassandra chrome chromium circleci clickhouse clickup cloudflare coda codex cohere',
+  'coinbase coingecko coinmarketcap copilot crunchyroll cursor databricks datadog deepl deepseek deno',
+  'discord docker docusign doordash dropbox duckdb duckduckgo duolingo dynamodb ebay edge elasticsearch',
+  'elevenlabs etsy evernote excel expedia figma firecrawl fireflies firefox firestore fitbit freshdesk',
+  'garmin github gitlab godaddy grafana grok hubspot huggingface hulu ibm intercom jenkins jupyter k8s kafka',
+  'kakaotalk kayak klarna klaviyo kraken kubernetes langchain lastpass leetcode linkedin linode logseq',
+  'looker lyft magento mailchimp mailgun mapbox mastodon metabase midjourney mistral mongo mongodb msoffice',
+  'mysql n8n naver neo4j netflix netlify netsuite nodejs notion npm nvidia obsidian okta onenote opensearch',
+  'openstreetmap openweathermap oracle pandas paypal perplexity pinecone pinterest pipedrive plaid',
+  'playwright postgres postgresql postman powerpoint prometheus pubmed puppeteer python qdrant quickbooks',
+  'quora railway raindrop reddit redis redshift replicate replit robinhood salesforce sap selenium semrush',
+  'sendgrid sentry servicenow shodan shopify signal skyscanner slack snapchat snowflake soundcloud splunk',
+  'spotify sqlite square stackoverflow stripe substack supabase tableau tavily teams telegram terraform',
+  'tesla ticktick tiktok todoist tripadvisor tumblr twilio twitch twitter uber vercel vimeo vscode walmart',
+  'weaviate webex weibo wikipedia windows wix wordpress xero yahoo yandex yelp zapier zendesk zillow zoho',
+  'zoom',
+].flatMap((names) => names.split(' '))
+const productNames = new Set([...products.keys(), ...[...products.values()].flat(), ...others])
 
 /** True for the name of a product or a company, folded. */
 export function isProduct(word: string): boolean {

@@ -93,43 +93,57 @@ const alternatives = new RegExp(
 /** Reads a query. One that only excludes, or only states a time, asks for all its words. */
 export function readRequest(text: string): Request {
   const query = text.slice(0, maxCharacters)
+  const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
+  const named = query.replace(alternatives, ' $1')
+  const { rest, objects, cues } = withoutExclusions(named, () => true)
+  const words = new Set(wordsOf(rest))
+  if (![...words].some((written) => !stopWords.has(written) && !cues.has(written)))
+    return { intent: query, excluded: '' }
+  const excluded = objects
+    .flatMap(wordsOf)
+    .filter((written) => !words.has(written) && !stopWords.has(written))
+  const intent = objects.every(isName) ? rest : withoutExclusions(named, isName).rest
+  return { intent, excluded: [...excluded, ...replaced].join(' ') }
+}
+
+/** What of a query was cut out, and what is left. */
+interface Cut {
+  readonly rest: string
+  readonly objects: readonly string[]
+  /** Words in other languages that stay in the rest without what they exclude. */
+  readonly cues: ReadonlySet<string>
+}
+
+/** Cuts times out of a query, and what it excludes; what it excludes in English only where `isCut` holds. */
+function withoutExclusions(query: string, isCut: (object: string) => boolean): Cut {
   const objects: string[] = []
-  const cuesFound = new Set<string>()
+  const cues = new Set<string>()
   const cut = (whole: string, object: string) => {
     if (state.test(object) || stopWords.has(fold(object))) return whole
     objects.push(object)
     return ' '
   }
-  const isName = (object: string) => capitalised.test(object) || wordsOf(object).some(isProduct)
-  const replaced = [...query.matchAll(alternatives)].flatMap(([, object = '']) => wordsOf(object))
-  const named = query.replace(alternatives, ' $1')
-  const withoutOthers = (english: string) => {
-    const spaced = english
-      .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
-        if (cut(whole, object) === whole) return whole
-        for (const part of wordsOf(cue)) cuesFound.add(part)
-        return ` ${cue} `
-      })
-      .replace(excludedBefore, cut)
-      .replace(minus, cut)
-      .replace(time, ' ')
-      .replace(nearby, ' ')
-    return mayBeUnspaced.test(spaced)
-      ? unspacedExclusions.reduce((rest, pattern) => rest.replace(pattern, cut), spaced)
-      : spaced
-  }
-  const without = (remove: (whole: string, object: string) => string) =>
-    withoutOthers(named.replace(exclusion, remove).replace(final, remove))
-  const rest = without(cut)
-  const words = new Set(wordsOf(rest))
-  if (![...words].some((written) => !stopWords.has(written) && !cuesFound.has(written)))
-    return { intent: query, excluded: '' }
-  const excluded = objects
-    .flatMap(wordsOf)
-    .filter((written) => !words.has(written) && !stopWords.has(written))
-  const cutName = (whole: string, object: string) => (isName(object) ? cut(whole, object) : whole)
-  const intent = objects.every(isName) ? rest : without(cutName)
-  return { intent, excluded: [...excluded, ...replaced].join(' ') }
+  const cutInEnglish = (whole: string, object: string) => (isCut(object) ? cut(whole, object) : whole)
+  const spaced = query
+    .replace(exclusion, cutInEnglish)
+    .replace(final, cutInEnglish)
+    .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
+      if (cut(whole, object) === whole) return whole
+      for (const part of wordsOf(cue)) cues.add(part)
+      return ` ${cue} `
+    })
+    .replace(excludedBefore, cut)
+    .replace(minus, cut)
+    .replace(time, ' ')
+    .replace(nearby, ' ')
+  const rest = mayBeUnspaced.test(spaced)
+    ? unspacedExclusions.reduce((left, pattern) => left.replace(pattern, cut), spaced)
+    : spaced
+  return { rest, objects, cues }
+}
+
+function isName(object: string): boolean {
+  return capitalised.test(object) || wordsOf(object).some(isProduct)
 }
 
 function wordsOf(text: string): string[] {
