@@ -106,6 +106,11 @@ describe('a request', () => {
     ['feeds for sites without RSS', 'feeds for sites without RSS'],
     ['run numpy, no docker', 'run numpy'],
     ['maps without Komoot', 'maps'],
+    ['meteo senza chiave', 'meteo senza chiave'],
+    ['un site sans code', 'un site sans code'],
+    ['notas sin slack', 'notas  sin'],
+    ['карты, но не гугл', 'карты но не'],
+    ['搜索，不用slack', '搜索'],
   ])('cuts out the names that it excludes, not conditions, which agents state too: %s', (text, intent) => {
     expect(readRequest(text).intent.trim()).toBe(intent)
   })

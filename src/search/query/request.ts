@@ -83,6 +83,7 @@ const final = new RegExp(
 
 /** *RSS* and *API* are no names of products. */
 const capitalised = /\p{Lu}\p{Ll}/u
+const latin = /\p{sc=Latn}/u
 
 /** "Alternatives to Google Maps" are like it, and not of Google: the first word is what is excluded. */
 const alternatives = new RegExp(
@@ -114,7 +115,7 @@ interface Cut {
   readonly cues: ReadonlySet<string>
 }
 
-/** Cuts times out of a query, and what it excludes; what it excludes in English only where `isCut` holds. */
+/** Cuts times out of a query, and what it excludes where `isCut` holds; *-word* and *word excluded* always. */
 function withoutExclusions(query: string, isCut: (object: string) => boolean): Cut {
   const objects: string[] = []
   const cues = new Set<string>()
@@ -123,12 +124,12 @@ function withoutExclusions(query: string, isCut: (object: string) => boolean): C
     objects.push(object)
     return ' '
   }
-  const cutInEnglish = (whole: string, object: string) => (isCut(object) ? cut(whole, object) : whole)
+  const cutSome = (whole: string, object: string) => (isCut(object) ? cut(whole, object) : whole)
   const spaced = query
-    .replace(exclusion, cutInEnglish)
-    .replace(final, cutInEnglish)
+    .replace(exclusion, cutSome)
+    .replace(final, cutSome)
     .replace(exclusionElsewhere, (whole: string, cue: string, object: string) => {
-      if (cut(whole, object) === whole) return whole
+      if (cutSome(whole, object) === whole) return whole
       for (const part of wordsOf(cue)) cues.add(part)
       return ` ${cue} `
     })
@@ -137,13 +138,14 @@ function withoutExclusions(query: string, isCut: (object: string) => boolean): C
     .replace(time, ' ')
     .replace(nearby, ' ')
   const rest = mayBeUnspaced.test(spaced)
-    ? unspacedExclusions.reduce((left, pattern) => left.replace(pattern, cut), spaced)
+    ? unspacedExclusions.reduce((left, pattern) => left.replace(pattern, cutSome), spaced)
     : spaced
   return { rest, objects, cues }
 }
 
+/** Products are known by their names in Latin letters: what stands in others counts as a name. */
 function isName(object: string): boolean {
-  return capitalised.test(object) || wordsOf(object).some(isProduct)
+  return capitalised.test(object) || !latin.test(object) || wordsOf(object).some(isProduct)
 }
 
 function wordsOf(text: string): string[] {
