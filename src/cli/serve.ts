@@ -45,14 +45,21 @@ export async function serve(json: boolean): Promise<void> {
   const store = nameOf(storeLocation(config))
   const isEarlier = config.DRAGOMAN_DATA === undefined && config.data === earlierDataFolder()
   const isFirst = !isEarlier && (await writeFirstConfig(config.config_path, config.shared))
-  if (json) print({ version, url: server.url, data: config.data, store, mcp: snippet(config) })
+  const isPublic = isWildcard(config.HOST) || config.DRAGOMAN_BASE_URL !== undefined
+  const { base_url } = gateway.site()
+  const mcp = isPublic ? remoteServer(base_url) : localServer(config)
+  if (json) print({ version, url: server.url, data: config.data, store, mcp })
   else {
     print(`Dragoman ${version} is listening on ${server.url}`)
     print(`Data: ${config.data}`)
     print(`Settings: ${config.config_path}${isFirst ? ', written now' : ''}`)
     print(`Store: ${store}`)
-    print(`MCP client configuration:\n${JSON.stringify(snippet(config), null, 2)}`)
-    say('To write it into the file of a host, such as Claude Code: dragoman install --host claude-code')
+    print(`MCP client configuration:\n${JSON.stringify(mcp, null, 2)}`)
+    say(
+      isPublic
+        ? `Hosts on other machines need only the address. In Claude Code: claude mcp add --transport http dragoman ${base_url}/mcp`
+        : 'To write it into the file of a host, such as Claude Code: dragoman install --host claude-code',
+    )
   }
   if (isEarlier) {
     say(
@@ -120,12 +127,20 @@ async function isEmpty({ store, agents, mirrors }: Gateway): Promise<boolean> {
 }
 
 /**
- * The configuration for an MCP host, without secrets: the settings are in the file. It names the running Node, since the
- * host's own may be too old.
+ * The configuration for an MCP host on this machine, without secrets: the settings are in the file. It names the running
+ * Node, since the host's own may be too old.
  */
-function snippet(config: Config): unknown {
-  const server = { command: process.execPath, args: [command, 'mcp'], env: locationOf(config) }
-  return { mcpServers: { dragoman: server } }
+function localServer(config: Config) {
+  return hostConfiguration({ command: process.execPath, args: [command, 'mcp'], env: locationOf(config) })
+}
+
+/** The configuration for an MCP host anywhere: from a container or another user's folder it could start nothing. */
+function remoteServer(base_url: string) {
+  return hostConfiguration({ type: 'http', url: `${base_url}/mcp` })
+}
+
+function hostConfiguration(dragoman: object) {
+  return { mcpServers: { dragoman } }
 }
 
 /** Aborts at the first signal; a second one ends the process at once. */

@@ -49,3 +49,12 @@ test('the configuration that serve prints starts, from any folder, a host’s MC
   peer.process.stdin?.end()
   expect((await peer.ended).code).toBe(0)
 })
+
+test('a gateway for other machines prints the configuration that works there: its address', async () => {
+  await using folder = await temporaryFolder()
+  const base = 'https://registry.example.com'
+  await using server = await serve(folder.path, { DRAGOMAN_BASE_URL: base })
+  const [, text = ''] = await server.printed(/MCP client configuration:\n(\{\n[\s\S]*?\n\})\n/)
+  expect(JSON.parse(text)).toEqual({ mcpServers: { dragoman: { type: 'http', url: `${base}/mcp` } } })
+  await server.printed(/claude mcp add --transport http dragoman https:\/\/registry\.example\.com\/mcp\n/)
+})
