@@ -18,6 +18,7 @@ import { readIdioms } from '../search/query/idioms.ts'
 import { readProductNames } from '../search/query/product-names.ts'
 import { readSynonyms } from '../search/query/synonyms.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import { createDictionary } from '../search/spelling/dictionary.ts'
 import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import {
@@ -99,7 +100,8 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const idioms = readIdioms(idiomsFile)
   const names = readProductNames(productNamesFile)
   const restate = (text: string) => idioms(names(text))
-  const options = { meaning: () => vectors.meaning, synonyms, restate, isRight: createEnglish(), onError }
+  const dictionary = createDictionary(() => readFileSync(englishWordsFile, 'utf8'))
+  const options = { meaning: () => vectors.meaning, synonyms, restate, dictionary, onError }
   if (engine) {
     const index = stack.use(engine.createIndex(options))
     return {
@@ -126,15 +128,6 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
 /** Keeps for `/readyz` that the store lacks changes that an index of this process has. */
 function noteLoss({ health }: Pick<Runtime, 'health'>): () => void {
   return () => void health.add('store_behind_index')
-}
-
-/** True for an English word. Most starts, and most searches, ask for no word. */
-function createEnglish(): (word: string) => boolean {
-  let english: ReadonlySet<string> | undefined
-  return (word) => {
-    english ??= new Set(readFileSync(englishWordsFile, 'utf8').split('\n'))
-    return english.has(word)
-  }
 }
 
 function openVectors(

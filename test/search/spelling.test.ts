@@ -7,6 +7,7 @@ import { createStaticEmbedder } from '../../src/search/embedders/static/static-e
 import { createMeaning } from '../../src/search/index/meaning.ts'
 import { createMemoryIndex } from '../../src/search/index/memory-index.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
+import { createDictionary } from '../../src/search/spelling/dictionary.ts'
 import { editCost, editCounter, leastCost } from '../../src/search/spelling/edit-cost.ts'
 import { WordList } from '../../src/search/spelling/word-list.ts'
 import { createMemoryVectorStore } from '../../src/search/vectors/memory/memory-vector-store.ts'
@@ -29,8 +30,8 @@ const documents = [
 const public_ = { state: 'ACTIVE' } as const
 
 /** An index that knows words which neither its entries nor a model have. */
-async function withEnglish(english: ReadonlySet<string>) {
-  const index = createMemoryIndex({ isRight: (word) => english.has(word) })
+async function withEnglish(english: readonly string[]) {
+  const index = createMemoryIndex({ dictionary: createDictionary(() => english.join('\n')) })
   await index.apply(
     documents.map((document) => ({ id: document.id, document })),
     1,
@@ -52,15 +53,30 @@ async function withModel(all: readonly SearchDocument[]) {
 
 describe('a right query', () => {
   it.each(['sleep', 'sleeps'])('keeps the English word "%s"', async (text) => {
-    const english = new Set(['sleep'])
+    const english = ['sleep']
     expect((await ask(await withEnglish(english), { text, filter: public_ })).corrected).toBeUndefined()
   })
 })
 
 it('does not take a short word of a list for the base of another', async () => {
   const query = { text: 'writs pages', filter: public_ }
-  const { corrected } = await ask(await withEnglish(new Set(['writ'])), query)
+  const { corrected } = await ask(await withEnglish(['writ']), query)
   expect(corrected).toEqual([{ from: 'writs', to: 'writes' }])
+})
+
+describe('a word that only the list of English words has', () => {
+  it('is a correction of a long word with one error', async () => {
+    const index = await withEnglish(['cryptocurrency', 'abbey'])
+    const corrected = async (text: string) => (await ask(index, { text, filter: public_ })).corrected
+    expect(await corrected('a crytocurrency')).toEqual([{ from: 'crytocurrency', to: 'cryptocurrency' }])
+    expect(await corrected('a crytocurency')).toBeUndefined()
+    expect(await corrected('an abbe')).toBeUndefined()
+  })
+
+  it('is none of a name', async () => {
+    const query = { text: 'pay by Crytocurrency', filter: public_ }
+    expect((await ask(await withEnglish(['cryptocurrency']), query)).corrected).toBeUndefined()
+  })
 })
 
 describe('the list of English words', () => {
@@ -111,6 +127,7 @@ describe('a misspelt query', () => {
     ],
     ['translat texts', [{ from: 'translat', to: 'translate' }], 'words'],
     ['look into my databsae', [{ from: 'databsae', to: 'database' }], 'data'],
+    ['town-wide forcast-like', [{ from: 'forcast', to: 'forecast' }], 'sky'],
     ['townweather', [{ from: 'townweather', to: 'town weather' }], 'sky'],
     ['glos sary', [{ from: 'glos sary', to: 'glossary' }], 'words'],
   ])('"%s" finds what is meant, and says so', async (text, corrected, first) => {
@@ -123,7 +140,10 @@ describe('a misspelt query', () => {
     ['a word of the index', 'wether'],
     ['another form of a word of the index', 'glossaries'],
     ['a word that is like none', 'qwzzkj'],
-    ['a part of an identifier', 'forcast_town com.forcast'],
+    [
+      'a part of an identifier',
+      'forcast_town com.forcast @acme/town-forcast forcast-2 https://forcast.example -forcast',
+    ],
     ['a word with capitals inside', 'forCast FORCAst'],
     ['three letters', 'twn'],
     ['words in Chinese', '天气预报天气'],

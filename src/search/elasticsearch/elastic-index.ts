@@ -80,9 +80,9 @@ class ElasticIndex implements SearchIndex {
     this.#statistics = new EngineStatistics(this.#index)
     this.#reader = new QueryReader({ ...options, onError })
     this.#ranker = new Ranker({ ...options, onError })
-    const { meaning, synonyms, isRight } = options
+    const { meaning, synonyms, dictionary } = options
     this.#isRight = (word) =>
-      synonyms?.has(word) || isRight?.(word) || (meaning?.()?.words?.list.countOf(word) ?? 0) > 0
+      synonyms?.has(word) || dictionary?.has(word) || (meaning?.()?.words?.list.countOf(word) ?? 0) > 0
   }
 
   get applied_revision(): number {

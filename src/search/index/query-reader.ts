@@ -15,6 +15,7 @@ import { type Request, readRequest } from '../query/request.ts'
 import { noSynonyms, type Synonyms } from '../query/synonyms.ts'
 import type { IndexQuery } from '../search-index.ts'
 import { correct, mayHaveErrors } from '../spelling/corrector.ts'
+import type { Dictionary } from '../spelling/dictionary.ts'
 import type { Meaning } from './meaning.ts'
 import type { TextIndex } from './text-index.ts'
 
@@ -44,8 +45,7 @@ export interface QueryReaderOptions {
   readonly synonyms?: Synonyms
   /** Puts the words in which agents describe it in place of what people say. */
   readonly restate?: (text: string) => string
-  /** True for a word that is right although neither an entry nor the model has it. */
-  readonly isRight?: (word: string) => boolean
+  readonly dictionary?: Dictionary
   /** Called when the search by meaning fails; the search continues without it. */
   readonly onError?: (fault: unknown) => void
 }
@@ -59,20 +59,20 @@ export class QueryReader {
   readonly #meaning: () => Meaning | undefined
   readonly #synonyms: Synonyms
   readonly #restate: (text: string) => string
-  readonly #isRight: (word: string) => boolean
+  readonly #dictionary: Dictionary | undefined
   readonly #onError: (fault: unknown) => void
 
   constructor({
     meaning = () => undefined,
     synonyms = noSynonyms,
     restate = (text) => text,
-    isRight = () => false,
+    dictionary,
     onError = () => {},
   }: QueryReaderOptions) {
     this.#meaning = meaning
     this.#synonyms = synonyms
     this.#restate = restate
-    this.#isRight = isRight
+    this.#dictionary = dictionary
     this.#onError = onError
   }
 
@@ -95,10 +95,11 @@ export class QueryReader {
     const foreign = await this.#readForeign({ text, request }, language, meaning, vocabulary)
     if (foreign) return foreign
     const spelling = {
-      isRight: (word: string) => this.#synonyms.has(word) || this.#isRight(word),
+      isRight: (word: string) => this.#synonyms.has(word) || (this.#dictionary?.has(word) ?? false),
       termOf: (word: string) => termsOf(word).find((term) => vocabulary.has(term)),
       indexed: vocabulary.words,
       model: this.#meaning()?.words,
+      dictionary: this.#dictionary,
     }
     const isPlain = filter.owner !== undefined || !mayHaveErrors(terms, spelling) || !isEnglish(text)
     const corrected = isPlain ? undefined : await correct(text, spelling, signal)

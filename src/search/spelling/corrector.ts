@@ -1,6 +1,7 @@
 import type { Correction } from '../../../schemas/search.ts'
 import type { QueryTerm } from '../query/query-terms.ts'
 import { stopWords } from '../query/stop-words.ts'
+import type { Dictionary } from './dictionary.ts'
 import { type ModelWords, maxRank } from './model-words.ts'
 import { isSpellable, type WordList } from './word-list.ts'
 
@@ -12,6 +13,7 @@ interface Spelling {
   termOf(word: string): string | undefined
   readonly indexed: WordList
   readonly model?: ModelWords | undefined
+  readonly dictionary?: Dictionary | undefined
 }
 
 interface Corrected {
@@ -26,6 +28,9 @@ const minRightBase = 6
 const maxWords = 8
 /** Maximum number of candidates for one word whose meaning is compared. */
 const maxCandidates = 8
+/** A word that only the dictionary has is a candidate for a word of so many letters, for one error. */
+const minRare = 7
+const maxRareCost = 1
 /** Cost of a space that is missing or too much. */
 const spaceCost = 1.2
 
@@ -39,8 +44,9 @@ const minWorth = { beside: -1.6, alone: -1.3 }
 /** Highest cost of a candidate where no model says which other words there are. */
 const maxCostByIndex = 1
 
-/** Words between spaces and punctuation that are no part of an identifier, an address or a number. */
-const written = /(?<![\p{L}\p{M}\p{N}._/@:-])[\p{L}\p{M}]+(?![\p{L}\p{M}\p{N}_/@-]|[.:][\p{L}\p{N}])/gu
+/** What stands between spaces and punctuation: a word, words joined by hyphens, an identifier, an address or a number. */
+const tokens = /[\p{L}\p{M}\p{N}._/@:-]+/gu
+const joinedByHyphens = /^[\p{L}\p{M}]+(?:-[\p{L}\p{M}]+)*(?=[.:]*$)/u
 
 interface Written {
   readonly word: string
@@ -76,9 +82,9 @@ export async function correct(
   const chosen: Candidate[] = []
   for (const item of unknown) {
     if (chosen.some(({ end }) => end > item.start)) continue
-    const candidates = candidatesOf(item, words, spelling)
-    const likely =
-      isShouted || !isNameIn(text, item) ? candidates : candidates.filter(({ cost }) => cost <= 1)
+    const isName = !isShouted && isNameIn(text, item)
+    const candidates = candidatesOf(item, words, isName ? { ...spelling, dictionary: undefined } : spelling)
+    const likely = isName ? candidates.filter(({ cost }) => cost <= 1) : candidates
     const best = await bestOf(likely, rest, spelling.model, signal)
     if (best) chosen.push(best)
   }
@@ -89,12 +95,16 @@ export async function correct(
   }
 }
 
+/** The words of a text that are no part of an identifier, an address or a number. */
 function wordsOf(text: string): Written[] {
-  return [...text.matchAll(written)].map(({ 0: word, index }) => ({
-    word,
-    start: index,
-    end: index + word.length,
-  }))
+  return [...text.matchAll(tokens)].flatMap(({ 0: token, index }) => {
+    const [words = ''] = joinedByHyphens.exec(token) ?? []
+    return [...words.matchAll(/[^-]+/g)].map(({ 0: word, index: at }) => ({
+      word,
+      start: index + at,
+      end: index + at + word.length,
+    }))
+  })
 }
 
 /** True for identifiers and acronyms. */
@@ -168,9 +178,13 @@ function candidatesOf(item: Written, words: readonly Written[], spelling: Spelli
   const { start, end } = item
   const word = item.word.toLowerCase()
   const limit = Math.min(limitOf(word.length), spelling.model ? Number.POSITIVE_INFINITY : maxCostByIndex)
-  const costs = new Map<string, number>()
-  for (const list of [spelling.indexed, spelling.model?.list])
-    for (const { word: to, cost } of list?.near(word, limit) ?? []) costs.set(to, cost)
+  const rare = word.length < minRare ? undefined : spelling.dictionary
+  const near = [
+    ...spelling.indexed.near(word, limit),
+    ...(spelling.model?.list.near(word, limit) ?? []),
+    ...(rare?.near(word, Math.min(limit, maxRareCost)) ?? []),
+  ]
+  const costs = new Map(near.map(({ word: to, cost }) => [to, cost]))
   const term = spelling.termOf(word)
   const similar = meantBy(word, [...costs], term, spelling).map(([to, cost]) => ({
     to,

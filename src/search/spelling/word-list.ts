@@ -3,7 +3,7 @@ import type { Pieces, Sections } from '../../common/sections.ts'
 import { editCost, editCounter, leastCost, maxEdits, maxLetters } from './edit-cost.ts'
 
 /** A word of a list that is like a word that was written. */
-interface NearWord {
+export interface NearWord {
   readonly word: string
   readonly cost: number
 }
