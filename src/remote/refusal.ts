@@ -94,6 +94,12 @@ export function failureOfStatus(status: number, context: RefusalContext): Failur
     retryable: retry_after_s !== undefined || mayPass(status),
     ...(retry_after_s !== undefined && { retry_after_s }),
   }
+  if (status === 403 && /\berror="?insufficient_scope\b/.test(context.challenge ?? '')) {
+    return new Failure('upstream_failed', `${who} asks for a credential with more scopes (HTTP ${status}).`, {
+      ...details,
+      hint: 'Your credential lacks a scope. The challenge may name it; its authorization server has to grant it to you.',
+    })
+  }
   if (status === 401 || status === 403) {
     return new Failure('upstream_failed', `${who} asks for a credential (HTTP ${status}).`, {
       ...details,

@@ -100,7 +100,7 @@ const answers: Record<string, [Misbehave, object]> = {
       response.writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope"' }).end(),
     {
       code: 'upstream_failed',
-      details: { upstream: { status: 403 }, hint: expect.stringMatching('credential') },
+      details: { upstream: { status: 403 }, hint: expect.stringMatching('lacks a scope') },
     },
   ],
   406: [(_, response) => response.writeHead(406).end(), { code: 'upstream_invalid' }],

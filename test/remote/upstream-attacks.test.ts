@@ -176,6 +176,27 @@ describe('an agent or a server that lies', () => {
     /** Answers the metadata of the server. */
     readonly answer?: (response: ServerResponse) => void
     readonly registration?: number
+    /** What the refusal says. */
+    readonly words?: string
+  }
+  /** Unusual, and no lie. */
+  interface Oddity {
+    /** Path of its metadata. */
+    readonly place?: (issuer: string) => string
+    readonly registered?: { readonly status: number; readonly body: object }
+  }
+  const oddities: Readonly<Record<string, Oddity>> = {
+    'answers as all do': {},
+    'has its metadata at the place of OpenID Connect before its path': {
+      place: (issuer) => `/.well-known/openid-configuration${issuer}`,
+    },
+    'has its metadata at the place of OpenID Connect behind its path': {
+      place: (issuer) => `${issuer}/.well-known/openid-configuration`,
+    },
+    'registers with 200': { registered: { status: 200, body: {} } },
+    'registers with a secret, and does not say until when': {
+      registered: { status: 201, body: { client_secret: 'SECRET' } },
+    },
   }
   const lies: Readonly<Record<string, Lie>> = {
     'names the metadata of another resource': { resource: 'https://other.example/mcp' },
@@ -184,7 +205,10 @@ describe('an agent or a server that lies', () => {
     'has its metadata at this machine': { at: 'http://127.0.0.1:1/metadata' },
     'has its metadata at no web address': { at: 'file:///etc/passwd' },
     'has an authorization server at a private address': { servers: ['https://169.254.169.254'] },
-    'has a server of another issuer': { metadata: { issuer: 'https://other.example' } },
+    'has a server of another issuer': {
+      metadata: { issuer: 'https://other.example' },
+      words: 'is the metadata of another issuer than',
+    },
     'has a page that runs a script': { metadata: { authorization_endpoint: 'javascript:alert(1)' } },
     'has a token endpoint without https': { metadata: { token_endpoint: 'http://other.example/token' } },
     'has no PKCE': { metadata: { code_challenge_methods_supported: ['plain'] } },
@@ -192,16 +216,21 @@ describe('an agent or a server that lies', () => {
     'has huge metadata': { metadata: { padding: 'x'.repeat(200_000) } },
     'has metadata that are no JSON': {
       answer: (response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end('<html>'),
+      words: 'is no JSON object.',
     },
     'redirects to a private address': {
       answer: (response) => response.writeHead(302, { Location: 'https://10.0.0.1/' }).end(),
     },
     hangs: { answer: () => {} },
-    'refuses the registration': { registration: 403 },
+    'refuses the registration': {
+      registration: 403,
+      words: 'it answers HTTP 403 with the error invalid_redirect_uri.',
+    },
     'registers at a private address': { metadata: { registration_endpoint: 'https://10.0.0.1/register' } },
     'registers nobody': { metadata: { registration_endpoint: undefined } },
   }
   const names = Object.keys(lies)
+  const oddNames = Object.keys(oddities)
   let gateway: TestGateway
   let origin: string
   const paths: string[] = []
@@ -210,8 +239,9 @@ describe('an agent or a server that lies', () => {
     paths.push(pathname)
     const number = Number(/\d+/.exec(pathname)?.[0] ?? -1)
     const lie = lies[names[number] ?? ''] ?? {}
-    const json = (body: unknown) =>
-      void response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+    const odd = oddities[oddNames[number - names.length] ?? ''] ?? {}
+    const json = (body: unknown, status = 200) =>
+      void response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
     const issuer = `${origin}/as${number}`
     if (pathname === `/mcp${number}`) {
       const at = lie.at ?? `${origin}/resource${number}`
@@ -222,7 +252,8 @@ describe('an agent or a server that lies', () => {
       const resource = lie.resource?.replace('SELF', origin) ?? `${origin}/mcp${number}`
       return json({ resource, authorization_servers: lie.servers ?? [issuer] })
     }
-    if (pathname.startsWith('/.well-known/oauth-authorization-server/as')) {
+    const place = odd.place ?? ((path) => `/.well-known/oauth-authorization-server${path}`)
+    if (pathname === place(`/as${number}`)) {
       if (lie.answer) return lie.answer(response)
       return json({
         issuer,
@@ -234,8 +265,10 @@ describe('an agent or a server that lies', () => {
       })
     }
     if (pathname === `/register${number}` && lie.registration === undefined) {
-      return void response.writeHead(201, { 'Content-Type': 'application/json' }).end('{"client_id":"c"}')
+      const { status = 201, body } = odd.registered ?? {}
+      return json({ client_id: 'c', ...body }, status)
     }
+    if (pathname === `/register${number}`) return json({ error: 'invalid_redirect_uri' }, lie.registration)
     return void response.writeHead(lie.registration ?? 404).end()
   })
 
@@ -264,11 +297,14 @@ describe('an agent or a server that lies', () => {
     expect(answer.status, answer.text).not.toBe(409)
     expect(answer.json.code).toMatch(/^(upstream_(invalid|failed|timeout)|blocked_address)$/)
     expect(answer.json.detail).toContain('asks for a sign-in that cannot be used: ')
+    expect(answer.json.detail).toContain(lies[name]?.words ?? '')
     expect(answer.json.sign_in_url).toBeUndefined()
+    const isAway = /^upstream_(failed|timeout)$/.test(answer.json.code)
+    expect([answer.json.retryable, /later/.test(answer.json.hint)]).toEqual([isAway, isAway])
   })
 
-  test('and the same server without a lie is signed in to', async () => {
-    expect(await callOf(names.length)).toMatchObject(signInRequired)
+  test.each(oddNames)('and the same server without a lie is signed in to: it %s', async (name) => {
+    expect(await callOf(names.length + oddNames.indexOf(name))).toMatchObject(signInRequired)
   })
 
   test('a token endpoint at a private address gets nothing', async () => {

@@ -67,6 +67,18 @@ describe('a caller of REST', () => {
     expect(new Set(refusals.map(({ json }) => json.sign_in_url)).size).toBe(1)
   })
 
+  test('uses tokens that come with an ID token of any algorithm, which is not read', async () => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const id_token = `${part({ alg: 'ES384' })}.${part({ sub: 'ada' })}.c2lnbmF0dXJl`
+    home.upstream.change = (path, body) => (path === '/token' ? { ...body, id_token } : body)
+    try {
+      await home.signedIn('ivan')
+      expect(await home.call('ivan')).toMatchObject(answered)
+    } finally {
+      home.upstream.change = (_, body) => body
+    }
+  })
+
   test('is asked for more scopes when the agent wants them, and keeps those before', async () => {
     await home.signedIn('grace')
     const refused = await home.call('grace', 'write')

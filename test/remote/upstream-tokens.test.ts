@@ -92,23 +92,30 @@ describe('tokens that have ended', () => {
     expect(await credentialsOf('erin')).toEqual([])
   })
 
-  test('of a server that has forgotten this gateway need a new registration', async () => {
-    await home.signedIn('olga')
-    minutes(11)
-    home.upstream.answer = (request, response) => {
-      if (request.url !== '/token') return false
-      response.writeHead(400, { 'Content-Type': 'application/json' }).end('{"error":"invalid_client"}')
-      return true
-    }
-    const registrations = () => home.upstream.requests.filter((line) => line === 'POST /reg').length
-    const before = registrations()
-    const refused = await home.call('olga')
-    expect(refused).toMatchObject(signInRequired)
-    expect(registrations()).toBe(before + 1)
-    home.upstream.answer = () => false
-    await home.signIn(refused.json.sign_in_url)
-    expect(await home.call('olga')).toMatchObject(answered)
-  })
+  test.each([
+    ['olga', 400, {}],
+    ['oscar', 401, { 'WWW-Authenticate': 'Basic realm="clients"' }],
+  ])(
+    'of a server that has forgotten this gateway need a new registration: %s, %d %j',
+    async (who, status, challenge) => {
+      await home.signedIn(who)
+      minutes(11)
+      home.upstream.answer = (request, response) => {
+        if (request.url !== '/token') return false
+        const headers = { 'Content-Type': 'application/json', ...challenge }
+        response.writeHead(status, headers).end('{"error":"invalid_client"}')
+        return true
+      }
+      const registrations = () => home.upstream.requests.filter((line) => line === 'POST /reg').length
+      const before = registrations()
+      const refused = await home.call(who)
+      expect(refused).toMatchObject(signInRequired)
+      expect(registrations()).toBe(before + 1)
+      home.upstream.answer = () => false
+      await home.signIn(refused.json.sign_in_url)
+      expect(await home.call(who)).toMatchObject(answered)
+    },
+  )
 
   test('of a server that does not answer stay, and the call says which server', async () => {
     await home.signedIn('frank')

@@ -15,6 +15,7 @@ import type { Records } from '../authorization-server/records.ts'
 import { SecureUrl } from '../issuers.ts'
 import { readJsonSetting, type SettingFault } from '../json-setting.ts'
 import { requestOptions } from '../logins/code-login.ts'
+import { readableAnswer } from './answer.ts'
 import type { ServerMetadata } from './metadata.ts'
 
 const methods = ['none', 'client_secret_basic', 'client_secret_post'] as const
@@ -128,7 +129,8 @@ export function createClients({ fetch, records, operator, base_url, clock }: Cli
       metadataOf(base_url(), redirect_uri),
       requestOptions(fetch, signal),
     )
-    const registered = await processDynamicClientRegistrationResponse(response)
+    const answered = await readableAnswer(response, 201)
+    const registered = await processDynamicClientRegistrationResponse(answered)
     const client = UpstreamClient.parse(registered)
     const end = Number(registered.client_secret_expires_at ?? 0) * 1000
     const latest = clock() + registrationMilliseconds

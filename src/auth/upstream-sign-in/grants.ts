@@ -12,6 +12,7 @@ import {
 } from 'oauth4webapi'
 import { z } from 'zod'
 import { requestOptions } from '../logins/code-login.ts'
+import { readableAnswer } from './answer.ts'
 import { authenticationOf, UpstreamClient } from './clients.ts'
 import { ServerMetadata } from './metadata.ts'
 import { scopesIn } from './requirement.ts'
@@ -88,7 +89,8 @@ export function createGrants({ fetch, clock }: TokensOptions) {
         verifier,
         { ...requestOptions(fetch, signal), ...resourceIn({ resource }) },
       )
-      const tokens = await processAuthorizationCodeResponse(server, client, response)
+      const answered = await readableAnswer(response, 200)
+      const tokens = await processAuthorizationCodeResponse(server, client, answered)
       return tokensOf(tokens, {
         server,
         client,
@@ -107,7 +109,8 @@ export function createGrants({ fetch, clock }: TokensOptions) {
         refresh_token,
         { ...requestOptions(fetch, signal), ...resourceIn(tokens) },
       )
-      return tokensOf(await processRefreshTokenResponse(server, client, response), tokens)
+      const answered = await readableAnswer(response, 200)
+      return tokensOf(await processRefreshTokenResponse(server, client, answered), tokens)
     },
 
     /** Ends the tokens at their server, where it permits this (RFC 7009). */

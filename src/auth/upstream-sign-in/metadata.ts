@@ -1,13 +1,8 @@
-import {
-  discoveryRequest,
-  processDiscoveryResponse,
-  processResourceDiscoveryResponse,
-  type AuthorizationServer as StatedServer,
-} from 'oauth4webapi'
+import { OperationProcessingError, ResponseBodyError } from 'oauth4webapi'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { isRecord } from '../../../schemas/json.ts'
 import { SecureUrl } from '../issuers.ts'
-import { requestOptions } from '../logins/code-login.ts'
 
 const Endpoint = SecureUrl.max(2000)
 const Words = z.array(z.string().max(200)).max(200)
@@ -38,15 +33,29 @@ type ResourceMetadata = z.infer<typeof ResourceMetadata>
 /** Authorization servers that are tried, of those that a resource names. */
 const maxServers = 3
 
-/** Reads a metadata document. Rejects with what is wrong with it. */
+/** Nothing is at the place of a document. */
+class AbsentError extends Error {}
+
+/** The JSON of a metadata document. Rejects with what is wrong with it. */
 async function readDocument(
   fetch: typeof globalThis.fetch,
   url: string,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<Record<string, unknown>> {
   const response = await fetch(url, { headers: { Accept: 'application/json' }, signal })
-  if (response.status !== 200) throw new Error(`${url} answers HTTP ${response.status}.`)
-  return response
+  if (response.status !== 200) throw new AbsentError(`${url} answers HTTP ${response.status}.`)
+  const text = await response.text()
+  const document = parsedJson(text)
+  if (!isRecord(document)) throw new Error(`${url} is no JSON object.`)
+  return document
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -58,12 +67,12 @@ export async function readResource(
   { at, called }: { readonly at: string; readonly called: string },
   signal: AbortSignal,
 ): Promise<ResourceMetadata> {
-  const response = await readDocument(fetch, SecureUrl.parse(at), signal)
-  const { resource: stated } = (await response.clone().json()) as { resource?: unknown }
-  if (typeof stated !== 'string' || !covers(stated, called)) {
+  const document = await readDocument(fetch, SecureUrl.parse(at), signal)
+  const { resource } = document
+  if (typeof resource !== 'string' || !covers(resource, called)) {
     throw new Error(`${at} is the metadata of another resource.`)
   }
-  return ResourceMetadata.parse(await processResourceDiscoveryResponse(new URL(stated), response))
+  return parsed(ResourceMetadata, document)
 }
 
 /** True if a called URL lies at a resource, or below it. */
@@ -81,6 +90,14 @@ export function resourcePlaces(called: string): string[] {
   return pathname === '/' ? [place] : [`${place}${pathname}`, place]
 }
 
+/** The places of the metadata of an issuer (MCP 2025-11-25, Authorization Server Metadata Discovery). */
+function serverPlaces({ origin, pathname }: URL): string[] {
+  const [oauth, openId] = ['oauth-authorization-server', 'openid-configuration']
+  const path = pathname.replace(/\/$/, '')
+  const places = [`${origin}/.well-known/${oauth}${path}`, `${origin}/.well-known/${openId}${path}`]
+  return path === '' ? places : [...places, `${origin}${path}/.well-known/${openId}`]
+}
+
 /** The metadata of an issuer. Rejects if no document of it names this issuer. */
 export async function readServer(
   fetch: typeof globalThis.fetch,
@@ -88,29 +105,26 @@ export async function readServer(
   signal: AbortSignal,
 ): Promise<ServerMetadata> {
   const url = new URL(SecureUrl.parse(issuer))
-  const read = async (algorithm: 'oauth2' | 'oidc') => {
-    const options = { ...requestOptions(fetch, signal), algorithm }
-    return parsed(await processDiscoveryResponse(url, await discoveryRequest(url, options)))
+  let reason: unknown
+  for (const at of serverPlaces(url)) {
+    try {
+      const document = await readDocument(fetch, at, signal)
+      if (URL.parse(String(document.issuer))?.href === url.href) return parsed(ServerMetadata, document)
+      throw new Error(`${at} is the metadata of another issuer than ${issuer}.`)
+    } catch (fault) {
+      if (signal.aborted) throw fault
+      // A document that is absent says less than what is wrong with another one.
+      if (reason === undefined || reason instanceof AbsentError) reason = fault
+    }
   }
-  return await read('oauth2').catch(async (fault) => {
-    if (signal.aborted) throw fault
-    return await read('oidc').catch((other) => {
-      // The first document may be absent, which says less than what is wrong with the other one.
-      throw isAbsent(fault) ? other : fault
-    })
-  })
+  throw reason
 }
 
-function parsed(stated: StatedServer): ServerMetadata {
-  const server = ServerMetadata.safeParse(stated)
-  if (server.success) return server.data
-  const [issue] = server.error.issues
+function parsed<Metadata>(schema: z.ZodType<Metadata>, document: object): Metadata {
+  const metadata = schema.safeParse(document)
+  if (metadata.success) return metadata.data
+  const [issue] = metadata.error.issues
   throw new Error(`Its metadata has no good ${issue?.path.join('.') || 'form'}.`)
-}
-
-function isAbsent(fault: unknown): boolean {
-  const cause = fault instanceof Error ? fault.cause : undefined
-  return cause instanceof Response && cause.status !== 200
 }
 
 /** The metadata of the first of several issuers that has any. */
@@ -131,8 +145,16 @@ export async function readFirstServer(
   throw first
 }
 
-/** What went wrong, for the caller: a text of the other side is not repeated. */
+/** What went wrong, for the caller: of the texts of the other side, only a code of an error is repeated. */
 export function reasonOf(fault: unknown): string {
+  if (fault instanceof ResponseBodyError) {
+    const code = /^[a-z_]{1,60}$/.test(fault.error) ? ` with the error ${fault.error}` : ''
+    return `it answers HTTP ${fault.status}${code}.`
+  }
+  const { cause } = fault instanceof Error ? fault : {}
+  if (fault instanceof OperationProcessingError && cause instanceof Response && !cause.ok) {
+    return `it answers HTTP ${cause.status}.`
+  }
   for (let each = fault; each instanceof Error; each = each.cause) {
     if (each instanceof Failure) return each.message
   }

@@ -190,10 +190,14 @@ export function unusable(packageName: string, fault: unknown): Failure {
   const causes = [fault, fault instanceof Error ? fault.cause : undefined]
   const failure = causes.find((each) => each instanceof Failure)
   const code = failure && passed.has(failure.code) ? failure.code : 'upstream_invalid'
+  const isAway = code === 'upstream_timeout' || code === 'upstream_failed'
   return new Failure(
     code,
     `${packageName} asks for a sign-in that cannot be used: ${reasonOf(fault)}`,
-    { retryable: code === 'upstream_timeout', hint: 'Store a token that you have with set_credential.' },
+    {
+      retryable: isAway,
+      hint: isAway ? 'Repeat the call later.' : 'Store a token that you have with set_credential.',
+    },
     fault,
   )
 }
