@@ -55,6 +55,8 @@ interface Facts {
   progress(progress: number, total: number, message: string): Promise<void>
   /** Tells the client, in the answer to this call, that the list of tools has changed. */
   toolsChanged(): Promise<void>
+  /** Tells the client of the session something, on the stream of the session and not in this call; only servers of v1. */
+  tell?(method: string, params?: Record<string, unknown>): Promise<void>
   /** Asks the client for a form, on the stream of the session and not in this call; only servers of v1. */
   elicit?(message: string): Promise<ElicitResult>
   /** Asks the model of the client in the same way. */
@@ -176,6 +178,7 @@ function oldServer(respond: Respond, tools: () => Tool[]): OldServer {
           await sendNotification({ method: 'notifications/progress', params: notification })
         },
         toolsChanged: () => sendNotification({ method: 'notifications/tools/list_changed' }),
+        tell: (method, params = {}) => server.notification({ method, params } as never),
         elicit: (message) =>
           server.elicitInput({
             message,

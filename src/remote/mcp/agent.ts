@@ -17,6 +17,7 @@ import {
   type RemoteAnswer,
   type RemoteCall,
 } from '../remote-agent.ts'
+import { Audience, ofFilter, ofOtherSession } from './changes.ts'
 import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
 import { continued, isQuestion, questionOf } from './continuation.ts'
@@ -60,6 +61,7 @@ const unsupportedVersion = '-32022'
  */
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions
+  readonly #audience = new Audience()
 
   constructor(options: McpAgentOptions) {
     this.#options = options
@@ -96,11 +98,15 @@ export class McpAgent implements RemoteAgent {
   }
 
   async listen(filter: JsonObject, call: RemoteCall): Promise<void> {
-    using _ = this.#options.listeners.add(call.caller)
-    const facts = { ...(await factsOf(call)), is_listening: true }
+    const { caller, content, notifyClient = async () => {} } = call
+    using _ = this.#options.listeners.add(caller)
+    const isLegacy = content?.protocol === 'mcp' && content.era === 'legacy'
+    const notify = ofFilter(filter, notifyClient)
+    const join = () => this.#audience.add(caller, ofOtherSession(filter, isLegacy, notify))
+    const facts = { ...(await this.#factsOf(call)), is_listening: true, notifyClient: notify }
     await this.#exchange(facts, (sdk, exchange) =>
       this.#options.connections.useAlone(sdk, call, exchange, (connection) =>
-        listenTo(connection, filter, exchange),
+        listenTo(connection, filter, exchange, join),
       ),
     )
   }
@@ -121,7 +127,7 @@ export class McpAgent implements RemoteAgent {
 
   /** What the server states about itself: its capabilities and its instructions (DiscoverResult). */
   async #discover(call: RemoteCall): Promise<JsonObject> {
-    return await this.#exchange(await factsOf(call), (sdk, exchange) =>
+    return await this.#exchange(await this.#factsOf(call), (sdk, exchange) =>
       this.#options.connections.use(sdk, call, exchange, async ({ client, spoken }) => {
         if (spoken.kind === 'modern') {
           const request = { method: 'server/discover', params: {} }
@@ -140,7 +146,7 @@ export class McpAgent implements RemoteAgent {
     const progress = createProgress(call.emit)
     const { package_name, own_origins } = this.#options
     const asker = { package_name, own_origins }
-    const own = await factsOf(call, ask)
+    const own = await this.#factsOf(call, ask)
     const { capabilities } = own
     const facts: ExchangeFacts = {
       ...own,
@@ -218,7 +224,7 @@ export class McpAgent implements RemoteAgent {
 
   async #readTools(call: RemoteCall, ask?: AskCaller): Promise<readonly Capability[]> {
     const { connections, tools } = this.#options
-    const { capabilities } = await this.#exchange(await factsOf(call, ask), (sdk, exchange) =>
+    const { capabilities } = await this.#exchange(await this.#factsOf(call, ask), (sdk, exchange) =>
       connections.use(sdk, call, exchange, ({ client }) => tools.read(client, exchange.signal, call.caller)),
     )
     return capabilities
@@ -240,6 +246,23 @@ export class McpAgent implements RemoteAgent {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#options.connections[Symbol.asyncDispose]()
+  }
+
+  /** The facts of a call, with how the server is started if it is a package that may run for the caller. */
+  #factsOf(call: RemoteCall, ask?: AskCaller): Eventual<ExchangeFacts> {
+    const { caller, signal, headers, content, notifyClient, onActivity, permit } = call
+    const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
+    return withValue(permit && permitted(permit, call, ask), (launch) => ({
+      signal,
+      headers,
+      capabilities: offeredCapabilities(capabilities),
+      is_legacy: era === 'legacy',
+      announce: (...notification) => this.#audience.tell(caller, ...notification),
+      ...(log_level !== undefined && { log_level }),
+      onActivity,
+      ...(notifyClient && { notifyClient }),
+      ...(launch && { launch }),
+    }))
   }
 
   /** Does the work in one exchange; throws only Failure. */
@@ -278,22 +301,6 @@ const verbatim: StandardSchemaV1<unknown, JsonObject> = {
 
 function metaIn({ _meta }: JsonObject): JsonObject {
   return isRecord(_meta) ? (_meta as JsonObject) : {}
-}
-
-/** The facts of a call, with how the server is started if it is a package that may run for the caller. */
-function factsOf(call: RemoteCall, ask?: AskCaller): Eventual<ExchangeFacts> {
-  const { signal, headers, content, notifyClient, onActivity, permit } = call
-  const { capabilities, log_level, era } = content?.protocol === 'mcp' ? content : {}
-  return withValue(permit && permitted(permit, call, ask), (launch) => ({
-    signal,
-    headers,
-    capabilities: offeredCapabilities(capabilities),
-    is_legacy: era === 'legacy',
-    ...(log_level !== undefined && { log_level }),
-    onActivity,
-    ...(notifyClient && { notifyClient }),
-    ...(launch && { launch }),
-  }))
 }
 
 /** The SDKs in Java, Ruby and Rust answer so for a tool that throws. */

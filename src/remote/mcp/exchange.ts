@@ -25,6 +25,8 @@ export interface McpExchange {
   readonly onActivity?: () => void
   /** Receives the server's notifications that belong to the call. */
   readonly notifyClient?: Notify
+  /** Receives the changes that the server tells of outside a subscription: sessions have lists of their own. */
+  readonly announce?: Notify
   /** The Failure of the last HTTP request; the SDK may pass on only its text. */
   failure?: Failure | undefined
   /** The last HTTP answer, if its status was an error. */
@@ -64,6 +66,7 @@ export type ExchangeFacts = Pick<
   | 'launch'
   | 'onActivity'
   | 'notifyClient'
+  | 'announce'
 >
 
 /** Runs `work` as the exchange of a call. */

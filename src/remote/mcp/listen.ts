@@ -2,12 +2,11 @@ import type { SubscriptionFilter } from '@modelcontextprotocol/client'
 import { Failure } from '../../../schemas/failure.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
 import { abortable } from '../../common/abort.ts'
+import { lists } from './changes.ts'
 import type { McpConnection } from './connector.ts'
 import type { McpExchange } from './exchange.ts'
 
 const acknowledgement_ms = 60_000
-const lists = ['tools', 'prompts', 'resources'] as const
-
 /** The subscriptions to the servers, of all callers. */
 export class Listeners {
   readonly #counts = new Map<string, number>()
@@ -43,12 +42,14 @@ export class Listeners {
 
 /**
  * Subscribes, acknowledges the part of the filter that the server honours, and resolves when the server ends the
- * subscription or closes the connection. Throws Failure `not_callable` if the server has nothing of it.
+ * subscription or closes the connection. `join` is called after the acknowledgement, and what it returns is disposed at
+ * the end. Throws Failure `not_callable` if the server has nothing of it.
  */
 export async function listenTo(
   { client, spoken }: McpConnection,
   filter: JsonObject,
   { signal, notifyClient }: McpExchange,
+  join: () => Disposable,
 ): Promise<void> {
   const acknowledge = async (notifications: object) => {
     if (Object.keys(notifications).length === 0) {
@@ -62,6 +63,7 @@ export async function listenTo(
     const options = { signal, timeout: acknowledgement_ms }
     const subscription = await client.listen(filter as SubscriptionFilter, options)
     await acknowledge(withoutEmpty(subscription.honoredFilter))
+    using _ = join()
     await abortable(subscription.closed, signal)
     return
   }
@@ -87,6 +89,7 @@ export async function listenTo(
     ...Object.fromEntries(honoured),
     ...(uris.length > 0 && { resourceSubscriptions: uris }),
   })
+  using _ = join()
   await abortable(closed, signal)
 }
 

@@ -23,8 +23,8 @@ export class SessionStream {
   readonly #answered = Promise.withResolvers<void>()
   #openedAt = Number.NEGATIVE_INFINITY
 
-  constructor({ headers, capabilities }: McpExchange, current: Current, clock: () => number) {
-    this.exchange = { headers, capabilities, signal: this.#over.signal }
+  constructor({ headers, capabilities, announce }: McpExchange, current: Current, clock: () => number) {
+    this.exchange = { headers, capabilities, signal: this.#over.signal, ...(announce && { announce }) }
     this.#current = current
     this.#clock = clock
   }

@@ -11,15 +11,11 @@ import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
 import { questionMethods, refusalIn } from '../../common/mcp/questions.ts'
 import type { McpReply } from '../remote-agent.ts'
+import { changes } from './changes.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 
-/** What a subscription tells of. */
-const changes = new Set([
-  'notifications/tools/list_changed',
-  'notifications/prompts/list_changed',
-  'notifications/resources/list_changed',
-  'notifications/resources/updated',
-])
+/** A visit to an address has ended; 2026-07-28 does not know it. */
+const visitEnded = 'notifications/elicitation/complete'
 
 type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
@@ -246,19 +242,31 @@ export class WatchedTransport implements Transport {
     }
     const exchange = this.#callOfServer()
     exchange?.onActivity?.()
-    const passes = exchange?.is_listening ? changes.has(method) : method === 'notifications/message'
-    if (passes) {
-      const { _meta, ...plain } = params
-      if (this.#notifying >= maxNotifying || !exchange?.notifyClient) return
-      this.#notifying++
-      exchange
-        .notifyClient(method, plain as JsonObject)
-        .catch(() => {})
-        .finally(() => {
-          this.#notifying--
-        })
-    }
+    this.#receiverOf(method, exchange)?.(params as JsonObject)
     this.onmessage?.(message)
+  }
+
+  /** Who is told of a notification: the caller of the call that it belongs to, or those who listen for changes. */
+  #receiverOf(method: string, exchange: McpExchange | undefined): ((params: JsonObject) => void) | undefined {
+    const isChange = changes.has(method)
+    const isOfCall = method === 'notifications/message' || (method === visitEnded && exchange?.is_legacy)
+    const isOwn = exchange?.is_listening ? isChange : isOfCall
+    const notify = isOwn
+      ? exchange?.notifyClient
+      : isChange || method === visitEnded
+        ? (this.#current.getStore() ?? exchange)?.announce
+        : undefined
+    return notify && (({ _meta, ...plain }) => this.#notify(() => notify(method, plain)))
+  }
+
+  #notify(send: () => Promise<void>): void {
+    if (this.#notifying >= maxNotifying) return
+    this.#notifying++
+    send()
+      .catch(() => {})
+      .finally(() => {
+        this.#notifying--
+      })
   }
 
   async #request(
