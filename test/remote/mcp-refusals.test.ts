@@ -71,6 +71,16 @@ test('an address that a server has its clients visit by an error names the agent
     data: { elicitations: [{ url: 'https://a.example/', message: `${to} asks: Sign in again` }] },
   })
   expect((await visit('https://a.example/', {})).error).not.toHaveProperty('data')
+  const arguments_ = { agent: to, action: 'look', params: { url: 'https://a.example/' } }
+  const called = modernRequest(2, 'tools/call', { name: 'call_agent', arguments: arguments_ }, opens)
+  const headers = modernHeaders('tools/call', 'call_agent')
+  const { result } = (await gateway.request('POST', '/mcp', { body: called, headers, token })).json
+  expect(result).toMatchObject({
+    isError: true,
+    content: [
+      { text: expect.stringContaining(`Open https://a.example/ in a browser. ${to} asks: Sign in again`) },
+    ],
+  })
   const refused = JSON.stringify(await visit(`${gateway.url}/oauth/device?user_code=AAAA-BBBB`, opens))
   expect(refused).toContain('upstream_invalid')
   expect(refused).not.toContain('AAAA-BBBB')

@@ -105,8 +105,10 @@ export function saysUnknownTool(detail: string, tool: string): boolean {
 /** Characters around the name of an unknown tool; a longer text reports something else. */
 const maxUnknownToolWords = 60
 
+/** URLElicitationRequiredError of 2025-11-25: the client visits the addresses in its data, then calls again. */
+export const visitsRequired = -32042
 /** Error codes of MCP that concern one call: resource not found, and URL elicitation required. */
-const aboutCall = new Set([-32002, -32042])
+const aboutCall = new Set([-32002, visitsRequired])
 
 /**
  * True for an error code of the server's own for one call; the codes that JSON-RPC reserves (5.1) mean a broken
@@ -116,10 +118,22 @@ export function isCallError(code: number): boolean {
   return Number.isInteger(code) && (code > -32000 || code < -32768 || aboutCall.has(code))
 }
 
-/** A JSON-RPC error as a Failure. */
+/** What to open before the call is repeated; undefined if the error names no address that the client may be shown. */
+function visitsIn(data: unknown): string | undefined {
+  const stated = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations.filter(isRecord) : []
+  return textOf(stated.map(({ url, message }) => `Open ${url} in a browser. ${message}`).join(' '))
+}
+
+/** A JSON-RPC error as a Failure; the addresses to visit in its data are checked. */
 export function failureOfRpc({ code, message, data }: RpcError): Failure {
   const problem = failureOfProblem(data, { who: 'The agent' })
   if (problem) return problem
+  if (code === visitsRequired) {
+    const visits = visitsIn(data)
+    const details = { upstream: { code: String(code) }, retryable: false }
+    if (visits)
+      return new Failure('upstream_failed', visits, { ...details, hint: 'Repeat the call after that.' })
+  }
   const detail = quoted(message) ?? `The agent answered with error ${code}.`
   if (code === -32601) return new Failure('unknown_action', detail)
   if (code === -32602)

@@ -6,6 +6,7 @@ import type { RpcError } from '../../common/mcp/message.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
 import type { Question } from '../remote-agent.ts'
+import { visitsRequired } from './failure.ts'
 
 /** The agent that asks. */
 interface Asker {
@@ -63,9 +64,6 @@ export function checkedQuestions(questions: JsonObject, capabilities: JsonObject
     ]),
   )
 }
-
-/** URLElicitationRequiredError of 2025-11-25: the client visits the addresses in its data, then calls again. */
-const visitsRequired = -32042
 
 /**
  * An error of a server as its clients see it: the addresses that it has them visit are questions. Throws Failure
