@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
 import { startSessionServer } from '../support/mcp-servers.ts'
@@ -14,6 +14,7 @@ const server = await startSessionServer({
       await tell?.('notifications/tools/list_changed')
       return done
     },
+    session: (_, { session = '' }) => ({ content: [{ type: 'text', text: session }] }),
     async pay(_, { tell }) {
       await tell?.('notifications/elicitation/complete', { elicitationId: 'payment' })
       return done
@@ -66,4 +67,25 @@ describe('what a server tells one session', () => {
     }
     await expect.poll(paid).toContain('notifications/elicitation/complete "payment"')
   })
+})
+
+test('a session stays while its host is connected, however long nobody calls', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const eve = await connected('eve', 'legacy')
+    const session = async () =>
+      JSON.stringify((await eve.client.callTool({ name: 'session', arguments: {} })).content)
+    const first = await session()
+    await vi.advanceTimersByTimeAsync(20 * 60_000)
+    expect(await session()).toBe(first)
+    await eve[Symbol.asyncDispose]()
+    const ended = async () => {
+      await vi.advanceTimersByTimeAsync(6 * 60_000)
+      const ends = server.seen.filter(({ method }) => method === 'DELETE')
+      return ends.some(({ headers }) => first.includes(String(headers['mcp-session-id'])))
+    }
+    await expect.poll(ended).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
 })

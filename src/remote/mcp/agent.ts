@@ -17,7 +17,7 @@ import {
   type RemoteAnswer,
   type RemoteCall,
 } from '../remote-agent.ts'
-import { Audience, ofFilter, ofOtherSession } from './changes.ts'
+import { type Audience, ofFilter, ofOtherSession } from './changes.ts'
 import type { Connections } from './connections.ts'
 import type { McpConnection } from './connector.ts'
 import { continued, isQuestion, questionOf } from './continuation.ts'
@@ -46,6 +46,7 @@ interface McpAgentOptions {
   /** Calls of all servers in which the server waits for an answer. */
   readonly openCalls: OpenCalls
   readonly listeners: Listeners
+  readonly audience: Audience
   readonly package_name: string
   readonly own_origins: () => readonly string[]
 }
@@ -61,7 +62,6 @@ const unsupportedVersion = '-32022'
  */
 export class McpAgent implements RemoteAgent {
   readonly #options: McpAgentOptions
-  readonly #audience = new Audience()
 
   constructor(options: McpAgentOptions) {
     this.#options = options
@@ -102,7 +102,7 @@ export class McpAgent implements RemoteAgent {
     using _ = this.#options.listeners.add(caller)
     const isLegacy = content?.protocol === 'mcp' && content.era === 'legacy'
     const notify = ofFilter(filter, notifyClient)
-    const join = () => this.#audience.add(caller, ofOtherSession(filter, isLegacy, notify))
+    const join = () => this.#options.audience.add(caller, ofOtherSession(filter, isLegacy, notify))
     const facts = { ...(await this.#factsOf(call)), is_listening: true, notifyClient: notify }
     await this.#exchange(facts, (sdk, exchange) =>
       this.#options.connections.useAlone(sdk, call, exchange, (connection) =>
@@ -257,7 +257,7 @@ export class McpAgent implements RemoteAgent {
       headers,
       capabilities: offeredCapabilities(capabilities),
       is_legacy: era === 'legacy',
-      announce: (...notification) => this.#audience.tell(caller, ...notification),
+      announce: (...notification) => this.#options.audience.tell(caller, ...notification),
       ...(log_level !== undefined && { log_level }),
       onActivity,
       ...(notifyClient && { notifyClient }),

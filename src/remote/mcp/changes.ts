@@ -26,6 +26,10 @@ export class Audience {
     }
   }
 
+  has(caller: string): boolean {
+    return this.#members.has(caller)
+  }
+
   async tell(caller: string, ...notification: Parameters<Notify>): Promise<void> {
     await Promise.all([...(this.#members.get(caller) ?? [])].map((notify) => notify(...notification)))
   }

@@ -46,6 +46,8 @@ export interface SharingOptions {
 
 interface ConnectionsOptions extends ConnectorOptions, SharingOptions {
   readonly processes: ProcessPool
+  /** True for a caller who listens for changes: a host that is connected, whose sessions stay. */
+  readonly listens?: (caller: string) => boolean
 }
 
 /**
@@ -55,8 +57,8 @@ interface ConnectionsOptions extends ConnectorOptions, SharingOptions {
  * | --- | --- | --- |
  * | 2026-07-28 over HTTP | one call | the end of the call; the protocol that it detected stays |
  * | HTTP+SSE | one call | the end of the call |
- * | with sessions | the calls of one caller | five minutes without a call, or the server does not know it |
- * | WebSocket | the calls of one caller with the same credentials | a minute without a call, or it closes |
+ * | with sessions | the calls of one caller | five minutes without a call of a caller who does not listen, or the server does not know it |
+ * | WebSocket | the calls of one caller with the same credentials | a minute without a call of a caller who does not listen, or it closes |
  * | package | the calls with one launch key, to any agent | it has no call for a while, or it ends |
  *
  * Calls that share also state the same client capabilities. A caller with sessions of its own does not share with one
@@ -80,7 +82,8 @@ export class Connections implements AsyncDisposable {
     this.#hasSessions = endpoint.binding !== 'sse' && !this.#isPackage
     this.#perCallHeaders = options.per_call_headers ?? []
     const idle_ms = this.#isSocket ? socket_idle_ms : session_idle_ms
-    this.#shared = this.#isPackage ? processes : new Pool({ max_items: max_pooled, idle_ms })
+    const keeps = ({ caller }: McpConnection) => caller !== undefined && options.listens?.(caller) === true
+    this.#shared = this.#isPackage ? processes : new Pool({ max_items: max_pooled, idle_ms, keeps })
     this.#connector = new Connector(endpoint, options, {
       closed: (connection) => this.#shared.drop(connection),
       toolsChanged: onToolsChanged,
@@ -161,6 +164,7 @@ export class Connections implements AsyncDisposable {
         if (!isOwn) return undefined
       }
       connection.headers = exchange.headers
+      connection.caller = call.caller
       try {
         return { value: await work(connection) }
       } catch (error) {

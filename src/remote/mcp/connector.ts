@@ -29,6 +29,8 @@ export interface McpConnection extends AsyncDisposable {
   readonly request: WatchedTransport['request']
   /** Headers of the last call: the request that ends the session carries them. */
   headers: McpExchange['headers']
+  /** The caller of the last call, if the connection is shared. */
+  caller?: string
   /** True if the error means that the server does not know the session, so that the request had no effect. */
   isExpired(error: unknown): boolean
 }
@@ -188,7 +190,7 @@ export class Connector {
       onClosed()
     }
     const watched = new WatchedTransport(transport, current, spoken?.kind === 'sse', stream?.exchange)
-    const connection = {
+    const connection: McpConnection & { spoken: Spoken } = {
       client,
       spoken: spoken ?? { kind: 'legacy' as const },
       request: watched.request.bind(watched),

@@ -3,6 +3,7 @@ import { isSpoken } from '../../../schemas/callable.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Connect } from '../remote-agent.ts'
 import { McpAgent } from './agent.ts'
+import { Audience } from './changes.ts'
 import { Connections, createProcessPool, type ProcessPool, type SharingOptions } from './connections.ts'
 import type { ConnectorOptions } from './connector.ts'
 import type { McpExchange } from './exchange.ts'
@@ -47,7 +48,11 @@ export function createMcpConnect({
       tools.forget()
       onToolsChanged(package_name)
     }
-    const connections = new Connections(endpoint, toolsChanged, { ...options, clock, current, processes })
-    return new McpAgent({ connections, tools, current, openCalls, listeners, package_name, own_origins })
+    const audience = new Audience()
+    const listens = (caller: string) => audience.has(caller)
+    const shared = { ...options, clock, current, processes, listens }
+    const connections = new Connections(endpoint, toolsChanged, shared)
+    const everyCall = { current, openCalls, listeners, package_name, own_origins }
+    return new McpAgent({ connections, tools, audience, ...everyCall })
   }
 }

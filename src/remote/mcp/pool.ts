@@ -13,10 +13,12 @@ interface PoolEntry<Item> {
   idleTimer?: NodeJS.Timeout
 }
 
-interface PoolOptions {
+interface PoolOptions<Item> {
   readonly max_items: number
   /** Milliseconds for which an unused item is kept. */
   readonly idle_ms: number
+  /** True for an item that is kept for longer, although nobody uses it. */
+  readonly keeps?: (item: Item) => boolean
   /**
    * Makes `max_items` strict: an item is opened once an unused one is closed, or refused with this Failure if all are in
    * use. Absent: one more is opened, and the least recently used one is closed after its use.
@@ -29,11 +31,11 @@ const maxOpening = 1_000
 
 /** Items that are expensive to open, one per key. Each is kept while it is used, and for some time after. */
 export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
-  readonly #options: PoolOptions
+  readonly #options: PoolOptions<Item>
   readonly #closing = new Set<Promise<void>>()
   readonly #entries: LRUCache<string, PoolEntry<Item>>
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions<Item>) {
     this.#options = options
     const max = options.refuse ? maxOpening : options.max_items
     this.#entries = new LRUCache({ max, dispose: (entry) => this.#onRemoved(entry) })
@@ -119,10 +121,14 @@ export class Pool<Item extends AsyncDisposable> implements AsyncDisposable {
       return
     }
     // Starting a timer again costs less than clearing it at each use.
-    entry.idleTimer ??= setTimeout(() => {
-      if (entry.users === 0) this.#remove(entry)
-    }, this.#options.idle_ms).unref()
+    entry.idleTimer ??= setTimeout(() => this.#onIdle(entry), this.#options.idle_ms).unref()
     entry.idleTimer.refresh()
+  }
+
+  #onIdle(entry: PoolEntry<Item>): void {
+    if (entry.users > 0) return
+    if (entry.item !== undefined && this.#options.keeps?.(entry.item)) entry.idleTimer?.refresh()
+    else this.#remove(entry)
   }
 
   /** Removes an entry, unless its key has a newer one. */
