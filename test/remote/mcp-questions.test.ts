@@ -4,9 +4,12 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import { createMcpHandler, inputRequired, Server } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createWebSocketTransport } from '../../src/client/index.ts'
 import { type Fixture, startFixture } from '../conformance/mcp/fixture.ts'
+import { serve } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { list } from '../support/listed.ts'
@@ -228,6 +231,32 @@ describe('changes of the lists of a server', () => {
     await expect.poll(change, { timeout: 15_000 }).toBeGreaterThan(0)
     await client.close()
   })
+})
+
+test('a client of the revisions with sessions is asked by a server of both eras that has no sessions', async () => {
+  const visit = { message: 'Pay', url: 'https://pay.example/' }
+  const handler = createMcpHandler(() => {
+    const server = new Server(info, { capabilities: { tools: {} } })
+    server.setRequestHandler('tools/call', (_, { mcpReq: { inputResponses } }) =>
+      inputResponses
+        ? { content: [{ type: 'text' as const, text: JSON.stringify(inputResponses) }] }
+        : inputRequired({ inputRequests: { visit: inputRequired.elicitUrl(visit) } }),
+    )
+    return server
+  })
+  await using server = await serve((request, response) => void toNodeHandler(handler)(request as never, response))
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
+  await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
+  const capabilities = { elicitation: { form: {}, url: {} } }
+  const client = new Client(info, { versionNegotiation: { mode: 'legacy' }, capabilities })
+  client.setRequestHandler('elicitation/create', () => ({ action: 'accept' }))
+  const requestInit = { headers: { Authorization: `Bearer ${await gateway.token('ada')}` } }
+  const url = new URL(`${gateway.url}/mcp/agents/${package_name}`)
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }))
+  expect(await client.callTool({ name: 'buy', arguments: {} })).toMatchObject({
+    content: [{ text: '{"visit":{"action":"accept"}}' }],
+  })
+  await client.close()
 })
 
 test('a person may think for nine minutes about the question of a server that waits', async () => {

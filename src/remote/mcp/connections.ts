@@ -72,7 +72,7 @@ export class Connections implements AsyncDisposable {
   readonly #perCallHeaders: readonly string[]
   /** What the server spoke last; undefined if that is not known, or was wrong. */
   #spoken: Spoken | undefined
-  /** False once the server has refused `initialize`. */
+  /** False once the server has refused `initialize`, or answered it without a session. */
   #hasSessions: boolean
 
   constructor(endpoint: Endpoint, onToolsChanged: () => void, options: ConnectionsOptions) {
@@ -222,14 +222,16 @@ export class Connections implements AsyncDisposable {
 
   /** Opens a session, or detects the protocol if the server has none. */
   async #openSession(sdk: Sdk, exchange: McpExchange): Promise<McpConnection> {
-    try {
-      return await this.#connector.connect(sdk, exchange, { kind: 'legacy' })
-    } catch (error) {
+    const opened = await this.#connector.connect(sdk, exchange, { kind: 'legacy' }).catch((error) => {
       const failure = failureOf(error, exchange, exchange.signal, sdk)
       const isRefused = failure.code === 'unknown_action' || failure.code === 'invalid_request'
       if (!isRefused && failure.code !== 'upstream_invalid') throw ofServer(failure)
-      this.#hasSessions = false
-      return await this.#detect(sdk, exchange, this.#spoken)
-    }
+      return undefined
+    })
+    if (opened && (this.#isSocket || opened.hasSession)) return opened
+    this.#hasSessions = false
+    if (opened && this.#spoken?.kind === 'legacy') return opened
+    await opened?.[Symbol.asyncDispose]()
+    return await this.#detect(sdk, exchange, this.#spoken)
   }
 }

@@ -31,6 +31,8 @@ export interface McpConnection extends AsyncDisposable {
   headers: McpExchange['headers']
   /** The caller of the last call, if the connection is shared. */
   caller?: string
+  /** True if the server has given the connection a session. */
+  readonly hasSession: boolean
   /** True if the error means that the server does not know the session, so that the request had no effect. */
   isExpired(error: unknown): boolean
 }
@@ -195,6 +197,9 @@ export class Connector {
       spoken: spoken ?? { kind: 'legacy' as const },
       request: watched.request.bind(watched),
       headers: exchange.headers,
+      get hasSession() {
+        return transport.sessionId !== undefined
+      },
       isExpired: (error: unknown) => transport.sessionId !== undefined && isUnknownSession(error, sdk),
       [Symbol.asyncDispose]: close,
     }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
 import {
@@ -136,7 +137,7 @@ export function createLegacy(options: LegacyOptions): Legacy {
     if (!answer)
       throw unknownMethod(method, methodsByName.keys(), laterMethods.has(method) ? asModern : undefined)
     const ask = async (question: { method: string; params: JsonObject }) =>
-      questions.ask(question, { caller: await callerOf(post), signal, send: post.send })
+      questions.ask(withVisitId(question), { caller: await callerOf(post), signal, send: post.send })
     let result = await answer(params, exchange)
     if (subscriptions.has(method) && session_id !== undefined) {
       listeners.changed(sessionKey(session_id, await callerOf(post)), method, params.uri)
@@ -216,6 +217,12 @@ export function createLegacy(options: LegacyOptions): Legacy {
       )
     },
   }
+}
+
+/** 2025-11-25 wants an id for each address to visit, which 2026-07-28 does not have. */
+function withVisitId({ method, params }: { method: string; params: JsonObject }) {
+  const needsId = params?.mode === 'url' && params.elicitationId === undefined
+  return { method, params: needsId ? { ...params, elicitationId: randomUUID() } : params }
 }
 
 /** A client that refuses a form cancels it, so that the call of the server ends; any other refusal is the server's. */
