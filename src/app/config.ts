@@ -82,12 +82,12 @@ interface Texts {
 
 /**
  * Reads the environment and the file of the settings, once; a variable of the environment wins, and an empty one counts
- * as not set. Throws Failure `invalid_request` naming each setting that is wrong or unknown.
+ * as not set, also in the file. Throws Failure `invalid_request` naming each setting that is wrong or unknown.
  */
 export function readConfig(environment: Environment = process.env): Config {
   const texts = readTexts(environment)
   const { data, config_path, from_environment, from_file = {} } = texts
-  const unset = Object.keys(settings).filter((name) => environment[name] === '')
+  const unset = Object.keys(settings).filter((name) => environment[name]?.trim() === '')
   const present = { ...from_file, ...from_environment }
   for (const name of unset) delete present[name]
   const shape = Object.fromEntries(Object.entries(settings).map(([name, [type]]) => [name, type]))
@@ -132,12 +132,7 @@ function signedInAt(environment: Environment): string | undefined {
 }
 
 function readTexts(environment: Environment): Texts {
-  const from_environment = Object.fromEntries(
-    Object.keys(settings).flatMap((name) => {
-      const text = environment[name]
-      return text ? [[name, text] as const] : []
-    }),
-  )
+  const from_environment = stated(Object.keys(settings).map((name) => [name, environment[name]]))
   assertNamed(Object.keys(environment).filter(isOurs), 'the environment')
   const { DRAGOMAN_DATA, DRAGOMAN_CONFIG } = from_environment
   const earlier = DRAGOMAN_DATA === undefined ? earlierDataFolder() : undefined
@@ -145,13 +140,20 @@ function readTexts(environment: Environment): Texts {
   const config_path = resolve(DRAGOMAN_CONFIG ?? configPath(data))
   // Settings can name programs and models, so they are read only from a folder that the user has chosen.
   const isChosen = earlier === undefined || DRAGOMAN_CONFIG !== undefined
-  const from_file = isChosen ? readConfigFile(config_path) : undefined
+  const file = isChosen ? readConfigFile(config_path) : undefined
+  const from_file = file && stated(Object.entries(file))
   // The default file is made at the first start; a name that is stated and leads nowhere is a mistyped one.
   if (DRAGOMAN_CONFIG !== undefined && from_file === undefined) throw noFile(config_path)
   assertNamed(Object.keys(from_file ?? {}), config_path)
   const extra = Object.keys(from_file ?? {}).filter((name) => ofThisProcess.has(name))
   if (extra.length > 0) throw wrong(extra.map((name) => ({ name, detail: 'Set it in the environment.' })))
   return { data, config_path, from_environment, from_file }
+}
+
+/** Without spaces around the texts, such as the line end of a file of variables, and without the empty ones. */
+function stated(texts: readonly (readonly [string, string | undefined])[]): Record<string, string> {
+  const trimmed = texts.map(([name, text = '']) => [name, text.trim()] as const)
+  return Object.fromEntries(trimmed.filter(([, text]) => text !== ''))
 }
 
 function noFile(path: string): Failure {

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { MirrorInput } from '../../schemas/mirror.ts'
 import { standardQuotas } from '../../schemas/quota.ts'
 import { addressSet } from '../common/address-set.ts'
+import { isNameServer } from '../net/fetch/resolver.ts'
 import { engineLocation } from '../search/elasticsearch/client.ts'
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, '')
-const origin = z.url({ protocol: /^https?$/ }).transform(withoutSlash)
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -13,9 +13,21 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
+/** A name or an address; URLs allow more characters, which are those of two URLs in one, or of a pattern. */
+const hostname = /^(?:[\w-]+(?:\.[\w-]+)*\.?|\[[0-9a-f:.]+\])$/i
+
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && url.host !== '' && url.href === `${url.protocol}//${url.host}/`
+  return url !== null && hostname.test(url.hostname) && url.href === `${url.protocol}//${url.host}/`
+}
+
+/** Origins as browsers and URLs write them: in lower case, without a slash at the end or the usual port. */
+function originsLike(example: string) {
+  return list
+    .refine((texts) => texts.every((text) => isBase(text) && isOrigin(text)), {
+      error: `Give origins alone, without a path, such as ${example}, comma-separated.`,
+    })
+    .transform((texts) => texts.map((text) => new URL(text).origin))
 }
 
 function areAddresses(texts: readonly string[]): boolean {
@@ -29,7 +41,7 @@ function areAddresses(texts: readonly string[]): boolean {
 
 function isBase(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && !/[@?#]/.test(text)
+  return url !== null && /^https?:\/\//i.test(text) && hostname.test(url.hostname) && !/[@?#]/.test(text)
 }
 
 /** What paths are appended to. */
@@ -47,6 +59,17 @@ const registries = list
     error: 'Give http or https URLs without a user name or a query, such as https://registry.example/ard.',
   })
   .refine((urls) => urls.length <= 10, { error: 'At most 10 registries: each search asks all of them.' })
+
+/** A name, which has a letter or a digit, and optionally the domain that may use it. */
+const protectedName = /^[^=]*[\p{L}\p{N}][^=]*(?:=\s*[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+)?$/u
+
+/** What the value of a header field may hold (RFC 9110, section 5.5). */
+const headerText = /^[\x20-\x7e\xa0-\xff]+$/
+
+/** As the name of an image begins with it: a first part without a dot or a port is no host. */
+const imageHost = /^(?:localhost|(?=.*[.:])[a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::\d{1,5})?$/
+
+const wikiLanguage = /^[a-z]{2,}(?:-[a-z0-9]+)*$/
 
 const retention = {
   versions: 365,
@@ -77,6 +100,9 @@ function readNumbers<Name extends string>(
     const isNumber = /^\d{1,15}$/.test(number) && Number(number) >= min
     return !isNumber || !Object.hasOwn(standard, name) || more.length > 0
   })
+  const names = stated.map(([name]) => name)
+  const twice = names.find((name, at) => names.indexOf(name) < at)
+  if (twice) context.addIssue(`${twice} is stated twice.`)
   if (wrong) context.addIssue(`${wrong.join('=')} is not one of these numbers: ${textOf(standard)}.`)
   return { ...standard, ...Object.fromEntries(stated.map(([name, number]) => [name, Number(number)])) }
 }
@@ -84,7 +110,7 @@ function readNumbers<Name extends string>(
 /** A mirror as the setting names it: `official`, its URL, or `name=url`. */
 export function mirrorOf(text: string): MirrorInput | undefined {
   const [, name, source = text] = /^([a-z0-9-]+)=(.+)$/.exec(text) ?? []
-  if (source !== 'official' && !/^https?:/.test(source)) return undefined
+  if (source !== 'official' && !(/^https?:/.test(source) && URL.canParse(source))) return undefined
   return MirrorInput.safeParse({ source, ...(name !== undefined && { name }) }).data
 }
 
@@ -119,7 +145,7 @@ export const settings = {
   DRAGOMAN_SECRET_KEY: [
     z
       .string()
-      .refine((text) => Buffer.from(text, 'base64url').length === 32, 'Give 32 bytes in base64.')
+      .regex(/^[\w+/-]{43}=?$/, 'Give 32 bytes in base64, such as those of `openssl rand -base64 32`.')
       .optional(),
     'Key that stored credentials are encrypted with, 32 bytes in base64; a file of the data folder when unset.',
   ],
@@ -148,12 +174,21 @@ export const settings = {
     'Whether the API of the MCP registry lets everybody publish under io.modelcontextprotocol.anonymous.',
   ],
   DRAGOMAN_PROTECTED_NAMES: [
-    list.default([]),
+    list
+      .refine((names) => names.every((name) => protectedName.test(name)), {
+        error: 'Give names, or names with one domain, such as Google=google.com, comma-separated.',
+      })
+      .default([]),
     'Display names whose imitations are flagged and rank last: Google, or Google=google.com to exempt the domain.',
   ],
-  DRAGOMAN_URL: [origin.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
+  DRAGOMAN_URL: [base.optional(), 'Running gateway that commands talk to, instead of the data folder.'],
   DRAGOMAN_CONTACT: [
-    z.string().min(3).max(200).optional(),
+    z
+      .string()
+      .min(3)
+      .max(200)
+      .regex(headerText, 'Give an e-mail address or a URL: a header field cannot hold this text.')
+      .optional(),
     'Your e-mail or page, sent in every outward User-Agent; the wiki agent needs it.',
   ],
   DRAGOMAN_ALLOW_ORIGINS: [
@@ -165,11 +200,15 @@ export const settings = {
     'Origins exempt from the public-address rule, comma-separated.',
   ],
   DRAGOMAN_ALLOWED_WEB_ORIGINS: [
-    list.default([]),
+    originsLike('https://app.example.com').default([]),
     'Web origins whose pages may call MCP, JSON-RPC, envelopes and WebSockets here, comma-separated.',
   ],
   DRAGOMAN_DNS_SERVERS: [
-    list.default([]),
+    list
+      .refine((servers) => servers.every(isNameServer), {
+        error: 'Give IP addresses, with or without a port, such as 9.9.9.9, 149.112.112.112:53.',
+      })
+      .default([]),
     "Resolvers asked for proofs of domains, all of which must agree, comma-separated; the system's when unset.",
   ],
   DRAGOMAN_TRUSTED_PROXIES: [
@@ -278,24 +317,23 @@ export const settings = {
     'Where no sandbox is found, 1 runs approved packages without one: with all rights of the gateway.',
   ],
   DRAGOMAN_NPM_REGISTRY: [
-    origin.default('https://registry.npmjs.org'),
+    base.default('https://registry.npmjs.org'),
     'Registry from which approved packages of npm are installed.',
   ],
   DRAGOMAN_PYPI_INDEX: [
-    origin.default('https://pypi.org/simple'),
+    base.default('https://pypi.org/simple'),
     'Index from which approved packages of PyPI are installed.',
   ],
   DRAGOMAN_IMAGE_REGISTRIES: [
-    list.default(['docker.io', 'ghcr.io', 'quay.io', 'mcr.microsoft.com']),
+    list
+      .refine((hosts) => hosts.every((host) => imageHost.test(host)), {
+        error: 'Give hosts, such as ghcr.io or registry.example.com:5000, comma-separated.',
+      })
+      .default(['docker.io', 'ghcr.io', 'quay.io', 'mcr.microsoft.com']),
     'Hosts from which approved images (oci) are fetched, comma-separated.',
   ],
   DRAGOMAN_BUNDLE_ORIGINS: [
-    list
-      .refine((origins) => origins.every(isOrigin), {
-        error: 'Give origins alone, without a path, such as https://github.com, comma-separated.',
-      })
-      .transform((origins) => origins.map((origin) => new URL(origin).origin))
-      .default(['https://github.com', 'https://gitlab.com']),
+    originsLike('https://github.com').default(['https://github.com', 'https://gitlab.com']),
     'Origins from which approved bundles (mcpb) are fetched, comma-separated.',
   ],
   DRAGOMAN_UNMET_QUERIES: [
@@ -314,7 +352,7 @@ export const settings = {
     z.string().min(1).optional(),
     'Folder of the model for `transformers`, its name for `http`.',
   ],
-  DRAGOMAN_EMBEDDINGS_URL: [origin.optional(), 'Endpoint for `http`, such as https://host/v1.'],
+  DRAGOMAN_EMBEDDINGS_URL: [base.optional(), 'Endpoint for `http`, such as https://host/v1.'],
   DRAGOMAN_EMBEDDINGS_DIMENSIONS: [
     z.coerce.number().int().positive().optional(),
     'Numbers in a vector, where the model of that endpoint can give several.',
@@ -345,40 +383,44 @@ export const settings = {
   DRAGOMAN_WIKI_URL: [
     z
       .string()
-      .refine((url) => URL.canParse(url.replaceAll('{lang}', 'en')), 'Give the address of an api.php.')
+      .refine((url) => isBase(url.replaceAll('{lang}', 'en')), {
+        error: 'Give the address of an api.php, where {lang} stands for the language.',
+      })
       .default('https://{lang}.wikipedia.org/w/api.php'),
     'MediaWiki action API; {lang} is filled in.',
   ],
   DRAGOMAN_WIKI_LANGUAGES: [
-    list.default([]),
+    list
+      .refine((languages) => languages.every((language) => wikiLanguage.test(language)), {
+        error:
+          'Give languages as the addresses of the wiki have them, such as en, de, zh-yue, comma-separated.',
+      })
+      .default([]),
     'Languages of the wiki that may be queried, comma-separated; all when unset.',
   ],
-  DRAGOMAN_COINBASE_URL: [origin.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
-  DRAGOMAN_KRAKEN_URL: [origin.default('https://api.kraken.com'), 'Kraken API.'],
-  DRAGOMAN_BINANCE_URL: [
-    origin.default('https://data-api.binance.vision'),
-    "Binance's mirror of market data.",
-  ],
-  DRAGOMAN_COINGECKO_URL: [origin.default('https://api.coingecko.com'), 'CoinGecko API.'],
+  DRAGOMAN_COINBASE_URL: [base.default('https://api.exchange.coinbase.com'), 'Coinbase Exchange API.'],
+  DRAGOMAN_KRAKEN_URL: [base.default('https://api.kraken.com'), 'Kraken API.'],
+  DRAGOMAN_BINANCE_URL: [base.default('https://data-api.binance.vision'), "Binance's mirror of market data."],
+  DRAGOMAN_COINGECKO_URL: [base.default('https://api.coingecko.com'), 'CoinGecko API.'],
   DRAGOMAN_COINGECKO_KEY: [z.string().min(1).optional(), 'CoinGecko demo key; works without.'],
-  DRAGOMAN_FINNHUB_URL: [origin.default('https://finnhub.io'), 'Finnhub API.'],
+  DRAGOMAN_FINNHUB_URL: [base.default('https://finnhub.io'), 'Finnhub API.'],
   DRAGOMAN_FINNHUB_KEY: [z.string().min(1).optional(), 'Finnhub key, for stock prices.'],
-  DRAGOMAN_TWELVE_DATA_URL: [origin.default('https://api.twelvedata.com'), 'Twelve Data API.'],
+  DRAGOMAN_TWELVE_DATA_URL: [base.default('https://api.twelvedata.com'), 'Twelve Data API.'],
   DRAGOMAN_TWELVE_DATA_KEY: [
     z.string().min(1).optional(),
     'Twelve Data key, for stock prices and exchange rates.',
   ],
-  DRAGOMAN_ALPHA_VANTAGE_URL: [origin.default('https://www.alphavantage.co'), 'Alpha Vantage API.'],
+  DRAGOMAN_ALPHA_VANTAGE_URL: [base.default('https://www.alphavantage.co'), 'Alpha Vantage API.'],
   DRAGOMAN_ALPHA_VANTAGE_KEY: [
     z.string().min(1).optional(),
     'Alpha Vantage key, for stock prices and exchange rates.',
   ],
   DRAGOMAN_FRANKFURTER_URL: [
-    origin.default('https://api.frankfurter.dev'),
+    base.default('https://api.frankfurter.dev'),
     'Frankfurter API: daily exchange rates of the ECB.',
   ],
   DRAGOMAN_YAHOO_URL: [
-    origin.optional(),
+    base.optional(),
     'Yahoo Finance, unofficial: off unless set, for example to https://query1.finance.yahoo.com.',
   ],
 } as const satisfies Record<string, readonly [z.ZodType, string]>

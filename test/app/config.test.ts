@@ -140,6 +140,11 @@ describe('the file of the settings', () => {
     expect(readConfig({ DRAGOMAN_DATA: folder.path, DRAGOMAN_CONFIG }).PORT).toBe(9000)
   })
 
+  test('sets nothing by an empty text', async () => {
+    const { PORT, DRAGOMAN_CONTACT } = await withFile('{"PORT": "", "DRAGOMAN_CONTACT": " "}')
+    expect([PORT, DRAGOMAN_CONTACT]).toEqual([8080, undefined])
+  })
+
   test('gives way to an empty variable, which unsets', async () => {
     const text = '{"DRAGOMAN_CONTACT": "ada@example.com"}'
     expect((await withFile(text, { DRAGOMAN_CONTACT: '' })).DRAGOMAN_CONTACT).toBeUndefined()
@@ -209,6 +214,82 @@ test.each([
 test('trusted proxies are addresses of both families', () => {
   const { DRAGOMAN_TRUSTED_PROXIES } = readConfig({ DRAGOMAN_TRUSTED_PROXIES: '10.0.0.5, fd00::/8' })
   expect(DRAGOMAN_TRUSTED_PROXIES).toEqual(['10.0.0.5', 'fd00::/8'])
+})
+
+describe('a setting whose value could have no effect, or another one than meant', () => {
+  test.each([
+    ['DRAGOMAN_BASE_URL', 'https://one.example,https://two.example'],
+    ['DRAGOMAN_BASE_URL', 'https:one.example'],
+    ['DRAGOMAN_URL', 'https://one.example/?agents'],
+    ['DRAGOMAN_NPM_REGISTRY', 'https://npm.example/?x'],
+    ['DRAGOMAN_SECRET_KEY', `!${Buffer.alloc(32, 7).toString('base64')}`],
+    ['DRAGOMAN_PROTECTED_NAMES', '='],
+    ['DRAGOMAN_PROTECTED_NAMES', '=='],
+    ['DRAGOMAN_PROTECTED_NAMES', 'Google='],
+    ['DRAGOMAN_PROTECTED_NAMES', '=google.com'],
+    ['DRAGOMAN_PROTECTED_NAMES', 'Google=google'],
+    ['DRAGOMAN_PROTECTED_NAMES', 'Google=https://google.com'],
+    ['DRAGOMAN_PROTECTED_NAMES', 'Google=google.com google.de'],
+    ['DRAGOMAN_CONTACT', 'ada@例え.example'],
+    ['DRAGOMAN_CONTACT', 'ada@example.com\nX: y'],
+    ['DRAGOMAN_ALLOW_ORIGINS', 'http://*.example.com'],
+    ['DRAGOMAN_ALLOWED_WEB_ORIGINS', 'app.example.com'],
+    ['DRAGOMAN_ALLOWED_WEB_ORIGINS', '*'],
+    ['DRAGOMAN_ALLOWED_WEB_ORIGINS', 'null'],
+    ['DRAGOMAN_ALLOWED_WEB_ORIGINS', 'https://app.example.com/page'],
+    ['DRAGOMAN_ALLOWED_WEB_ORIGINS', 'https://*.example.com'],
+    ['DRAGOMAN_DNS_SERVERS', 'dns.example'],
+    ['DRAGOMAN_DNS_SERVERS', '9.9.9.9; 149.112.112.112'],
+    ['DRAGOMAN_RETENTION', 'versions=30,versions=60'],
+    ['DRAGOMAN_QUOTAS', 'entries=30,entries=60'],
+    ['DRAGOMAN_MIRRORS', 'https://'],
+    ['DRAGOMAN_IMAGE_REGISTRIES', 'https://ghcr.io'],
+    ['DRAGOMAN_IMAGE_REGISTRIES', 'ghcr.io/acme'],
+    ['DRAGOMAN_IMAGE_REGISTRIES', 'ghcr'],
+    ['DRAGOMAN_BUNDLE_ORIGINS', 'ftp://files.example'],
+    ['DRAGOMAN_WIKI_URL', 'https://{language}.wikipedia.org/w/api.php'],
+    ['DRAGOMAN_WIKI_LANGUAGES', 'en de'],
+    ['DRAGOMAN_WIKI_LANGUAGES', 'EN'],
+  ])('is refused by its name: %s=%s', (name, text) => {
+    expect(() => readConfig({ DRAGOMAN_DATA: '/nonexistent', [name]: text })).toThrow(`${name}: `)
+  })
+
+  test.each([
+    ['DRAGOMAN_BASE_URL', 'https://bücher.example', 'https://bücher.example'],
+    ['DRAGOMAN_BASE_URL', 'http://[::1]:8080/', 'http://[::1]:8080'],
+    ['DRAGOMAN_PROTECTED_NAMES', 'Acme Tools = acme.example, 东京', ['Acme Tools = acme.example', '东京']],
+    ['DRAGOMAN_ALLOW_ORIGINS', 'ws://127.0.0.1:4000', ['ws://127.0.0.1:4000']],
+    [
+      'DRAGOMAN_ALLOWED_WEB_ORIGINS',
+      'HTTPS://App.example.com/, http://localhost:80',
+      ['https://app.example.com', 'http://localhost'],
+    ],
+    [
+      'DRAGOMAN_DNS_SERVERS',
+      '9.9.9.9:53, [2620:fe::fe]:53, 2620:fe::9',
+      ['9.9.9.9:53', '[2620:fe::fe]:53', '2620:fe::9'],
+    ],
+    [
+      'DRAGOMAN_IMAGE_REGISTRIES',
+      'ghcr.io, localhost, registry:5000',
+      ['ghcr.io', 'localhost', 'registry:5000'],
+    ],
+    ['DRAGOMAN_WIKI_LANGUAGES', 'en, zh-yue', ['en', 'zh-yue']],
+  ] as const)('is taken: %s=%s', (name, text, expected) => {
+    expect(readConfig({ DRAGOMAN_DATA: '/nonexistent', [name]: text })[name]).toEqual(expected)
+  })
+})
+
+test('spaces around a setting do not count, and a setting of spaces alone is not set', () => {
+  const { PORT, HOST, DRAGOMAN_DRAIN, DRAGOMAN_BASE_URL, set } = readConfig({
+    DRAGOMAN_DATA: '/nonexistent',
+    PORT: ' ',
+    HOST: '::1 ',
+    DRAGOMAN_DRAIN: ' ',
+    DRAGOMAN_BASE_URL: ' https://one.example\r',
+  })
+  expect([PORT, HOST, DRAGOMAN_DRAIN, DRAGOMAN_BASE_URL]).toEqual([8080, '::1', 0.3, 'https://one.example'])
+  expect(set).toEqual(['HOST', 'DRAGOMAN_DATA', 'DRAGOMAN_BASE_URL'])
 })
 
 describe('a setting that nothing reads', () => {

@@ -109,9 +109,14 @@ function tooMany(name: string): Failure {
   return new Failure('too_large', `${name} has more than ${maxRecords} TXT records.`)
 }
 
+/** True for an IP address, with or without a port. */
+export function isNameServer(text: string): boolean {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(text) ?? []
+  return isIP(text) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4
+}
+
 function checkServer(server: string): void {
-  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+)(?::\d{1,5})?)$/.exec(server) ?? []
-  if (isIP(server) !== 0 || isIP(bracketed ?? '') === 6 || isIP(plain ?? '') === 4) return
+  if (isNameServer(server)) return
   throw new Failure(
     'not_configured',
     `The name server ${server.slice(0, 100)} is not an IP address, with or without a port.`,
