@@ -28,7 +28,7 @@ import { license, version } from './assets.ts'
 import type { ChangeServices } from './change-feed.ts'
 import { type Config, storeLocation, unconfiguredAgents } from './config.ts'
 import { protectFiles } from './file-modes.ts'
-import { type Identity, openIdentity, secretKey } from './identity.ts'
+import { type Identity, openIdentity } from './identity.ts'
 import type { LivenessService } from './liveness.ts'
 import { openLogins } from './logins.ts'
 import { openMirrors } from './mirrors.ts'
@@ -41,6 +41,7 @@ import { retryStart } from './retry-start.ts'
 import { openRouter } from './router.ts'
 import { createRuntime, type GatewayOptions, type Health, type Runtime } from './runtime.ts'
 import { openSearch } from './search.ts'
+import { checkSecretKey, secretKey } from './secret-key.ts'
 import { createSettling, type Settling } from './settling.ts'
 import { openSignIn, type SignIn } from './sign-in.ts'
 import { startFailure } from './start-failure.ts'
@@ -93,6 +94,8 @@ export interface Gateway extends AsyncDisposable {
   onError(fault: unknown): void
   /** Logs the errors of one part of the gateway. */
   readonly onErrorOf: Runtime['onErrorOf']
+  /** Reports a secret key that is not that of the registry; for a gateway that serves. */
+  checkSecretKey(): Promise<void>
   /** Sets the gateway's URL unless the configuration sets it. */
   reachedAt(url: string): void
 }
@@ -277,6 +280,7 @@ async function assemble(
     changes,
     log,
     health: runtime.health,
+    checkSecretKey: () => checkSecretKey(runtime, store.settings, vault),
     metrics,
     traffic,
     site,

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import type { JWK } from 'jose'
 import { z } from 'zod'
-import { Failure } from '../../schemas/failure.ts'
 import {
   type ApiKey,
   type KeyInput,
@@ -25,13 +23,12 @@ import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { createStanding, type Standing } from '../auth/standing.ts'
-import { readSecretKey } from '../auth/vault.ts'
 import { parseJson } from '../common/json.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { repeat } from '../common/repeat.ts'
 import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
-import { type Config, keysPath, secretPath } from './config.ts'
+import { keysPath } from './config.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -218,31 +215,4 @@ function endOfGrant(name: string, before: number): Revocation {
     expires_at: before + grantTokensMilliseconds,
     reason: null,
   }
-}
-
-/** The setting of the store that says that a secret key encrypts what it holds. */
-const hasSecretKey = 'has_secret_key'
-
-/**
- * The configured secret key, or the one in the data folder, which is made once. Throws Failure `not_configured` if it is
- * lost: a new one could read nothing that the store holds.
- */
-export async function secretKey(config: Config, settings: Store['settings']): Promise<Uint8Array> {
-  const path = secretPath(config)
-  const isUsed = (await settings.get(hasSecretKey)) !== undefined
-  // The file is made before the signing keys: if those are here and it is not, it was here.
-  const isLost = isUsed && existsSync(keysPath(config)) && !existsSync(path)
-  if (isLost && !config.DRAGOMAN_SECRET_KEY) throw lostSecretKey(path)
-  const key = config.DRAGOMAN_SECRET_KEY
-    ? Buffer.from(config.DRAGOMAN_SECRET_KEY, 'base64url')
-    : await readSecretKey(path)
-  if (!isUsed) await settings.settle(hasSecretKey, 'true')
-  return key
-}
-
-function lostSecretKey(path: string): Failure {
-  const message = `${path} is missing: it decrypts the credentials, the sign-ins and the secrets of webhooks in this registry.`
-  return new Failure('not_configured', message, {
-    hint: `Restore it from a backup, or set DRAGOMAN_SECRET_KEY. If it is lost, make a new one: openssl rand -base64 32 > ${path}. Callers must then store their credentials again, and people must sign in again.`,
-  })
 }

@@ -26,6 +26,7 @@ export type HealthReason =
   | 'store_behind_index'
   | 'clock_differs'
   | 'keys_differ'
+  | 'secret_key_differs'
   | 'search_unavailable'
   | 'search_read_only'
 

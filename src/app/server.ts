@@ -42,6 +42,7 @@ export async function startServer(
   gateway: Gateway,
   { drain_ms = drainOf(gateway.config), connections }: ServerOptions = {},
 ): Promise<RunningServer> {
+  await gateway.checkSecretKey()
   const server = createHttpServer()
   const { HOST: host, PORT } = gateway.config
   const port = await listen(server, {

@@ -7,9 +7,11 @@ import { keyMismatch } from '../app/identity.ts'
 import { sandboxOf } from '../app/packages.ts'
 import { serverOverFolder, statusAt } from '../app/running-server.ts'
 import type { HealthReason } from '../app/runtime.ts'
+import { secretKey, secretKeyMismatch } from '../app/secret-key.ts'
 import { startFailure } from '../app/start-failure.ts'
 import { readKeyFile } from '../auth/key-file.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
+import { createVault } from '../auth/vault.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
@@ -110,6 +112,8 @@ export const remedies: Readonly<Record<HealthReason | 'store_unavailable', strin
     'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
   keys_differ:
     'the keys of this gateway are not those of the registry, or lack the key that another gateway has rotated in, so it refuses the tokens of others. Copy keys/ from a gateway that has them; if the log names another issuer, start it again',
+  secret_key_differs:
+    'the gateway has another secret key (keys/secret or DRAGOMAN_SECRET_KEY) than the one that encrypted the stored credentials, the sign-ins and the secrets of webhooks, so it cannot read them. Put that key back from a backup (docs/backup.md), and start the gateway again. If it is lost, start the gateway again all the same: the reason goes then, callers must store their credentials and webhooks again, and people must sign in again',
   search_unavailable:
     'the search engine of DRAGOMAN_SEARCH does not answer or refuses, so lists and searches fail. Start it, and read the reason in the log line "the search engine cannot be reached" (docs/elasticsearch.md)',
   search_read_only:
@@ -243,14 +247,19 @@ async function keyCheck(config: Config): Promise<Check> {
   return { check: 'signing key', ok, detail: `${path}, mode ${mode}` }
 }
 
-/** Whether gateways over the same registry accept each other's tokens. */
+/** Whether gateways over the same registry accept each other's tokens, and read what they have encrypted. */
 async function issuerCheck(config: Config): Promise<Check[]> {
   const check = 'issuer'
   try {
     await using store = await openStore(storeLocation(config), { clock: Date.now, onError() {} })
     const ring = await openKeyRing(keysPath(config), Date.now)
     const mismatch = await keyMismatch(store, ring, Date.now)
-    return [{ check, ok: mismatch === undefined, detail: mismatch ?? ring.name }]
+    const vault = createVault(await secretKey(config, store.settings))
+    const isOther = await secretKeyMismatch(config, store.settings, vault)
+    return [
+      { check, ok: mismatch === undefined, detail: mismatch ?? ring.name },
+      ...(isOther === undefined ? [] : [{ check: 'secret key', ok: false, detail: isOther }]),
+    ]
   } catch (fault) {
     return [{ check, ok: false, detail: wordsOf(fault) }]
   }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { copyFile, cp, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { copyFile, cp, mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
@@ -234,4 +235,48 @@ test('a store that knows fewer changes than its index is an error in the log, an
   }
   await using home = await startGateway({ DRAGOMAN_DATA: folder.path })
   expect((await home.request('GET', '/readyz')).json).toMatchObject({ status: 'ready' })
+})
+
+describe('a secret key that is not the one of the registry', () => {
+  async function start(data: string) {
+    const { lines, log } = startLog()
+    await using home = await startGateway({ DRAGOMAN_DATA: data }, { log })
+    const { reasons } = (await home.request('GET', '/readyz')).json
+    return { reasons, log: lines.join('') }
+  }
+
+  test('is an error in the log, and degraded until the right one is back', async () => {
+    await using folder = await closedFolder()
+    const secret = join(folder.path, 'keys', 'secret')
+    const own = await readFile(secret)
+    await writeFile(secret, randomBytes(32).toString('base64url'))
+    const other = await start(folder.path)
+    expect(other.reasons).toEqual(['secret_key_differs'])
+    expect(other.log).toMatch(/"level":50,.*keys\/secret is not the key that encrypted the credentials/)
+    await writeFile(secret, own)
+    expect(await start(folder.path)).toEqual({ reasons: [], log: '' })
+    await writeFile(secret, randomBytes(32).toString('base64url'))
+    expect((await start(folder.path)).reasons).toEqual(['secret_key_differs'])
+  })
+
+  test('is that of the registry after a second start with it: the earlier one is lost', async () => {
+    await using folder = await closedFolder()
+    await writeFile(join(folder.path, 'keys', 'secret'), randomBytes(32).toString('base64url'))
+    expect((await start(folder.path)).reasons).toEqual(['secret_key_differs'])
+    const second = await start(folder.path)
+    expect(second.reasons).toEqual([])
+    expect(second.log).toContain('the secret key of the last start is that of the registry from now on')
+    expect(await start(folder.path)).toEqual({ reasons: [], log: '' })
+  })
+
+  test('fails a check of doctor, which changes nothing', async () => {
+    await using folder = await closedFolder()
+    const other = { DRAGOMAN_DATA: folder.path, DRAGOMAN_SECRET_KEY: randomBytes(32).toString('base64') }
+    for (const _ of ['once', 'again']) {
+      const { code, stdout } = await run(['doctor'], other)
+      expect(code).toBe(1)
+      expect(stdout).toContain('FAIL secret key: DRAGOMAN_SECRET_KEY is not the key that encrypted')
+    }
+    expect((await run(['doctor'], { DRAGOMAN_DATA: folder.path })).code).toBe(0)
+  }, 60_000)
 })
