@@ -86,7 +86,8 @@ export class HealthObserver implements StoreObserver {
     const { wait, clock } = this.#runtime
     const { signal } = this.#closing
     try {
-      while (this.#refusal) {
+      // Files that were replaced take writes, which are lost.
+      while (this.#refusal && this.#refusal !== 'store_replaced') {
         await wait(probeMilliseconds, signal)
         await this.#store?.settings.set(probeSetting, new Date(clock()).toISOString()).then(
           () => this.onWrite(undefined),

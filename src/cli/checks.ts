@@ -104,6 +104,8 @@ export const remedies: Readonly<Record<HealthReason | 'store_unavailable', strin
   storage_full: 'the disk of the database is full, so nothing can be written. Make room on it',
   read_only:
     'the database refuses writes. Let the gateway write to it: it may be a replica, or its file or disk may be read-only',
+  store_replaced:
+    'the files of the database were removed or replaced while the gateway ran, so it refuses writes. Start it again; if you have restored a backup, restore it once more while the gateway is stopped (docs/backup.md)',
   store_damaged:
     'the check after an unclean end found damage, which the log names. Stop the gateway and restore a backup (docs/backup.md)',
   store_behind_index:

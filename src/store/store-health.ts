@@ -14,8 +14,17 @@ export class RefusingStore extends Failure {
   }
 }
 
-/** Why a database refuses every write. */
-export type WriteRefusal = 'storage_full' | 'read_only'
+/** The files of the database were replaced under a process that has them open: what it wrote would be lost. */
+export class ReplacedStore extends Failure {
+  constructor() {
+    super('unavailable', 'The files of the store were replaced; the change was not written.', {
+      hint: 'The operator starts the gateway again, and restores backups only while it is stopped (docs/backup.md).',
+    })
+  }
+}
+
+/** Why a database refuses every write, or the gateway itself. */
+export type WriteRefusal = 'storage_full' | 'read_only' | 'store_replaced'
 
 /** Receives what a store finds out about its database. */
 export interface StoreObserver {

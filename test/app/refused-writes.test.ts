@@ -1,9 +1,11 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { createRuntime } from '../../src/app/runtime.ts'
 import { HealthObserver } from '../../src/app/store-observer.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
+import { temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { publication } from '../support/registry.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -109,3 +111,32 @@ test('a store that refuses writes is probed every ten seconds until it accepts o
   await turn()
   expect(time.waiting()).toBe(0)
 })
+
+test.skipIf(process.platform === 'win32')(
+  'a gateway whose database is replaced while it runs refuses writes, and says so until it ends',
+  async () => {
+    await using folder = await temporaryFolder()
+    const path = join(folder.path, 'registry.sqlite')
+    const time = createTime(Date.now())
+    const { log, aboutWrites } = openLog()
+    await using home = await startGateway({ DRAGOMAN_DATA: folder.path }, { wait: time.wait, log })
+    const token = await home.token('owner')
+    const publish = (name: string) =>
+      home.request('POST', '/api/agents/publish', { body: publication(name), token })
+    expect(await publish('com.example.one')).toMatchObject({ status: 201 })
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) await rm(file)
+    const reasons = async () => (await home.request('GET', '/readyz')).json.reasons
+    await expect.poll(reasons, { timeout: 10_000 }).toEqual(['store_replaced'])
+    expect(await publish('com.example.two')).toMatchObject({
+      status: 503,
+      json: {
+        code: 'unavailable',
+        detail: 'The files of the store were replaced; the change was not written.',
+      },
+    })
+    time.pass(probeMilliseconds)
+    expect(await reasons()).toEqual(['store_replaced'])
+    expect(await home.request('GET', '/public/agents/com.example.two')).toMatchObject({ status: 404 })
+    expect(aboutWrites()).toMatchObject([{ level: 50, reason: 'store_replaced' }])
+  },
+)

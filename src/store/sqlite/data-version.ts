@@ -8,6 +8,8 @@ const settled_ms = 100
 interface DataVersion extends Disposable {
   /** SQLite's `data_version`: changes with each commit of another connection. */
   read(): number
+  /** True once the write-ahead log was removed, as for a restored backup: what this process commits is lost then. */
+  isRemoved(): boolean
 }
 
 /**
@@ -19,9 +21,10 @@ interface DataVersion extends Disposable {
 export function watchDataVersion(database: DatabaseSync, path: string, clock = Date.now): DataVersion {
   const statement = database.prepare('pragma data_version')
   const ask = () => Number(statement.get()?.data_version)
-  if (process.platform === 'win32') return { read: ask, [Symbol.dispose]() {} }
+  if (process.platform === 'win32') return { read: ask, isRemoved: () => false, [Symbol.dispose]() {} }
   // The log has no locks, so that closing it frees none of SQLite's (POSIX frees all of a file's at once).
   const log = openSync(`${path}-wal`, 'r')
+  const hasLinks = fstatSync(log).nlink > 0
   let version = ask()
   let settled: BigIntStats | undefined
 
@@ -34,6 +37,8 @@ export function watchDataVersion(database: DatabaseSync, path: string, clock = D
       settled = Number(now.mtimeMs) + settled_ms < clock() ? now : undefined
       return version
     },
+    // Some file systems count no links.
+    isRemoved: () => hasLinks && fstatSync(log).nlink === 0,
     [Symbol.dispose]: () => closeSync(log),
   }
 }

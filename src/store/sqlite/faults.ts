@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { retryFor } from '../../common/retry.ts'
-import type { WriteRefusal } from '../store-health.ts'
+import { ReplacedStore, type WriteRefusal } from '../store-health.ts'
 
 const busy = 5
 const readOnly = 8
@@ -37,6 +37,7 @@ export function isBusy(thrown: unknown): boolean {
 
 /** Why the database refuses every write; undefined for other errors. */
 export function refusalOf(thrown: unknown): WriteRefusal | undefined {
+  if (thrown instanceof ReplacedStore) return 'store_replaced'
   const code = resultCode(thrown)
   if (code === full) return 'storage_full'
   return code === readOnly ? 'read_only' : undefined

@@ -8,7 +8,7 @@ import { createSqlStore } from '../sql/sql-store.ts'
 import type { EntryTable, Tables } from '../sql/tables.ts'
 import type { Statement, Transact } from '../sql/transaction.ts'
 import type { Store } from '../store.ts'
-import type { StoreObserver } from '../store-health.ts'
+import { ReplacedStore, type StoreObserver } from '../store-health.ts'
 import { wakeOn } from '../wake.ts'
 import { watchDataVersion } from './data-version.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -49,6 +49,7 @@ export async function openSqliteStore(
       writer.connection().execute(async (db) => {
         const last: Statement[] = []
         let written: Written
+        if (dataVersion.isRemoved()) throw new ReplacedStore()
         await sql`begin immediate`.execute(db)
         try {
           const result = await work(db, (statements, rows) => {
@@ -73,6 +74,12 @@ export async function openSqliteStore(
       }
     }
   }
+  /** An idle gateway too says that its files were replaced. */
+  function versionOfWake(): number {
+    if (dataVersion.isRemoved()) observer.onWrite?.('store_replaced')
+    return validity.version()
+  }
+
   const check = isUnclean ? checkInThread(path, check_worker, onCheck) : undefined
   // SQLite has one writer at a time, whatever the realm.
   const store = createSqlStore({
@@ -102,7 +109,7 @@ export async function openSqliteStore(
     },
     read: createReader(reader, cache, validity),
     // A caller woken by a commit must not read data from before it.
-    wake: (signal) => wakeOn(validity.version, commits, signal),
+    wake: (signal) => wakeOn(versionOfWake, commits, signal),
     async [Symbol.asyncDispose]() {
       await check?.[Symbol.asyncDispose]()
       await writer.destroy()
