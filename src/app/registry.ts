@@ -12,6 +12,7 @@ import type { UnmetQueries } from '../registry/queries/unmet-queries.ts'
 import { createRegistry, type Registry } from '../registry/registry.ts'
 import { createSweep } from '../registry/retention/sweep.ts'
 import type { Seals } from '../registry/webhooks/deliver.ts'
+import { isEarlierTable } from '../search/embedders/static/static-embedder.ts'
 import type { Store } from '../store/store.ts'
 import { iconWorker } from './assets.ts'
 import { type ChangeServices, openChangeServices } from './change-feed.ts'
@@ -145,6 +146,7 @@ export function openRegistryServices(runtime: Runtime, ports: RegistryServicePor
     store,
     clock,
     retention: config.DRAGOMAN_RETENTION,
+    isReplaced: (model) => isEarlierTable(model, search.vectors.progress().model),
     removeLeftovers: search.engine?.removeLeftovers,
     onPruned(counts) {
       if (Object.values(counts).some((count) => count > 0)) runtime.log.info(counts, 'retention')

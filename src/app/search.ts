@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { indexedFields } from '../../schemas/entry-fields.ts'
 import { Failure } from '../../schemas/failure.ts'
@@ -200,7 +200,8 @@ function openVectors(
   const configured = settingsOf(config)
   // A rebuild fills the index of the configured model alone.
   const fallback = runtime.options.rebuild_index ? configured : standby
-  return openVectorIndexSwitch({ store, configured, standby: fallback, open, onError })
+  const onAlone = (model: string) => removeOtherVectors(config.data, model)
+  return openVectorIndexSwitch({ store, configured, standby: fallback, open, onAlone, onError })
 }
 
 /** Turns of the processes of a store to embed texts by a model. */
@@ -219,6 +220,24 @@ async function isOnDisk({ config, log }: Runtime, store: Store, model: string): 
   if (placeOf('lance', extrasFolder(config)) !== undefined) return true
   log.warn('more vectors than fit well in memory: dragoman extras add lance, and start again')
   return false
+}
+
+/** Removes the vectors of models that served before: a version may ship another table. */
+async function removeOtherVectors(data: string, model: string): Promise<void> {
+  const own = fileName(model)
+  const [index, onDisk] = [join(data, 'index'), join(data, 'vectors')]
+  const others = [
+    ...(await namesIn(index))
+      .filter((name) => name.startsWith('vectors-') && !name.startsWith(`vectors-${own}`))
+      .map((name) => join(index, name)),
+    ...(await namesIn(onDisk)).filter((name) => name !== own).map((name) => join(onDisk, name)),
+  ]
+  for (const path of others) await rm(path, { recursive: true, force: true })
+}
+
+/** None if there is no such folder. */
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => [])
 }
 
 function fileName(model: string): string {

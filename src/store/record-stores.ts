@@ -100,7 +100,7 @@ export interface RetentionStore {
    */
   prunedRevision(): Promise<number>
   /** Removes the vectors of texts that are no longer used, by content hash; returns their number. Ends as `prune` does. */
-  pruneEmbeddings(isUsed: (hash: string) => boolean, signal?: AbortSignal): Promise<number>
+  pruneEmbeddings(isUsed: (hash: string, model: string) => boolean, signal?: AbortSignal): Promise<number>
   /**
    * Removes an entry that was deleted before, and every stored text that names it, from all tables. The log keeps its
    * id and this action.

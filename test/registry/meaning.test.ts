@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/command.ts'
@@ -46,6 +46,25 @@ test.each(['memory', 'lance'])(
   },
   60_000,
 )
+
+test('the files of a model that another one has replaced are removed', async () => {
+  await using folder = await temporaryFolder()
+  const settings = { DRAGOMAN_DATA: folder.path }
+  await (await startGateway(settings))[Symbol.asyncDispose]()
+  const [index, onDisk] = [join(folder.path, 'index'), join(folder.path, 'vectors')]
+  const own = (await readdir(index)).toSorted()
+  expect(own).toContainEqual(expect.stringMatching(/^vectors-/))
+  await writeFile(join(index, 'vectors-0123456789ab'), 'x')
+  await writeFile(join(index, 'vectors-0123456789ab.0e7c.0'), 'x')
+  await mkdir(join(onDisk, '0123456789ab'), { recursive: true })
+  {
+    await using home = await startGateway(settings)
+    await home.gateway.ready
+    await expect
+      .poll(async () => [await readdir(onDisk), (await readdir(index)).toSorted()])
+      .toEqual([[], own])
+  }
+})
 
 test('readiness says which model serves and how far it is', async () => {
   await using home = await startGateway()

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { textHashes } from '../../src/registry/indexing/vector-feed.ts'
 import { createSweep } from '../../src/registry/retention/sweep.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -177,10 +178,31 @@ test('a sweep whose gateway stops ends between two pages, and is due again', asy
   }
   const pruned: object[] = []
   const clock = () => Date.now()
-  const sweep = createSweep({ store: stopping, clock, retention, onPruned: (counts) => pruned.push(counts) })
+  const sweep = createSweep({
+    store: stopping,
+    clock,
+    retention,
+    isReplaced: () => false,
+    onPruned: (counts) => pruned.push(counts),
+  })
   await expect(sweep.run(stop.signal)).rejects.toMatchObject({ name: 'AbortError' })
   expect([pages, pruned]).toEqual([[0], []])
   expect(await sweep.isDue()).toBe(true)
+})
+
+test('the sweep removes the vectors of an earlier table of the built-in model, and those of no other model', async () => {
+  await using home = await startGateway()
+  await home.gateway.ready
+  const { store, sweep, vectors } = home.gateway
+  const { model } = vectors.progress()
+  const entry = await store.read.entry({ package_name: 'svc.utility.wiki' })
+  const [hash = ''] = entry ? textHashes(entry) : []
+  const [earlier, other] = [model.replace(/:.*/, ':0123456789ab'), 'http:other:1']
+  for (const name of [model, earlier, other])
+    await store.embeddings.keep(name, new Map([[hash, new Float32Array([1])]]))
+  await sweep.run()
+  const isKept = async (name: string) => (await store.embeddings.find(name, [hash])).size === 1
+  expect([await isKept(model), await isKept(earlier), await isKept(other)]).toEqual([true, false, true])
 })
 
 test('the sweep runs once a day and removes vectors of texts that nobody uses', async () => {
@@ -189,7 +211,13 @@ test('the sweep runs once a day and removes vectors of texts that nobody uses', 
   const { store } = home.gateway
   let now = Date.now()
   const pruned: object[] = []
-  const sweep = createSweep({ store, clock: () => now, retention, onPruned: (counts) => pruned.push(counts) })
+  const sweep = createSweep({
+    store,
+    clock: () => now,
+    retention,
+    isReplaced: () => false,
+    onPruned: (counts) => pruned.push(counts),
+  })
   const id = await list(home, token, 'com.example.counter', 'wombat')
   await home.gateway.ready
   expect(await sweep.isDue()).toBe(true)

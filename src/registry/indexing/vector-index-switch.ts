@@ -31,6 +31,8 @@ interface VectorIndexSwitchOptions<Settings> {
   readonly standby: Settings
   /** Throws Failure if the model cannot be loaded. */
   open(settings: Settings): Promise<VectorIndex>
+  /** Called once the model of the configuration serves alone. */
+  onAlone?(model: string): Promise<void>
   onError(fault: unknown): void
 }
 
@@ -44,7 +46,7 @@ const servedSetting = 'dense_arm'
 export async function openVectorIndexSwitch<Settings>(
   options: VectorIndexSwitchOptions<Settings>,
 ): Promise<VectorIndexSwitch> {
-  const { store, configured, standby, open, onError } = options
+  const { store, configured, standby, open, onAlone, onError } = options
   const target = await open(configured)
   const before = await store.settings.get(servedSetting)
   let serving = target
@@ -67,10 +69,10 @@ export async function openVectorIndexSwitch<Settings>(
     await target.tailer.filled
     if (ended) return
     await store.settings.set(servedSetting, JSON.stringify(configured))
-    if (serving === target) return
     const old = serving
     serving = target
-    await old[Symbol.asyncDispose]()
+    if (old !== target) await old[Symbol.asyncDispose]()
+    await onAlone?.(target.model)
   }
 
   let ended = false

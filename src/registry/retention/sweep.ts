@@ -18,6 +18,8 @@ interface SweepOptions {
   readonly store: Store
   readonly clock: () => number
   readonly retention: Retention
+  /** True for a model that no version uses again. */
+  readonly isReplaced: (model: string) => boolean
   /** Removes what nobody uses elsewhere than in the store. */
   readonly removeLeftovers?: (() => Promise<void>) | undefined
   readonly onPruned: (counts: Pruned & { readonly embeddings: number }) => void
@@ -28,7 +30,14 @@ const note = 'retention_swept_at'
 const pageSize = 50
 
 /** Removes, once a day, what is older than the retention allows. */
-export function createSweep({ store, clock, retention, removeLeftovers, onPruned }: SweepOptions) {
+export function createSweep({
+  store,
+  clock,
+  retention,
+  isReplaced,
+  removeLeftovers,
+  onPruned,
+}: SweepOptions) {
   /** Hashes of the texts of all entries, shortened: the log names each entry at least once. */
   async function usedHashes(signal: AbortSignal | undefined): Promise<ReadonlySet<number>> {
     const hashes = new Set<number>()
@@ -66,7 +75,10 @@ export function createSweep({ store, clock, retention, removeLeftovers, onPruned
       }
       const counts = await store.retention.prune(bounds, signal)
       const used = await usedHashes(signal)
-      const embeddings = await store.retention.pruneEmbeddings((hash) => used.has(shortened(hash)), signal)
+      const embeddings = await store.retention.pruneEmbeddings(
+        (hash, model) => !isReplaced(model) && used.has(shortened(hash)),
+        signal,
+      )
       await store.settings.set(note, String(now))
       const all = { ...counts, embeddings }
       onPruned(all)

@@ -68,13 +68,12 @@ export function createRetentionStore(
           .orderBy('content_hash')
           .limit(maxRowsPerStatement)
           .execute()
-        const unused = rows.filter((row) => !isUsed(row.content_hash))
-        if (unused.length > 0) {
-          const models = [...new Set(unused.map((row) => row.model))]
-          const hashes = unused.map((row) => row.content_hash)
+        const unused = rows.filter((row) => !isUsed(row.content_hash, row.model))
+        for (const [name, those] of Map.groupBy(unused, (row) => row.model)) {
+          const hashes = those.map((row) => row.content_hash)
           count += await transact((db) =>
             changeRows(
-              db.deleteFrom('embedding').where('model', 'in', models).where('content_hash', 'in', hashes),
+              db.deleteFrom('embedding').where('model', '=', name).where('content_hash', 'in', hashes),
             ),
           )
         }

@@ -163,3 +163,9 @@ function toUnit(sum: Float64Array): Float32Array {
   for (let index = 0; index < sum.length; index++) vector[index] = (sum[index] as number) * factor
   return vector
 }
+
+/** True for a model that an earlier version shipped in the place of the `current` one: the same name, another table. */
+export function isEarlierTable(model: string, current: string): boolean {
+  const name = current.slice(0, current.lastIndexOf(':') + 1)
+  return model !== current && name !== '' && model.startsWith(name)
+}
