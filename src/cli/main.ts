@@ -12,8 +12,9 @@ export async function start(): Promise<void> {
   globalThis.console = new Console(process.stderr)
   // The reader of our output may stop reading, as `head` does.
   process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
-    if (fault.code !== 'EPIPE') throw fault
-    process.exit(0)
+    if (fault.code === 'EPIPE') process.exit(0)
+    console.error(`The output cannot be written: ${fault.message}.`)
+    process.exit(1)
   })
   await main(process.argv.slice(2))
 }

@@ -18,7 +18,7 @@ import { asTyped, invocation } from './invocation.ts'
 import { print } from './output.ts'
 
 /** Commands that run until they are stopped, or print a script: they have no data to print as JSON. */
-const withoutData = new Set(['serve', 'mcp', 'connect', 'completion'])
+const withoutData = new Set(['mcp', 'connect', 'completion'])
 
 /** What people who know other tools type, and what it is called here. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -45,6 +45,8 @@ export function createProgram({ errors }: { readonly errors: boolean }): Command
   const program = new Command(invocation())
     .description('The registry of software agents that speaks every protocol agents speak.')
     .version(version)
+    // Else `resolve NAME --version 1.2` prints the version of this program.
+    .enablePositionalOptions()
     .option('--json', 'print data as JSON')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => errors && write(text) })

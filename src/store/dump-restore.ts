@@ -144,7 +144,7 @@ function assertSameSchema(migrations: readonly string[]): void {
     'conflict',
     `The dump comes from a store at migration ${newest(migrations)}; this store is at ${newest(migrationNames)}.`,
     {
-      hint: 'Export and import with the same version of Dragoman: upgrade the older one by starting it with the newer version.',
+      hint: 'Import it with the version that exported it, into an empty data folder, and start that folder with this version. If the exporting store is still there, start it once with the newer version and export it again.',
     },
   )
 }

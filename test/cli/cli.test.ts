@@ -229,6 +229,27 @@ describe('the command line over a data folder', () => {
     expect([stdout, stderr]).toEqual([expect.stringMatching(/^ok {3}node/), ''])
   })
 
+  test.skipIf(process.platform !== 'linux')(
+    'says in one line that its output cannot be written',
+    async () => {
+      const script = `${process.execPath} ${command} --help > /dev/full; echo $?`
+      const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script])
+      expect([stdout, stderr]).toEqual([
+        '1\n',
+        expect.stringMatching(/^The output cannot be written: ENOSPC.+\n$/),
+      ])
+    },
+  )
+
+  test('resolves a version of an agent, and not its own', async () => {
+    await using folder = await temporaryFolder()
+    const resolved = ['resolve', 'svc.utility.wiki', '--version']
+    const { code, stderr } = await run([...resolved, '99.0.0'], { DRAGOMAN_DATA: folder.path })
+    expect([code, stderr]).toEqual([4, expect.stringContaining('99.0.0')])
+    const { stdout } = await run([...resolved, 'latest'], { DRAGOMAN_DATA: folder.path })
+    expect(JSON.parse(stdout).package_name).toBe('svc.utility.wiki')
+  })
+
   test('finds the hosted agents at the first start already', async () => {
     await using folder = await temporaryFolder()
     const { stdout } = await run(['search', 'wiki', '--json'], { DRAGOMAN_DATA: folder.path })

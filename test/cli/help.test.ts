@@ -48,7 +48,7 @@ describe('the help', () => {
 
   test('offers --json where data is printed', () => {
     const without = leaves.filter(({ command }) => !command.options.some(({ long }) => long === '--json'))
-    expect(without.map(({ path }) => path)).toEqual(['serve', 'mcp', 'connect', 'completion'])
+    expect(without.map(({ path }) => path)).toEqual(['mcp', 'connect', 'completion'])
   })
 })
 
