@@ -520,8 +520,9 @@ describe.skipIf(!postgresFolder)('gateways over one PostgreSQL database', () => 
     await stranger.gateway.ready
     const readyz = await stranger.request('GET', '/readyz')
     expect(readyz.status).toBe(200)
-    expect(readyz.json).toMatchObject({ status: 'degraded', reasons: ['keys_differ'] })
-    expect((await stranger.request('GET', '/metrics')).text).toContain('\ndragoman_degraded 1\n')
+    const reasons = ['keys_differ', 'secret_key_differs']
+    expect(readyz.json).toMatchObject({ status: 'degraded', reasons })
+    expect((await stranger.request('GET', '/metrics')).text).toContain('\ndragoman_degraded 2\n')
   })
 
   test('a gateway that fails in the middle of its start ends', async () => {
