@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type Action, defineAction } from '../../schemas/action.ts'
+import { registryName } from '../../schemas/names.ts'
 import { AnyAgentPage, IntentInput } from '../../schemas/search.ts'
 import { input, output } from '../../schemas/shape.ts'
 import { sessionId } from './caller.ts'
@@ -19,7 +20,7 @@ export function discover(needs: PlaygroundNeeds): Action<z.output<typeof Discove
     effect: 'write',
     advertised: false,
     async run({ session, ...params }, context) {
-      const envelope = { to: 'svc.registry', action: 'search', params }
+      const envelope = { to: registryName, action: 'search', params }
       const taken = await takeStep(needs, { kind: 'discover', session, envelope }, context)
       return taken.output as unknown as AnyAgentPage
     },

@@ -1,4 +1,5 @@
 import { type Agent, defineAgent } from '../../schemas/action.ts'
+import { registryName } from '../../schemas/names.ts'
 import { audit } from './audit.ts'
 import { check } from './check.ts'
 import { completeName } from './complete-name.ts'
@@ -48,13 +49,11 @@ import { claim, verify } from './verify.ts'
 import { watchChanges } from './watch-changes.ts'
 import { createWebhook, deleteWebhook, getWebhook, listWebhooks, updateWebhook } from './webhooks.ts'
 
-const packageName = 'svc.registry'
-
 /** The registry as an agent. */
 export function createRegistryAgent(ports: RegistryPorts): Agent {
   const { registry, identity, credentials, webhooks, quotas, mirrors, packages } = ports
   return defineAgent({
-    package_name: packageName,
+    package_name: registryName,
     name: 'Dragoman registry',
     description:
       'A public registry of software agents: finds agents from natural-language intent and resolves package names to agent cards.',
@@ -74,8 +73,8 @@ export function createRegistryAgent(ports: RegistryPorts): Agent {
       installConfig(registry),
       getReadme(registry),
       getIcon(registry),
-      getCard(registry, packageName),
-      getExtendedCard(registry, packageName),
+      getCard(registry),
+      getExtendedCard(registry),
       publish(registry),
       update(registry),
       goLive(registry),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../schemas/json.ts'
+import { registryName } from '../../schemas/names.ts'
 import { type AgentPage, SearchInput } from '../../schemas/search.ts'
 import { input } from '../../schemas/shape.ts'
 import { createViews } from '../registry/entry/view.ts'
@@ -41,7 +42,7 @@ async function openQueries(stack: AsyncDisposableStack, config: Config): Promise
   const store = stack.use(
     await openStore(storeLocation(config), { clock, onError: onErrorOf('store', 'warn'), start_ms: 0 }),
   )
-  const own = await store.read.entry({ package_name: 'svc.registry' })
+  const own = await store.read.entry({ package_name: registryName })
   if (own?.version !== version) return undefined
   const { index, listed, vectors, tailing, saveSnapshot } = await openSearch(
     runtime,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { registryName } from '../../schemas/names.ts'
 import type { Standing } from '../auth/standing.ts'
 import { createPaced, type OnChange } from '../common/paced.ts'
 import { createResolve } from '../registry/queries/resolve.ts'
@@ -79,7 +80,7 @@ export async function openRouter(runtime: Runtime, ports: RouterPorts): Promise<
     taskManager: stack.use(new TaskManager({ store: store.tasks, clock, onError, push, ...options.tasks })),
     limits,
     async count(call) {
-      await admit({ to: 'svc.registry', action: 'read' }, call)
+      await admit({ to: registryName, action: 'read' }, call)
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Approval, ApprovalList, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { registryName } from '../../schemas/names.ts'
 import { quotedName } from '../../schemas/text.ts'
 import { assignments, asWord } from '../common/ascii.ts'
 import { openClient } from './client.ts'
@@ -38,7 +39,7 @@ export async function allow(
   await using client = await openClient()
   const approve = async (params: object) => {
     using _waiting = showWaiting()
-    const envelope = { to: 'svc.registry', action: 'approve_package', params: { ...input, ...params } }
+    const envelope = { to: registryName, action: 'approve_package', params: { ...input, ...params } }
     return await client.send<ApprovalReport>(envelope)
   }
   const plan = await approve({ dry_run: true })

@@ -1,6 +1,7 @@
 import { stat, statfs } from 'node:fs/promises'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
+import { registryName } from '../../schemas/names.ts'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/identity.ts'
@@ -227,7 +228,7 @@ async function searchCheck(config: Config, log?: Logger): Promise<Check> {
   try {
     await using client = await openClient(config, undefined, log)
     const params = { limit: 1 }
-    const search = { to: 'svc.registry', action: 'search_agents', params }
+    const search = { to: registryName, action: 'search_agents', params }
     const { total } = await client.send<{ total: number }>(search)
     return { check: 'registry', ok: true, detail: `${counted(total, 'agent')} in ${where}` }
   } catch (fault) {

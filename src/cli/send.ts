@@ -1,5 +1,6 @@
 import { codes, Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
+import { registryName } from '../../schemas/names.ts'
 import type { AgentPage } from '../../schemas/search.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
@@ -10,7 +11,7 @@ import { showWaiting } from './progress.ts'
 export async function askRegistry<Output = Json>(action: string, params: object = {}): Promise<Output> {
   using _waiting = showWaiting()
   await using client = await openClient()
-  return await client.send({ to: 'svc.registry', action, params: params as JsonObject })
+  return await client.send({ to: registryName, action, params: params as JsonObject })
 }
 
 /**
@@ -25,7 +26,7 @@ export async function askRunning<Output>(action: string, params: object): Promis
   const { operatorToken } = await import('./token.ts')
   const DRAGOMAN_TOKEN = await operatorToken(config)
   await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN })
-  return await client.send({ to: 'svc.registry', action, params: params as JsonObject })
+  return await client.send({ to: registryName, action, params: params as JsonObject })
 }
 
 /**
@@ -35,7 +36,7 @@ export async function askRunning<Output>(action: string, params: object): Promis
 export async function searchPublic(params: JsonObject): Promise<AgentPage> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) return await askRegistry('search_agents', params)
-  const envelope = { to: 'svc.registry', action: 'search_agents', params }
+  const envelope = { to: registryName, action: 'search_agents', params }
   using _waiting = showWaiting()
   const server = await findServer(config)
   if (server !== undefined) {

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/failure.ts'
 import { localPersonId, type NewApiKey, wholeKey } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { PackageName } from '../../schemas/names.ts'
+import { PackageName, registryName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { type Config, keysPath, readConfig } from '../app/config.ts'
 import { localPrincipal, maxTokenLength } from '../auth/authenticator.ts'
@@ -79,7 +79,7 @@ async function tokenFrom(url: string, options: Options, config: Config): Promise
     ttl_s: readSeconds('--ttl', ttl),
   }
   await using client = await openClient(config)
-  return (await client.send<NewApiKey>({ to: 'svc.registry', action: 'create_key', params })).key
+  return (await client.send<NewApiKey>({ to: registryName, action: 'create_key', params })).key
 }
 
 /** Exchanges an API key for a short token at the token endpoint. */
@@ -129,7 +129,7 @@ export async function revokeToken(
     reason,
   }
   await using client = await openClient()
-  const { revoked } = await client.send<{ revoked: string }>({ to: 'svc.registry', action: 'revoke', params })
+  const { revoked } = await client.send<{ revoked: string }>({ to: registryName, action: 'revoke', params })
   if (json) return print({ revoked })
   if (sub === undefined) return print(`revoked (${revoked})`)
   print(`revoked all that was issued to ${sub}`)

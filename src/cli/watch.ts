@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import { codes, Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
+import { registryName } from '../../schemas/names.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 import { readEventData } from '../common/sse.ts'
@@ -141,7 +142,7 @@ async function* unlessBroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 }
 
 async function look(client: Client, params: Followed): Promise<ChangePage> {
-  const envelope = { to: 'svc.registry', action: 'watch_changes', params: { ...params } }
+  const envelope = { to: registryName, action: 'watch_changes', params: { ...params } }
   return await client.send(envelope)
 }
 

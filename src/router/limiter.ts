@@ -1,6 +1,6 @@
 import type { Envelope } from '../../schemas/envelope.ts'
 import { type Allowance, Failure } from '../../schemas/failure.ts'
-import { packageNameOf } from '../../schemas/names.ts'
+import { packageNameOf, registryName } from '../../schemas/names.ts'
 import { principalKey } from '../common/principal-key.ts'
 import { Buckets } from './buckets.ts'
 import type { Call, RouterOptions } from './call.ts'
@@ -171,7 +171,7 @@ function isUncounted({ principal }: LimitedCaller): boolean {
 function classOf({ to, action, params }: Envelope, call: LimitedCaller): Class {
   const agent = packageNameOf(to)
   if (agent === 'svc.playground') return inPlayground.get(action) ?? 'read'
-  if (agent !== 'svc.registry') return 'read'
+  if (agent !== registryName) return 'read'
   // Each call leaves a row that outlives deletion.
   if (action === 'create_key') return 'execute'
   if (asksOutside(action, params)) return 'probe'

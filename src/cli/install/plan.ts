@@ -73,7 +73,7 @@ const Installed = EntryDetail.pick({
 
 async function agentPlan(agent: string, choice: Choice, config: Config): Promise<Plan> {
   await using client = await openClient(config)
-  const answer = await client.send({ to: 'svc.registry', action: 'get_agent', params: { agent } })
+  const answer = await client.send({ to: registryName, action: 'get_agent', params: { agent } })
   const { success, data, error } = Installed.safeParse(answer)
   if (!success) {
     throw new Failure(

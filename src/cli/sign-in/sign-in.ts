@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
+import { registryName } from '../../../schemas/names.ts'
 import { type Config, readConfig, readUserFolders } from '../../app/config.ts'
 import { changeSignedIn, readSignedIn, signedInPath } from '../../app/signed-in.ts'
 import { openClient } from '../client.ts'
@@ -86,7 +87,7 @@ async function callerAt(gateway: string, config: Config) {
   if (token === undefined) return { acts_as: 'nobody: you are not signed in', gateway }
   await using client = await openClient(config)
   // The gateway itself says whether the token is valid.
-  await client.send({ to: 'svc.registry', action: 'get_usage', params: {} })
+  await client.send({ to: registryName, action: 'get_usage', params: {} })
   if (token.startsWith('drg_'))
     return { acts_as: 'the owner of an API key', gateway, key: token.slice(0, 12) }
   const {

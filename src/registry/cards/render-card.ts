@@ -1,8 +1,8 @@
 import type { Card } from '../../../schemas/card.ts'
 import type { PublishedField } from '../../../schemas/entry-fields.ts'
 import type { Endpoint } from '../../../schemas/entry-parts.ts'
-import { addressOf } from '../../../schemas/names.ts'
-import { registryPackage, type Site } from '../../../schemas/site.ts'
+import { addressOf, registryName } from '../../../schemas/names.ts'
+import type { Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { legacyFields } from './standard-card.ts'
 
@@ -42,7 +42,7 @@ function renderCard(stored: CardSource, site: Site): Card {
     // A client of A2A 0.3 that does not check the form of a card finds its address here.
     ...(stored.hosted
       ? { ...legacyFields(stored, site.base_url), ...security }
-      : { rendered_by: addressOf(registryPackage) }),
+      : { rendered_by: addressOf(registryName) }),
   }
 }
 

@@ -2,8 +2,14 @@ import { calledEndpoint } from '../../../schemas/callable.ts'
 import type { StandardShape } from '../../../schemas/card.ts'
 import { type Capability, calledName } from '../../../schemas/entry-parts.ts'
 import { isRecord } from '../../../schemas/json.ts'
-import { addressOf, envelopeBinding, listedActions, registryExtension } from '../../../schemas/names.ts'
-import { registryPackage, type Site } from '../../../schemas/site.ts'
+import {
+  addressOf,
+  envelopeBinding,
+  listedActions,
+  registryExtension,
+  registryName,
+} from '../../../schemas/names.ts'
+import type { Site } from '../../../schemas/site.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { maxTags } from './manifest.ts'
 
@@ -19,7 +25,7 @@ export function renderStandardCard(
   shape: StandardShape,
 ): Record<string, unknown> {
   const { package_name, name, description, version, tags, capabilities, deprecated } = stored
-  const own = package_name === registryPackage
+  const own = package_name === registryName
   const tenant = own ? {} : { tenant: package_name }
   // A listed agent interprets plain text itself.
   const modes = own || !stored.hosted ? ['application/json', 'text/plain'] : ['application/json']
@@ -128,7 +134,7 @@ export function legacyFields(
 ): Record<string, unknown> {
   const url = `${base_url}/a2a/v1`
   return {
-    url: package_name === registryPackage ? url : `${url}?tenant=${package_name}`,
+    url: package_name === registryName ? url : `${url}?tenant=${package_name}`,
     preferredTransport: 'JSONRPC',
     protocolVersion: '0.3.0',
     supportsAuthenticatedExtendedCard: hosted,

@@ -4,7 +4,7 @@ import { type ContentMark, contentMark } from '../../../schemas/content-mark.ts'
 import { Envelope } from '../../../schemas/envelope.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
-import { listedActions, packageNameOf } from '../../../schemas/names.ts'
+import { listedActions, packageNameOf, registryName } from '../../../schemas/names.ts'
 import { type InputRequired, inputRequiredIn, type Part, type StoredTask } from '../../../schemas/task.ts'
 import type { Call, Reply } from '../../router/call.ts'
 import { partsOf } from '../shared/content.ts'
@@ -15,7 +15,6 @@ import type { RequestPart, SendParams } from './protocol/params.ts'
 import { Relay } from './relay.ts'
 import type { A2aCall, Job, Tell, Work, WorkUpdate } from './work.ts'
 
-const registry = 'svc.registry'
 /** Time for an agent to end a task that its caller cancels, in milliseconds. */
 const cancel_ms = 10_000
 
@@ -78,7 +77,7 @@ export function createRouting({ dispatch, agents }: Pick<TransportContext, 'disp
     },
     async extendedCard(tenant, version, call) {
       const params = { a2a_version: version, ...(tenant !== undefined && { agent: tenant }) }
-      const envelope: Envelope = { to: registry, action: 'get_extended_card', params }
+      const envelope: Envelope = { to: registryName, action: 'get_extended_card', params }
       const { output } = await dispatch(envelope, call).catch((thrown) => {
         const { code, message } = Failure.from(thrown)
         throw code === 'not_callable' ? refusal('UNSUPPORTED_OPERATION', message) : thrown
@@ -205,14 +204,14 @@ function workUpdateOf(update: Update, streamed: boolean, isForeign: boolean): Wo
 /** Reads the message of a SendMessageRequest. Throws Failure `invalid_request` and A2aRefusal. */
 function readMessage(params: SendParams, hosted: Hosted): RoutedMessage {
   const { tenant, message } = params
-  const to = tenant || registry
+  const to = tenant || registryName
   if (!hosted.has(packageNameOf(to))) return readForeign(to, params)
   const data = message.parts.flatMap((part, index) => dataOf(part, index))
   if (data.length > 1)
     throw Failure.invalidField('/message/parts', 'Send one data part: each message is one call.')
   const [call] = data
   if (call !== undefined) return { envelope: { to, ...call } as Envelope, in_words: false }
-  if (packageNameOf(to) !== registry) {
+  if (packageNameOf(to) !== registryName) {
     const { actions = [] } = hosted.get(packageNameOf(to)) ?? {}
     const names = actions.filter(({ advertised }) => advertised).map(({ name }) => name)
     throw refusal(

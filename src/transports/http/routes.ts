@@ -1,5 +1,6 @@
 import { filters } from '../../../schemas/entry-fields.ts'
 import type { Json } from '../../../schemas/json.ts'
+import { registryName } from '../../../schemas/names.ts'
 import { playgroundRoutes } from './playground-routes.ts'
 import { type Route, routesOf } from './route.ts'
 
@@ -42,16 +43,16 @@ const install = {
 /** A hosted agent's action at its own address: `{"input": …}` in, `{"output": …}` out. */
 const utility = { body: 'input', show: (output: Json) => ({ body: { output } }) } as const
 
-const search = routesOf('svc.registry', 'Search')
-const history = routesOf('svc.registry', 'History')
-const installation = routesOf('svc.registry', 'Installation')
-const cards = routesOf('svc.registry', 'Cards')
-const publishing = routesOf('svc.registry', 'Publishing')
-const ownership = routesOf('svc.registry', 'Ownership')
-const moderation = routesOf('svc.registry', 'Moderation')
-const account = routesOf('svc.registry', 'Account')
-const operations = routesOf('svc.registry', 'Operations')
-const webhooks = routesOf('svc.registry', 'Webhooks')
+const search = routesOf(registryName, 'Search')
+const history = routesOf(registryName, 'History')
+const installation = routesOf(registryName, 'Installation')
+const cards = routesOf(registryName, 'Cards')
+const publishing = routesOf(registryName, 'Publishing')
+const ownership = routesOf(registryName, 'Ownership')
+const moderation = routesOf(registryName, 'Moderation')
+const account = routesOf(registryName, 'Account')
+const operations = routesOf(registryName, 'Operations')
+const webhooks = routesOf(registryName, 'Webhooks')
 
 /** The REST interface. */
 export const routes: readonly Route[] = [

@@ -4,7 +4,7 @@ import type { EntryDetail } from '../../../schemas/card.ts'
 import { Capability, calledName } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonSchema } from '../../../schemas/json.ts'
-import { listedActions, packageNameOf } from '../../../schemas/names.ts'
+import { listedActions, packageNameOf, registryName } from '../../../schemas/names.ts'
 import { runnablePackage } from '../../../schemas/package.ts'
 import { quotedName, visible } from '../../../schemas/text.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
@@ -62,7 +62,7 @@ export function createAgentServices(
   return async (name, caller) => {
     const anybody: McpCaller = { ...caller, identify: () => null }
     const entry = (await ask(
-      'svc.registry',
+      registryName,
       'get_agent',
       { agent: packageNameOf(name) },
       anybody,

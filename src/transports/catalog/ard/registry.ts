@@ -12,6 +12,7 @@ import type { FacetName } from '../../../../schemas/entry-fields.ts'
 import { Failure } from '../../../../schemas/failure.ts'
 import type { ForeignAgent } from '../../../../schemas/federation.ts'
 import type { JsonObject } from '../../../../schemas/json.ts'
+import { registryName } from '../../../../schemas/names.ts'
 import type { AgentPage } from '../../../../schemas/search.ts'
 import type { Site } from '../../../../schemas/site.ts'
 import type { Call } from '../../../router/call.ts'
@@ -41,7 +42,7 @@ export async function searchAgents(
 ): Promise<AgentPage> {
   if (filters === 'nothing') return empty
   const envelope = {
-    to: 'svc.registry',
+    to: registryName,
     action: 'search_agents',
     params: { ...params, filters } as JsonObject,
   }
@@ -174,7 +175,7 @@ async function entryOf(
   call: Call,
 ): Promise<EntryDetail | undefined> {
   try {
-    const { output } = await dispatch({ to: 'svc.registry', action: 'get_agent', params: { agent } }, call)
+    const { output } = await dispatch({ to: registryName, action: 'get_agent', params: { agent } }, call)
     return output as unknown as EntryDetail
   } catch (thrown) {
     if (thrown instanceof Failure && thrown.code === 'not_found') return undefined

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../../schemas/json.ts'
+import { registryName } from '../../../../schemas/names.ts'
 import type { Subtree } from '../../http/app.ts'
 import { readJsonBody } from '../../http/body.ts'
 import { identify } from '../../http/caller.ts'
@@ -19,7 +20,6 @@ import { type CatalogWrite, writeAt, writesAt } from './write.ts'
 
 /** Both versions of the API have the same paths and answers. */
 const prefixes = ['/v0.1/', '/v0/'] as const
-const registry = 'svc.registry'
 
 const cors: Headers = {
   'Access-Control-Allow-Origin': '*',
@@ -85,7 +85,7 @@ export function mcpRegistrySubtrees(
       id,
       client: clientOf(context, request),
     }
-    return (await context.dispatch({ to: registry, action, params }, call)).output
+    return (await context.dispatch({ to: registryName, action, params }, call)).output
   }
 
   async function write(question: string, exchange: Exchange): Promise<void> {

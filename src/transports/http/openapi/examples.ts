@@ -1,5 +1,6 @@
 import { initialValues, listedFields, pickFields } from '../../../../schemas/entry-fields.ts'
 import type { Json, JsonObject } from '../../../../schemas/json.ts'
+import { registryName } from '../../../../schemas/names.ts'
 
 /**
  * The examples of the OpenAPI document. test/transports/openapi-examples.test.ts checks each against its schema and
@@ -53,7 +54,7 @@ export const bodyExamples: Readonly<Record<string, Json>> = {
   createWebhook: { url: 'https://example.com/changes', kinds: ['listed', 'deleted'] },
   updateWebhook: { enabled: true },
   setQuota: { subject: 'publisher', quota: 'entries', limit: 2000 },
-  executeInSession: { agent: 'svc.registry', capability: 'search_agents', input: { query: 'weather' } },
+  executeInSession: { agent: registryName, capability: 'search_agents', input: { query: 'weather' } },
 }
 
 const liveness = {

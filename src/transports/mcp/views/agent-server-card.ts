@@ -1,6 +1,7 @@
 import { serverCardType } from '../../../../schemas/ard.ts'
 import type { EntryDetail } from '../../../../schemas/card.ts'
 import { Failure } from '../../../../schemas/failure.ts'
+import { registryName } from '../../../../schemas/names.ts'
 import type { Mount } from '../../http/app.ts'
 import { identify } from '../../http/caller.ts'
 import { nameIn } from '../../http/input.ts'
@@ -23,7 +24,7 @@ export function agentServerCardMount(context: TransportContext): Mount {
         const call = { principal, signal: signalOf(response), id, client: clientOf(context, request) }
         const agent = nameIn(request.params, 'agent')
         const { output } = await context.dispatch(
-          { to: 'svc.registry', action: 'get_agent', params: { agent } },
+          { to: registryName, action: 'get_agent', params: { agent } },
           call,
         )
         const entry = output as unknown as EntryDetail

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { codes, Failure, problem } from '../../../../schemas/failure.ts'
 import { isRecord, type Json } from '../../../../schemas/json.ts'
+import { registryName } from '../../../../schemas/names.ts'
 import type { Call } from '../../../router/call.ts'
 import { failureOf, type TransportContext } from '../../shared/transport-context.ts'
 import { Fault } from '../protocol-2026/fault.ts'
@@ -17,7 +18,7 @@ export function createAsk(context: TransportContext): Ask {
     const id = randomUUID()
     try {
       const call = await callOf(exchange, id)
-      return (await context.dispatch({ to: 'svc.registry', action, params }, call)).output
+      return (await context.dispatch({ to: registryName, action, params }, call)).output
     } catch (thrown) {
       throw faultOf(failureOf(context, thrown), id)
     }
