@@ -11,3 +11,8 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** The size of a value as JSON. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
+}

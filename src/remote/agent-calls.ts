@@ -19,7 +19,7 @@ import { withAsker } from './asker.ts'
 import { CallerNames } from './caller-names.ts'
 import { checkOutput, checkPlain, refuseForged } from './check-output.ts'
 import { withDoubt } from './refusal.ts'
-import type { McpAnswer, Permit, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
+import type { McpReply, Permit, Refused, RemoteAnswer, RemoteCall, RemoteTask } from './remote-agent.ts'
 import type { ConnectedAgent, Remotes } from './remotes.ts'
 import { isAccepted, openWaiting, type SignInPort, sealWaiting, withSignIn } from './sign-in.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
@@ -154,7 +154,7 @@ export class AgentCalls {
   }
 
   /** Passes one request of MCP on. Throws Failure `sign_in_required`. */
-  async request(method: string, params: JsonObject, context: Context): Promise<McpAnswer> {
+  async request(method: string, params: JsonObject, context: Context): Promise<McpReply | Refused> {
     const { connected, remote } = await this.#prepare(context)
     const { agent } = connected
     if (!agent.request) throw notCallable(this.entry)
@@ -192,8 +192,8 @@ export class AgentCalls {
     call: ActionCall | undefined,
     context: Context,
     { connected, remote }: PreparedCall,
-    work: (remote: RemoteCall) => Promise<Answer | { readonly refused: Failure }>,
-  ): Promise<Answer | { readonly refused: Failure }> {
+    work: (remote: RemoteCall) => Promise<Answer | Refused>,
+  ): Promise<Answer | Refused> {
     const { principal, content } = context
     if (principal === null) return work(remote)
     const { signIn, secret, clock } = this.#options
@@ -282,9 +282,7 @@ export class AgentCalls {
     return new Failure(code, message, {}, cause)
   }
 
-  async #observed<Answer extends object>(
-    work: () => Promise<Answer | { readonly refused: Failure }>,
-  ): Promise<Answer | { readonly refused: Failure }> {
+  async #observed<Answer extends object>(work: () => Promise<Answer | Refused>): Promise<Answer | Refused> {
     const started = performance.now()
     const observe = (code: string) =>
       this.#options.observe(this.entry, code, (performance.now() - started) / 1000)

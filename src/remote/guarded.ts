@@ -1,7 +1,7 @@
 import { Failure, mayBeDone } from '../../schemas/failure.ts'
 import type { UpstreamPolicy } from '../net/upstream/upstream-policy.ts'
 import { isAboutCall } from './refusal.ts'
-import type { RemoteAgent, RemoteCall } from './remote-agent.ts'
+import type { Refused, RemoteAgent, RemoteCall } from './remote-agent.ts'
 
 /** Time limits of one call, in milliseconds. */
 export interface CallTimes {
@@ -28,7 +28,7 @@ export function createGuarded(agent: RemoteAgent, { policy, who, times }: GuardO
   async function watched<Answer>(
     remote: RemoteCall,
     work: (call: RemoteCall) => Promise<Answer>,
-  ): Promise<Answer | { readonly refused: Failure }> {
+  ): Promise<Answer | Refused> {
     using silence = new SilenceWatch(remote.signal, who, times)
     const { notifyClient } = remote
     const watchedCall: RemoteCall = {
@@ -193,7 +193,7 @@ class SilenceWatch implements Disposable {
 }
 
 /** Runs inside the circuit, so that an error caused by one caller does not open the circuit for all callers. */
-function refusedOr(thrown: unknown): { readonly refused: Failure } {
+function refusedOr(thrown: unknown): Refused {
   if (thrown instanceof Failure && isAboutCall(thrown.details.upstream?.status)) return { refused: thrown }
   throw thrown
 }

@@ -89,6 +89,11 @@ export const descriptionCall = 'list capabilities'
 /** The answer of an MCP server to one request, as the server wrote it. */
 export type McpReply = { readonly result: JsonObject } | { readonly error: RpcError }
 
+/** A refusal of one call, which does not count against the agent. */
+export interface Refused {
+  readonly refused: Failure
+}
+
 /** A task of a remote agent, with the ids that the agent uses. */
 export interface RemoteTask {
   readonly task_id: string
@@ -96,8 +101,7 @@ export interface RemoteTask {
 }
 
 /**
- * The output; a task with a question that the caller must answer before the task continues; or a refusal of the call,
- * which does not count against the agent.
+ * The output; a task with a question that the caller must answer before the task continues; or a refusal.
  */
 export type RemoteAnswer =
   | { readonly output: Json; readonly content?: Content }
@@ -108,7 +112,7 @@ export type RemoteAnswer =
       readonly status?: InputRequired['status']
       readonly content?: Content
     }
-  | { readonly refused: Failure }
+  | Refused
 
 /**
  * One remote agent, whatever its protocol. An adapter only implements the protocol: time-outs, circuit, limits and
@@ -129,16 +133,13 @@ export interface RemoteAgent extends AsyncDisposable {
   /** What the server states about itself to everybody, cut at bounds; for MCP servers. */
   read?(call: Pick<RemoteCall, 'signal' | 'headers' | 'permit'>): Promise<ServerStatement>
   /** Passes one request of MCP on, and the answer back, as they are; for MCP servers. */
-  request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer>
+  request?(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply | Refused>
   /**
    * Subscribes to changes (SubscriptionFilter of MCP): notifications go to `notifyClient`, the acknowledgement first.
    * Resolves when the server ends the subscription; for MCP servers.
    */
   listen?(filter: JsonObject, call: RemoteCall): Promise<void>
 }
-
-/** The answer, or a refusal that does not count against the agent. */
-export type McpAnswer = McpReply | { readonly refused: Failure }
 
 /** The facts about a listed agent that an adapter uses. */
 export interface RemoteFacts {

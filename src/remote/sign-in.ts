@@ -7,7 +7,7 @@ import { Failure } from '../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../schemas/json.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { wantsCredential } from './refusal.ts'
-import type { RemoteCall } from './remote-agent.ts'
+import type { Refused, RemoteCall } from './remote-agent.ts'
 import { openTask, sealTask, type TaskHolder } from './task-reference.ts'
 
 /** A caller at the address of an agent. */
@@ -26,8 +26,6 @@ export interface SignInPort {
   /** Resolves when the caller has signed in after a time (milliseconds since the epoch), or after a while. */
   signedIn(caller: CallerAtAgent, since: number, signal: AbortSignal): Promise<void>
 }
-
-type Refused = { readonly refused: Failure }
 
 /**
  * Does the work; where the agent refuses the credential of its caller, again with a renewed one. Throws Failure

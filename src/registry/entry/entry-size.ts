@@ -1,6 +1,7 @@
 import { mapFields, type PublishedField, publishedFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { jsonBytes } from '../../common/json.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import { type CardSource, cardOf } from '../cards/render-card.ts'
 
@@ -68,8 +69,4 @@ export function fittingCapabilities(entry: StoredEntry): Capability[] | undefine
     else excess = middle
   }
   return capabilities.slice(0, fitting)
-}
-
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
 }

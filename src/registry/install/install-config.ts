@@ -7,6 +7,7 @@ import type {
   InstallTarget,
   RefusedTarget,
 } from '../../../schemas/install.ts'
+import { jsonBytes } from '../../common/json.ts'
 import { promptsOf } from './host-lines.ts'
 import type { Install } from './host-links.ts'
 import { type Host, hosts } from './hosts.ts'
@@ -46,7 +47,7 @@ export function installConfigOf(
     try {
       if (left <= 0) throw tooMuch()
       const found = installTarget(entry, name, target, query.host)
-      left -= bytesOf(found)
+      left -= jsonBytes(found)
       if (left <= 0) throw tooMuch()
       targets.push(found)
     } catch (thrown) {
@@ -62,10 +63,6 @@ const maxAnswerBytes = 768 * 1024
 /** Longer commands and links fail on the systems that take them. */
 const maxLaunchBytes = 16 * 1024
 
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value))
-}
-
 function tooMuch(): Failure {
   return refuse('', 'The answer would be too large with it.', 'Ask for this target alone, and for one host.')
 }
@@ -79,7 +76,7 @@ function installTarget(
   const collected = new Needs(name, entry.package_name)
   const { launch, notes } = target.launch(collected)
   const { needs, optional } = collected
-  if (bytesOf(launch) > maxLaunchBytes) {
+  if (jsonBytes(launch) > maxLaunchBytes) {
     throw refuse(
       '',
       'Its command and the values that it needs are too long for a configuration.',

@@ -7,6 +7,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { input } from '../../../schemas/shape.ts'
 import type { Finding } from '../../../schemas/trust.ts'
 import type { Validation, ValidationRequest } from '../../../schemas/validation.ts'
+import { jsonBytes } from '../../common/json.ts'
 import type { Reader } from '../../store/store.ts'
 import { usable } from '../capabilities/reading.ts'
 import { error, info, readFindings, warning } from '../cards/card-findings.ts'
@@ -75,7 +76,7 @@ function ownName(name: string): Finding {
 
 /** False for a card that is too large to be read at its URL. */
 function isFetchable(card: Record<string, unknown>): boolean {
-  return Buffer.byteLength(JSON.stringify(card)) <= maxManifestBytes
+  return jsonBytes(card) <= maxManifestBytes
 }
 
 const nothing = { preview: null, publication: null, card_sha256: null } as const

@@ -10,6 +10,7 @@ import { maxValues } from '../check-output.ts'
 import { isAboutCall } from '../refusal.ts'
 import type {
   Connect,
+  Refused,
   RemoteAgent,
   RemoteAnswer,
   RemoteCall,
@@ -46,7 +47,6 @@ export function createA2aConnect(options: A2aOptions): Connect {
 }
 
 type Version = AgentInterface['version']
-type RefusedAnswer = { readonly refused: Failure }
 
 /** The versions to try, the likelier one first. */
 function versionsOf(version: string | undefined, { card }: RemoteFacts): readonly Version[] {
@@ -128,10 +128,7 @@ class A2aAgent implements RemoteAgent {
   }
 
   /** Sends in the version that the agent speaks; tries the other one if the agent refuses the version. */
-  async #withVersion<T>(
-    signal: AbortSignal,
-    send: (client: A2aClient) => Promise<T>,
-  ): Promise<T | RefusedAnswer> {
+  async #withVersion<T>(signal: AbortSignal, send: (client: A2aClient) => Promise<T>): Promise<T | Refused> {
     const [first = '1.0', second = '0.3'] = this.#versions
     try {
       return await send(await this.#clientOf(first))
@@ -184,7 +181,7 @@ function outgoing(
   return { ...content, message: withSkillId(content.message, facts), ...ids }
 }
 
-function refusedOr({ kind, failure }: ClassifiedError): RefusedAnswer {
+function refusedOr({ kind, failure }: ClassifiedError): Refused {
   if (kind === 'refused') return { refused: failure }
   throw failure
 }

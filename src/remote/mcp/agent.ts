@@ -10,9 +10,9 @@ import { wantsCredential } from '../refusal.ts'
 import {
   type AskCaller,
   descriptionCall,
-  type McpAnswer,
   type McpReply,
   type Question,
+  type Refused,
   type RemoteAgent,
   type RemoteAnswer,
   type RemoteCall,
@@ -86,7 +86,7 @@ export class McpAgent implements RemoteAgent {
     }
   }
 
-  async request(method: string, params: JsonObject, call: RemoteCall): Promise<McpAnswer> {
+  async request(method: string, params: JsonObject, call: RemoteCall): Promise<McpReply | Refused> {
     try {
       if (method === 'server/discover') return { result: await this.#discover(call) }
       return await this.#options.openCalls.run(params, call, (lasting, ask) =>
@@ -307,7 +307,7 @@ function metaIn({ _meta }: JsonObject): JsonObject {
 const internalError = -32603
 
 /** The answer of a server that works. Throws Failure for an error that means a broken one. */
-function refusedBy(error: RpcError): { readonly refused: Failure } {
+function refusedBy(error: RpcError): Refused {
   const failure = failureOfRpc(error)
   if (error.code !== internalError) return refusedOr(failure)
   const { code, message, details } = failure
@@ -315,7 +315,7 @@ function refusedBy(error: RpcError): { readonly refused: Failure } {
 }
 
 /** A server that asks for a credential, or rejects a call with an error of its own, works; it refuses this caller. */
-function refusedOr(thrown: unknown): { readonly refused: Failure } {
+function refusedOr(thrown: unknown): Refused {
   const failure = Failure.from(thrown)
   if (wantsCredential(failure) || isCallError(Number(failure.details.upstream?.code)))
     return { refused: failure }

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { type Capability, capabilityOptions } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Clock } from '../../common/clock.ts'
+import { jsonBytes } from '../../common/json.ts'
 import { maxTimeout_ms } from './sdk.ts'
 
 interface ToolListing {
@@ -140,7 +141,7 @@ export async function readTools(
       ...hints
     } = await client.request({ method: 'tools/list', params }, options)
     tools.push(...more)
-    bytes += Buffer.byteLength(JSON.stringify(more))
+    bytes += jsonBytes(more)
     if (tools.length > maxTools || bytes > maxBytes) break
     if (nextCursor === undefined) return { tools, is_cut: false, ...lifetime(hints) }
     cursor = nextCursor

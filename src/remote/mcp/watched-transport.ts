@@ -9,6 +9,7 @@ import type {
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
+import type { McpId } from '../../common/mcp/message.ts'
 import { questionMethods, refusalIn } from '../../common/mcp/questions.ts'
 import type { McpReply } from '../remote-agent.ts'
 import { changes } from './changes.ts'
@@ -17,7 +18,6 @@ import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
 /** A visit to an address has ended; 2026-07-28 does not know it. */
 const visitEnded = 'notifications/elicitation/complete'
 
-type Id = string | number
 type SendOptions = Parameters<Transport['send']>[1]
 
 /** Further notifications are dropped, as a client that does not read gets none. */
@@ -55,7 +55,7 @@ export class WatchedTransport implements Transport {
   readonly #current: Current
   readonly #isFragile: boolean
   readonly #background: McpExchange | undefined
-  readonly #pending = new Map<Id, Waiting>()
+  readonly #pending = new Map<McpId, Waiting>()
   #highestId = -1
   #nextOwnId = firstOwnId
   /** Notifications that the client has not taken yet. */
@@ -145,7 +145,7 @@ export class WatchedTransport implements Transport {
   }
 
   /** A detail becomes a Failure only if the request still waits: each call ends with such an attempt. */
-  #fail(id: Id, reason: Failure | string): void {
+  #fail(id: McpId, reason: Failure | string): void {
     const waiting = this.#pending.get(id)
     if (!waiting) return
     this.#pending.delete(id)
@@ -163,7 +163,7 @@ export class WatchedTransport implements Transport {
     for (const id of [...this.#pending.keys()]) this.#fail(id, failure)
   }
 
-  #cancel(requestId: Id, reason: unknown): void {
+  #cancel(requestId: McpId, reason: unknown): void {
     const params = { requestId, reason: String(reason) }
     this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {})
   }
@@ -193,7 +193,7 @@ export class WatchedTransport implements Transport {
   }
 
   /** True for the id of a request that was sent, and has been answered or has failed. */
-  #isLate(id: Id | undefined): boolean {
+  #isLate(id: McpId | undefined): boolean {
     if (typeof id !== 'number') return false
     return id < firstOwnId ? id <= this.#highestId : id < this.#nextOwnId
   }
@@ -233,7 +233,7 @@ export class WatchedTransport implements Transport {
   #notification(message: JSONRPCNotification): void {
     const { method, params = {} } = message
     if (method === 'notifications/progress') {
-      const awaited = this.#pending.get(params.progressToken as Id)
+      const awaited = this.#pending.get(params.progressToken as McpId)
       if (awaited?.own) {
         awaited.exchange.onActivity?.()
         awaited.own.onprogress(params as unknown as Progress)
@@ -271,7 +271,7 @@ export class WatchedTransport implements Transport {
 
   async #request(
     message: JSONRPCMessage,
-    id: Id,
+    id: McpId,
     { own, options }: { readonly own?: OwnRequest; readonly options?: SendOptions },
   ): Promise<void> {
     const exchange = this.#current.getStore()
