@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import type { SearchHit } from '../../schemas/card.ts'
 import { counted } from '../../schemas/counted.ts'
 import { filters } from '../../schemas/entry-fields.ts'
@@ -16,7 +17,7 @@ export async function search(
 ): Promise<void> {
   const chosen = Object.values(filters).map(({ name, option }) => [
     name,
-    option && options[optionName(option)],
+    option && options[new Option(...option).attributeName()],
   ])
   const query = words.join(' ')
   const params = {
@@ -67,9 +68,4 @@ async function sayIfFew(): Promise<void> {
 
 function percent(confidence: number | undefined): string {
   return confidence === undefined ? '' : `${Math.round(100 * confidence)} %`
-}
-
-/** The name under which commander hands an option over: `--tag <tag...>` gives `tag`. */
-function optionName([flags]: readonly [string, string]): string {
-  return /^--(\w+)/.exec(flags)?.[1] ?? flags
 }
