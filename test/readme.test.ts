@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { facetNames, filterShape } from '../schemas/entry-fields.ts'
 import { hostIds } from '../schemas/install.ts'
 import { LivenessStatus } from '../schemas/liveness.ts'
 import { settings } from '../src/app/settings.ts'
@@ -71,6 +72,16 @@ describe('the README', () => {
     const [, listed = ''] = /search: `([^`]*)`/.exec(row ?? '') ?? []
     const route = routes.find(({ method, path }) => method === 'get' && path === '/public/agents')
     expect(listed.split(', ').toSorted()).toEqual(Object.keys(route?.query ?? {}).toSorted())
+  })
+
+  test('every filter and every count of searches is in docs/search.md', () => {
+    const rows = guideOf('search.md').split('\n')
+    const names = rows.flatMap((row) => [
+      ...(row.match(/^\| (`\w+`(?:, `\w+`)*) \|/)?.[1] ?? '').matchAll(/\w+/g),
+    ])
+    expect(names.map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(filterShape)))
+    const counted = rows.find((row) => row.startsWith('| `facets` |'))
+    for (const name of facetNames) expect(counted).toContain(`\`${name}\``)
   })
 
   test('its token command prints a token that works', async () => {
