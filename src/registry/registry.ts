@@ -1,33 +1,23 @@
-import type { CallHistory } from '../../schemas/calls.ts'
 import type { EntryDetail } from '../../schemas/card.ts'
-import type { DeprecationInput } from '../../schemas/deprecation.ts'
-import { Failure } from '../../schemas/failure.ts'
 import type { InstallConfig } from '../../schemas/install.ts'
-import type { LivenessHistory, LivenessOutcome } from '../../schemas/liveness.ts'
+import type { LivenessOutcome } from '../../schemas/liveness.ts'
 import type { Change, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { Principal } from '../../schemas/scope.ts'
-import type { AnyServer, ChangedServers, ListedServer, ServerStatusInput } from '../../schemas/server.ts'
 import type { Site } from '../../schemas/site.ts'
-import type { SuspensionInput } from '../../schemas/suspension.ts'
 import type { TransferInput, TransferResult } from '../../schemas/transfer.ts'
 import type { VerificationOutcome } from '../../schemas/trust.ts'
-import { dateOfDay, dayOf } from '../common/days.ts'
 import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
-import { type CallCounter, sumOf } from './call-counter.ts'
+import type { CallCounter } from './call-counter.ts'
 import type { CapabilityReader } from './capabilities/reader.ts'
 import { type CardsOptions, createCards } from './cards/cards.ts'
-import { createPublishServer } from './catalog/publish-server.ts'
-import { createServerRenderer } from './catalog/render-server.ts'
-import { createServerStatus } from './catalog/server-status.ts'
-import { ServerCatalog } from './catalog/servers.ts'
-import { validateServer } from './catalog/validate-server.ts'
+import { createCatalog } from './catalog/catalog.ts'
+import { createAuditLog } from './entry/audit-log.ts'
 import { createCredentialMarks } from './entry/credential-marks.ts'
 import { createDeprecate } from './entry/deprecation.ts'
 import { type Committed, Editor, type EditorOptions } from './entry/editor.ts'
-import { createOwnershipService } from './entry/ownership.ts'
-import { mayRead } from './entry/permissions.ts'
+import { createModeration } from './entry/moderation.ts'
 import { privateAddresses } from './entry/private-address.ts'
 import { createTransfers } from './entry/transfers.ts'
 import { VersionHistory } from './entry/versions.ts'
@@ -39,6 +29,7 @@ import { type InstallQuery, installConfigOf } from './install/install-config.ts'
 import type { LivenessCache } from './liveness/liveness-cache.ts'
 import type { Prober } from './liveness/prober.ts'
 import type { PublisherFiles } from './publisher/publisher-files.ts'
+import { createDayHistories } from './queries/day-histories.ts'
 import { SearchService, type SearchServiceOptions } from './queries/search-service.ts'
 import type { UnmetQueries } from './queries/unmet-queries.ts'
 import { createPersonalData } from './retention/personal-data.ts'
@@ -100,31 +91,15 @@ export function createRegistry(options: RegistryOptions) {
     credentialMarks,
     start_wait_ms: options.start_wait_ms,
   })
-  const render = createServerRenderer(store, views, site)
-  const catalog = new ServerCatalog({
-    servers: store.servers,
-    search: queries.search.bind(queries),
-    render,
-  })
   const history = new VersionHistory(store, queries, views)
   const editor = new Editor(options)
-  const deprecate = createDeprecate(editor)
-  const publishServer = createPublishServer({ ...options, editor })
-  const setServerStatus = createServerStatus(options)
   const verifier = createVerifier({ ...options, reader: store.read, editor })
   const transfers = createTransfers(store, editor, options.issuers)
-  const ownership = createOwnershipService(store, editor, options.clock)
+  const moderation = createModeration(store, editor, options.clock)
 
   /** The next search of this process then finds the written entry by its words and by its meaning. */
   async function applied(revision: number): Promise<void> {
     await Promise.all([tailer.caughtUp(revision), vectors?.caughtUp(revision)])
-  }
-
-  /** Days that end today: the first one, since the epoch, and the span as dates. */
-  function lastDays(days: number) {
-    const today = dayOf(options.clock())
-    const from = today - days + 1
-    return { from, span: { from: dateOfDay(from), to: dateOfDay(today) } }
   }
 
   async function settled(work: Promise<Committed>, caller: Caller): Promise<EntryDetail> {
@@ -132,6 +107,12 @@ export function createRegistry(options: RegistryOptions) {
     await applied(revision)
     return await queries.written(id, caller)
   }
+
+  /** A write that answers with the entry as it is then. */
+  const settling =
+    <Request>(write: (request: Request, caller: Caller) => Promise<Committed>) =>
+    (request: Request, caller: Caller) =>
+      settled(write(request, caller), caller)
 
   async function warned(work: Promise<EntryDetail>, publication: Publication): Promise<EntryDetail> {
     const warnings = privateAddresses(publication, options.allowOrigins ?? [])
@@ -150,22 +131,7 @@ export function createRegistry(options: RegistryOptions) {
     search: queries.search.bind(queries),
     noteUnmet: options.onUnmet ?? (() => {}),
     searchBrief: queries.searchBrief.bind(queries),
-    servers: {
-      list: catalog.list.bind(catalog),
-      versions: catalog.versions.bind(catalog),
-      get: catalog.get.bind(catalog),
-      validate: validateServer,
-      async publish(document: AnyServer, caller: Principal): Promise<ListedServer> {
-        const { revision, name, version } = await publishServer(document, caller)
-        await applied(revision)
-        return await catalog.get(name, version, true)
-      },
-      async setStatus(input: ServerStatusInput, caller: Principal): Promise<ChangedServers> {
-        const { rows, revision } = await setServerStatus(input, caller)
-        await applied(revision)
-        return { updatedCount: rows.length, servers: await render(rows.map((row) => ({ row }))) }
-      },
-    },
+    servers: createCatalog({ ...options, editor, views, search: queries.search.bind(queries), applied }),
     get: queries.get.bind(queries),
     async installConfig(agent: string, query: InstallQuery, caller: Caller): Promise<InstallConfig> {
       return installConfigOf(
@@ -186,21 +152,7 @@ export function createRegistry(options: RegistryOptions) {
     completeName: queries.completeName.bind(queries),
     versions: history.versions.bind(history),
     diffVersions: history.diff.bind(history),
-    async livenessHistory(agent: string, days: number, caller: Caller): Promise<LivenessHistory> {
-      const { id, package_name } = await queries.stored(agent, caller)
-      const { from, span } = lastDays(days)
-      return { package_name, ...span, days: [...(await store.liveness.days(id, from))] }
-    },
-    async callHistory(agent: string, days: number, caller: Principal): Promise<CallHistory> {
-      const entry = await queries.stored(agent, caller)
-      const { id, package_name } = entry
-      if (!mayRead(caller, entry))
-        throw new Failure('forbidden', `Only its owner may read how often ${package_name} was called.`)
-      await options.calls.flush()
-      const { from, span } = lastDays(days)
-      const found = await store.calls.days(id, from)
-      return { package_name, ...span, total: sumOf(found), days: [...found] }
-    },
+    ...createDayHistories({ ...options, queries }),
     async resolve(...call: Parameters<VersionHistory['resolve']>) {
       const found = await history.resolve(...call)
       onShown?.(found.package_name)
@@ -222,25 +174,21 @@ export function createRegistry(options: RegistryOptions) {
       warned(settled(editor.publish(publication, caller, signal), caller), publication),
     update: (change: Change, publication: Publication, caller: Caller) =>
       warned(settled(editor.update(change, publication, caller), caller), publication),
-    goLive: (change: Change, caller: Caller) =>
-      settled(editor.move(change, 'STAGE', 'ACTIVE', caller), caller),
-    unpublish: (change: Change, caller: Caller) =>
-      settled(editor.move(change, 'ACTIVE', 'STAGE', caller), caller),
+    goLive: settling<Change>((change, caller) => editor.move(change, 'STAGE', 'ACTIVE', caller)),
+    unpublish: settling<Change>((change, caller) => editor.move(change, 'ACTIVE', 'STAGE', caller)),
     /** An admin's transfer may hide an entry in STAGE from its caller, so the entry is not the answer. */
     async transfer(request: TransferInput, caller: Caller): Promise<TransferResult> {
       const done = await transfers.transfer(request, caller)
       await applied(done.revision)
       return done
     },
-    acceptTransfer: (change: Change, caller: Caller) => settled(transfers.accept(change, caller), caller),
+    acceptTransfer: settling(transfers.accept),
     listTransfers: transfers.list,
-    suspend: (request: SuspensionInput, caller: Caller) =>
-      settled(ownership.suspend(request, caller), caller),
-    listSuspensions: ownership.listSuspensions,
-    deprecate: (request: DeprecationInput, caller: Caller) => settled(deprecate(request, caller), caller),
-    report: ownership.report,
-    audit: ownership.audit,
-    auditOfAll: ownership.auditOfAll,
+    suspend: settling(moderation.suspend),
+    listSuspensions: moderation.listSuspensions,
+    deprecate: settling(createDeprecate(editor)),
+    report: moderation.report,
+    ...createAuditLog(store),
     purge: createPurge({ ...options, applied }),
     ...createPersonalData({ ...options, editor, applied }),
     async remove(change: Change, caller: Caller) {

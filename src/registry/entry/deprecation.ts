@@ -5,7 +5,7 @@ import { isListed } from '../../store/entries/version-content.ts'
 import type { DecisionReads } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import type { Committed, Editor } from './editor.ts'
-import { toReference } from './reference.ts'
+import { toReference, unlisted } from './reference.ts'
 
 /** Maximum length of a chain of successors. */
 const maxChain = 100
@@ -39,7 +39,7 @@ async function successorOf(
 ): Promise<string> {
   const first = await reads.entry(toReference(successor))
   if (!first || !isListed(first)) {
-    throw new Failure('not_found', `No agent is listed as ${successor}.`, {
+    throw unlisted(successor, {
       errors: [{ pointer: '/successor', detail: 'Name a listed agent.' }],
     })
   }

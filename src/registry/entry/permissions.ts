@@ -4,6 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import { isSamePrincipal } from '../../common/principal-key.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
+import { unlisted } from './reference.ts'
 
 /** What decides who may change an entry. */
 export type Owned = Pick<StoredEntry, 'package_name' | 'owner'>
@@ -48,7 +49,7 @@ export function assertMayChange(
   agent: string,
 ): asserts entry is StoredEntry {
   if (!entry || !isVisible(entry, principal))
-    throw new Failure('not_found', `No agent is listed as ${agent}.`, {
+    throw unlisted(agent, {
       hint: 'An agent in STAGE is seen and changed by its owner alone: are you signed in as its owner?',
     })
   if (entry.hosted) {

@@ -15,6 +15,7 @@ import type { StoredEntry } from '../../store/stored-entry.ts'
 import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import type { Committed, Editor } from './editor.ts'
 import { assertNotSuspended, coveringNamespace, isAdmin, isVisible } from './permissions.ts'
+import { unlisted } from './reference.ts'
 
 /** Transfers of entries between owners: an offer, and its acceptance by the receiver. */
 interface TransferService {
@@ -108,7 +109,7 @@ function assertMayAccept(
 ): asserts entry is StoredEntry {
   const isReceiver = entry?.offer && !entry.deleted && principal && isSamePrincipal(entry.offer, principal)
   if (!entry || !(isReceiver || isVisible(entry, principal))) {
-    throw new Failure('not_found', `No agent is listed as ${agent}.`)
+    throw unlisted(agent)
   }
   const { package_name, suspended } = entry
   if (!isReceiver) {

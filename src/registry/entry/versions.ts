@@ -13,7 +13,7 @@ import type { StoredEntry } from '../../store/stored-entry.ts'
 import { decodePosition, encodePosition, numberIn, takePage } from '../queries/cursor.ts'
 import type { SearchService } from '../queries/search-service.ts'
 import { isVisible, mayRead } from './permissions.ts'
-import { toReference } from './reference.ts'
+import { toReference, unlisted } from './reference.ts'
 import type { Views } from './view.ts'
 
 type Caller = Principal | null
@@ -54,7 +54,7 @@ export class VersionHistory {
   ): Promise<VersionPage> {
     const entry = await this.#read.entry(toReference(agent))
     if (!entry || !(isVisible(entry, caller) || mayRead(caller, entry))) {
-      throw new Failure('not_found', `No agent is listed as ${agent}.`)
+      throw unlisted(agent)
     }
     const { id, versions_after } = entry
     const question = ['versions', id]

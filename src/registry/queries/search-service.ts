@@ -17,7 +17,7 @@ import type { StoredEntry } from '../../store/stored-entry.ts'
 import { asksForCredential, type CredentialMarks, noCredentialMarks } from '../entry/credential-marks.ts'
 import { entryBytes, maxEntryBytes } from '../entry/entry-size.ts'
 import { isAdmin, isVisible, mayRead, type Owned } from '../entry/permissions.ts'
-import { toReference } from '../entry/reference.ts'
+import { toReference, unlisted } from '../entry/reference.ts'
 import type { Views } from '../entry/view.ts'
 import type { LivenessCache } from '../liveness/liveness-cache.ts'
 import { briefPage, type RankedEntry } from './brief-page.ts'
@@ -295,11 +295,7 @@ export class SearchService {
     // Without the index, the answer is still that there is no such agent.
     const close = await this.#closeNames(agent).catch(() => [])
     const hint = 'search_agents finds agents by what they do.'
-    throw new Failure(
-      'not_found',
-      `No agent is listed as ${agent}.`,
-      close.length > 0 ? { nearest: close } : { hint },
-    )
+    throw unlisted(agent, close.length > 0 ? { nearest: close } : { hint })
   }
 
   async #closeNames(agent: string): Promise<readonly string[]> {
