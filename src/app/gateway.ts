@@ -1,45 +1,33 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Agent } from '../../schemas/action.ts'
 import { Failure } from '../../schemas/failure.ts'
-import type { Site } from '../../schemas/site.ts'
-import type { Authenticate } from '../auth/authenticator.ts'
-import type { Standing } from '../auth/standing.ts'
-import type { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createVault } from '../auth/vault.ts'
-import { type AddressSet, addressSet } from '../common/address-set.ts'
-import type { Clock } from '../common/clock.ts'
-import type { OnChange } from '../common/paced.ts'
+import { addressSet } from '../common/address-set.ts'
 import type { Survey } from '../registry/capabilities/survey.ts'
 import { listHosted } from '../registry/entry/hosted.ts'
-import type { IndexTailer } from '../registry/indexing/index-tailer.ts'
 import type { VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import type { Mirrors } from '../registry/mirror/mirrors.ts'
 import { createUnmetQueries } from '../registry/queries/unmet-queries.ts'
-import type { Router } from '../router/call.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
-import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import { createTraffic, type Traffic } from '../telemetry/traffic.ts'
-import type { TaskManager } from '../transports/a2a/tasks/task-manager.ts'
 import type { TransportContext } from '../transports/shared/transport-context.ts'
 import { openAgents } from './agents.ts'
 import { license, version } from './assets.ts'
-import type { ChangeServices } from './change-feed.ts'
 import { type Config, storeLocation, unconfiguredAgents } from './config.ts'
 import { protectFiles } from './file-modes.ts'
 import { type Identity, openIdentity } from './identity.ts'
-import type { LivenessService } from './liveness.ts'
 import { openLogins } from './logins.ts'
 import { openMirrors } from './mirrors.ts'
 import { createOutbound } from './outbound.ts'
 import { openPackages } from './packages.ts'
 import { openPush } from './push.ts'
 import { openRegistryServices, type RegistryServices } from './registry.ts'
-import { openCredentials, openListedAgents, openRemotes } from './remote.ts'
+import { type ListedAgents, openCredentials, openListedAgents, openRemotes } from './remote.ts'
 import { retryStart } from './retry-start.ts'
-import { openRouter } from './router.ts'
-import { createRuntime, type GatewayOptions, type Health, type Runtime } from './runtime.ts'
+import { openRouter, type Routing } from './router.ts'
+import { createRuntime, type GatewayOptions, type Runtime } from './runtime.ts'
 import { openSearch } from './search.ts'
 import { checkSecretKey, secretKey } from './secret-key.ts'
 import { createSettling, type Settling } from './settling.ts'
@@ -49,55 +37,27 @@ import { openStatus } from './status.ts'
 import { HealthObserver } from './store-observer.ts'
 import { openSurvey } from './survey.ts'
 import { openUpstream } from './upstream.ts'
-import type { Verification } from './verification.ts'
 
-/** The registry, its agents and the router, before any transport. */
-export interface Gateway extends AsyncDisposable {
-  readonly dispatch: Router['dispatch']
-  readonly endCalls: Router['endCalls']
-  readonly authenticate: Authenticate
-  readonly standing: Standing
-  readonly agents: readonly Agent[]
-  readonly config: Config
+/** The registry, its agents and the router, before any transport: the context of every transport, and what serves it. */
+export interface Gateway
+  extends AsyncDisposable,
+    Omit<TransportContext, 'site' | 'standing'>,
+    Pick<Runtime, 'config' | 'log' | 'health' | 'site' | 'clock' | 'onErrorOf' | 'reachedAt'>,
+    Pick<RegistryServices, 'tailer' | 'ready' | 'verification' | 'liveness' | 'sweep' | 'changes'>,
+    Pick<Settling, 'settled' | 'rebuilt'>,
+    Pick<Identity, 'standing'>,
+    Pick<Routing, 'endCalls' | 'taskManager'>,
+    Pick<ListedAgents, 'signIns'> {
   readonly identity: Identity
   readonly signIn: SignIn
-  /** Sign-ins of callers to listed agents. */
-  readonly signIns: SignIns
   readonly store: Store
-  readonly tailer: IndexTailer
-  /** Resolves once searches see all changes that were committed before the process started. */
-  readonly ready: Promise<void>
-  readonly settled: Settling['settled']
-  readonly rebuilt: Settling['rebuilt']
   readonly vectors: VectorIndexSwitch
-  readonly verification: Verification
-  readonly liveness: LivenessService
   readonly survey: Survey
-  readonly sweep: RegistryServices['sweep']
   readonly mirrors: Mirrors
-  readonly changes: ChangeServices
-  readonly taskManager: TaskManager
-  readonly count: TransportContext['count']
-  readonly limits: TransportContext['limits']
-  readonly log: Logger
-  readonly health: Health
   readonly metrics: Metrics
   readonly traffic: Traffic
-  readonly site: () => Site
-  /** Milliseconds since the epoch, by the clock of the store. */
-  readonly clock: Clock
-  /** Calls the listener at each change of the set of listed agents; the returned function removes the listener. */
-  readonly onListed: OnChange
-  readonly trusted_proxies: AddressSet
-  readonly mcp_tools: readonly string[]
-  readonly unconfigured: readonly string[]
-  onError(fault: unknown): void
-  /** Logs the errors of one part of the gateway. */
-  readonly onErrorOf: Runtime['onErrorOf']
   /** Reports a secret key that is not that of the registry; for a gateway that serves. */
   checkSecretKey(): Promise<void>
-  /** Sets the gateway's URL unless the configuration sets it. */
-  reachedAt(url: string): void
 }
 
 /**
@@ -133,11 +93,6 @@ export async function openGateway(config: Config, options: GatewayOptions = {}):
   }
 }
 
-/** A gateway that leaves the index to a search engine is there to be small. */
-function cachedCharacters({ DRAGOMAN_SEARCH }: Config): number | undefined {
-  return DRAGOMAN_SEARCH === 'memory' ? undefined : 8_000_000
-}
-
 /** Each phase receives the results of earlier phases, so no part is used before it exists; only `hosted` is filled later. */
 async function assemble(
   stack: AsyncDisposableStack,
@@ -146,20 +101,7 @@ async function assemble(
 ): Promise<Gateway> {
   const runtime = createRuntime(stack, config, options)
   const { clock, log, createId, site, reachedAt } = runtime
-  await protectFiles(config, runtime.onErrorOf('files'))
-  const observer = new HealthObserver(runtime, config)
-  const store = stack.use(
-    // The whole start is retried while the store is away.
-    await openStore(storeLocation(config), {
-      clock,
-      onError: runtime.onErrorOf('store', 'warn'),
-      observer,
-      start_ms: 0,
-      signal: options.signal,
-      cached_characters: cachedCharacters(config),
-    }),
-  )
-  observer.watch(store)
+  const store = await openGatewayStore(runtime)
   const outbound = createOutbound(runtime)
   const logins = options.logins ?? (await openLogins(config, outbound, store))
   const vault = createVault(await secretKey(config, store.settings))
@@ -188,17 +130,7 @@ async function assemble(
       unmet,
     })
   const traffic = createTraffic(clock)
-  const metrics = createMetrics({
-    dragoman_applied_revision: [
-      'Registry revision that the search index has applied.',
-      () => search.index.applied_revision,
-    ],
-    dragoman_degraded: ['Reasons for which /readyz says degraded.', () => runtime.health.size],
-    dragoman_store_away: [
-      '1 while the database does not answer, or refuses connections.',
-      () => Number(runtime.outage.lasts),
-    ],
-  })
+  const metrics = openMetrics(runtime, () => search.index.applied_revision)
   const credentials = openCredentials(runtime, { store, remotes, vault, upstream, registry })
   const packages = openPackages(runtime, { store, outbound, remotes, registry, reader, credentials })
   departures.push(packages.forgetPerson)
@@ -294,4 +226,35 @@ async function assemble(
     reachedAt,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
+}
+
+async function openGatewayStore(runtime: Runtime): Promise<Store> {
+  const { stack, config, clock, options } = runtime
+  await protectFiles(config, runtime.onErrorOf('files'))
+  const observer = new HealthObserver(runtime, config)
+  const store = stack.use(
+    // The whole start is retried while the store is away.
+    await openStore(storeLocation(config), {
+      clock,
+      onError: runtime.onErrorOf('store', 'warn'),
+      observer,
+      start_ms: 0,
+      signal: options.signal,
+      // A gateway that leaves the index to a search engine is there to be small.
+      cached_characters: config.DRAGOMAN_SEARCH === 'memory' ? undefined : 8_000_000,
+    }),
+  )
+  observer.watch(store)
+  return store
+}
+
+function openMetrics({ health, outage }: Runtime, appliedRevision: () => number): Metrics {
+  return createMetrics({
+    dragoman_applied_revision: ['Registry revision that the search index has applied.', appliedRevision],
+    dragoman_degraded: ['Reasons for which /readyz says degraded.', () => health.size],
+    dragoman_store_away: [
+      '1 while the database does not answer, or refuses connections.',
+      () => Number(outage.lasts),
+    ],
+  })
 }

@@ -38,7 +38,7 @@ interface RouterPorts extends Pick<ListedAgents, 'agentOf'> {
 }
 
 /** Dispatch over hosted and listed agents, and A2A tasks, which are dispatches in the background. */
-interface Routing extends Router {
+export interface Routing extends Router {
   readonly taskManager: TaskManager
   readonly count: TransportContext['count']
   readonly limits: TransportContext['limits']
