@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
-import { z } from 'zod'
 import {
   type ApiKey,
   type KeyInput,
@@ -23,12 +22,11 @@ import { createMinter, type Mint } from '../auth/minter.ts'
 import { Revocations } from '../auth/revocations.ts'
 import { createRevoker } from '../auth/revoker.ts'
 import { createStanding, type Standing } from '../auth/standing.ts'
-import { parseJson } from '../common/json.ts'
 import { principalKey } from '../common/principal-key.ts'
-import { repeat } from '../common/repeat.ts'
 import { Buckets } from '../router/buckets.ts'
 import type { Store } from '../store/store.ts'
 import { keysPath } from './config.ts'
+import { watchKeys } from './keys-differ.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -58,42 +56,8 @@ export interface Identity {
   revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
-/** Milliseconds between two looks whether another gateway has rotated the keys. */
-const keyCheckMilliseconds = 60_000
-
 /** Attempts at the token endpoint, per minute and address. */
 const attempts = 60
-
-/** The setting of the store that names the newest signing key of its gateways. */
-const newestKey = 'newest_key'
-const NewestKey = z.object({ kid: z.string(), signs_from: z.string() })
-
-/**
- * The reason why the keys of this gateway do not match those of the registry; undefined if they match. Its first gateway
- * has stored the issuer: a gateway with another one knows neither the owners nor the tokens of the registry. The gateway
- * with the newest key stores its name: one that lacks it refuses the tokens that others sign.
- */
-export async function keyMismatch(
-  store: Pick<Store, 'settings' | 'identity'>,
-  ring: Pick<KeyRing, 'name' | 'list'>,
-  clock: () => number,
-): Promise<string | undefined> {
-  const issuer = await store.settings.settle('issuer', ring.name)
-  if (issuer !== ring.name)
-    return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
-  const keys = (await ring.list()).map(({ kid, signs_from }) => ({ kid, signs_from: signs_from ?? '' }))
-  const own = keys.reduce((newest, key) => (key.signs_from > newest.signs_from ? key : newest))
-  const { data: stored } = NewestKey.safeParse(parseJson((await store.settings.get(newestKey)) ?? ''))
-  if (stored && keys.some(({ kid }) => kid === stored.kid) && stored.signs_from >= own.signs_from)
-    return undefined
-  const isRevoked = async ({ kid }: { kid: string }) =>
-    (await store.identity.revocations(clock())).some(({ kind, name }) => kind === 'kid' && name === kid)
-  if (!stored || stored.signs_from < own.signs_from || (await isRevoked(stored))) {
-    await store.settings.set(newestKey, JSON.stringify(own))
-    return undefined
-  }
-  return `Another gateway has rotated the keys: these lack ${stored.kid}, which signs from ${stored.signs_from}. Copy keys/ from that gateway.`
-}
 
 interface IdentityPorts {
   readonly store: Store
@@ -108,31 +72,13 @@ interface IdentityPorts {
  * invalid issuer.
  */
 export async function openIdentity(
-  { stack, config, clock, site, ...runtime }: Runtime,
+  runtime: Runtime,
   { store, outbound, logins, endSignIns }: IdentityPorts,
 ): Promise<Identity> {
+  const { stack, config, clock, site } = runtime
   const onError = runtime.onErrorOf('identity')
   const ring = await openKeyRing(keysPath(config), clock)
-  let mismatch: string | undefined
-  async function checkKeys(): Promise<void> {
-    const found = await keyMismatch(store, ring, clock)
-    if (found === mismatch) return
-    mismatch = found
-    if (found === undefined) {
-      runtime.health.delete('keys_differ')
-      runtime.log.warn('the keys agree with those of the other gateways again')
-    } else {
-      runtime.health.add('keys_differ')
-      onError(new Error(found))
-    }
-  }
-  await checkKeys()
-  const closing = new AbortController()
-  const checking = repeat(keyCheckMilliseconds, closing.signal, () => checkKeys().catch(onError))
-  stack.defer(async () => {
-    closing.abort()
-    await checking
-  })
+  const checkKeys = await watchKeys(runtime, store, ring)
   const own = [...new Set([ring.name, site().base_url])]
   const others = await readIssuers(config.DRAGOMAN_ISSUERS, own)
   const revocations = stack.use(

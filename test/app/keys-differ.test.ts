@@ -1,7 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { keyMismatch } from '../../src/app/identity.ts'
+import { keyMismatch } from '../../src/app/keys-differ.ts'
 import { openKeyRing } from '../../src/auth/key-ring.ts'
 import { temporaryFolder } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'

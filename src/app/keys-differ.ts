@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import type { KeyRing } from '../auth/key-ring.ts'
+import { parseJson } from '../common/json.ts'
+import { repeat } from '../common/repeat.ts'
+import type { Store } from '../store/store.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Milliseconds between two looks whether another gateway has rotated the keys. */
+const keyCheckMilliseconds = 60_000
+
+/** The setting of the store that names the newest signing key of its gateways. */
+const newestKey = 'newest_key'
+const NewestKey = z.object({ kid: z.string(), signs_from: z.string() })
+
+/**
+ * The reason why the keys of this gateway do not match those of the registry; undefined if they match. Its first gateway
+ * has stored the issuer: a gateway with another one knows neither the owners nor the tokens of the registry. The gateway
+ * with the newest key stores its name: one that lacks it refuses the tokens that others sign.
+ */
+export async function keyMismatch(
+  store: Pick<Store, 'settings' | 'identity'>,
+  ring: Pick<KeyRing, 'name' | 'list'>,
+  clock: () => number,
+): Promise<string | undefined> {
+  const issuer = await store.settings.settle('issuer', ring.name)
+  if (issuer !== ring.name)
+    return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
+  const keys = (await ring.list()).map(({ kid, signs_from }) => ({ kid, signs_from: signs_from ?? '' }))
+  const own = keys.reduce((newest, key) => (key.signs_from > newest.signs_from ? key : newest))
+  const { data: stored } = NewestKey.safeParse(parseJson((await store.settings.get(newestKey)) ?? ''))
+  if (stored && keys.some(({ kid }) => kid === stored.kid) && stored.signs_from >= own.signs_from)
+    return undefined
+  const isRevoked = async ({ kid }: { kid: string }) =>
+    (await store.identity.revocations(clock())).some(({ kind, name }) => kind === 'kid' && name === kid)
+  if (!stored || stored.signs_from < own.signs_from || (await isRevoked(stored))) {
+    await store.settings.set(newestKey, JSON.stringify(own))
+    return undefined
+  }
+  return `Another gateway has rotated the keys: these lack ${stored.kid}, which signs from ${stored.signs_from}. Copy keys/ from that gateway.`
+}
+
+/**
+ * Compares the keys with those of the other gateways, now and every minute, for `/readyz`; the returned function does it
+ * at once.
+ */
+export async function watchKeys(
+  { stack, clock, health, log, onErrorOf }: Runtime,
+  store: Store,
+  ring: KeyRing,
+): Promise<() => Promise<void>> {
+  const onError = onErrorOf('identity')
+  let mismatch: string | undefined
+  async function checkKeys(): Promise<void> {
+    const found = await keyMismatch(store, ring, clock)
+    if (found === mismatch) return
+    mismatch = found
+    if (found === undefined) {
+      health.delete('keys_differ')
+      log.warn('the keys agree with those of the other gateways again')
+    } else {
+      health.add('keys_differ')
+      onError(new Error(found))
+    }
+  }
+  await checkKeys()
+  const closing = new AbortController()
+  const checking = repeat(keyCheckMilliseconds, closing.signal, () => checkKeys().catch(onError))
+  stack.defer(async () => {
+    closing.abort()
+    await checking
+  })
+  return checkKeys
+}
