@@ -226,6 +226,7 @@ test('a store that knows fewer changes than its index is an error in the log, an
   {
     const { lines, log } = startLog()
     await using home = await startGateway({ DRAGOMAN_DATA: folder.path }, { log })
+    await home.gateway.ready
     expect(await home.request('GET', '/readyz')).toMatchObject({
       status: 200,
       json: { status: 'degraded', reasons: ['store_behind_index'] },
