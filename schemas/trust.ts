@@ -95,6 +95,7 @@ export type Suspension = z.infer<typeof Suspension>
 
 /** An owner or another caller: an (issuer, subject) pair. */
 export const Party = z.object({ issuer: z.string(), subject: z.string() }).meta({ id: 'Party' })
+export type Party = z.infer<typeof Party>
 
 /** The actor of an event; null for the gateway itself. */
 export const Actor = Party.nullable()

@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
-import {
-  type ApiKey,
-  type KeyInput,
-  localIssuer,
-  type NewApiKey,
-  type Revocation,
-  type RevocationInput,
-  type RevocationKind,
-} from '../../schemas/identity.ts'
-import type { Principal } from '../../schemas/scope.ts'
+import type { IdentityPort } from '../../agents/registry/port.ts'
+import { localIssuer, type Revocation } from '../../schemas/identity.ts'
 import { createApiKeys } from '../auth/api-keys.ts'
 import { type Authenticate, createAuthenticator } from '../auth/authenticator.ts'
 import { createExternalVerifier } from '../auth/external.ts'
@@ -31,7 +23,7 @@ import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Authentication: tokens, API keys, external issuers and revocation. */
-export interface Identity {
+export interface Identity extends IdentityPort {
   readonly authenticate: Authenticate
   readonly ring: KeyRing
   /** Compares the keys with those of the other gateways, for `/readyz`; it is done every minute by itself. */
@@ -50,10 +42,6 @@ export interface Identity {
   readonly standing: Standing
   /** Ends the access tokens of what a user granted to a client. */
   endGrant(grant: string): Promise<void>
-  createKey(input: KeyInput, caller: Principal): Promise<NewApiKey>
-  listKeys(caller: Principal): Promise<ApiKey[]>
-  deleteKey(key: string, caller: Principal): Promise<void>
-  revoke(input: RevocationInput, caller: Principal): Promise<{ revoked: RevocationKind }>
 }
 
 /** Attempts at the token endpoint, per minute and address. */

@@ -115,7 +115,7 @@ interface ServerStatus {
 }
 
 /** A server that runs over a data folder. */
-interface RunningServer extends ServerStatus {
+interface FoundServer extends ServerStatus {
   readonly url: string
   /** The name of its store. */
   readonly store: string
@@ -125,16 +125,16 @@ interface RunningServer extends ServerStatus {
  * The server that runs over the data folder and the store of this configuration, also while its store is away or its
  * index is behind; undefined if there is none.
  */
-export async function runningServer(config: StoreSettings): Promise<RunningServer | undefined> {
+export async function runningServer(config: StoreSettings): Promise<FoundServer | undefined> {
   return await described(await readOwn(config))
 }
 
 /** The same for a server over the data folder, whatever its store. */
-export async function serverOverFolder(config: StoreSettings): Promise<RunningServer | undefined> {
+export async function serverOverFolder(config: StoreSettings): Promise<FoundServer | undefined> {
   return await described(await readAnnounced(config))
 }
 
-async function described(announced: Announced | undefined): Promise<RunningServer | undefined> {
+async function described(announced: Announced | undefined): Promise<FoundServer | undefined> {
   const status = announced && (await statusOf(announced))
   return status && { ...status, url: announced.url, store: announced.store }
 }

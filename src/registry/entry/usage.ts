@@ -13,23 +13,23 @@ import {
   type UsageInput,
 } from '../../../schemas/quota.ts'
 import type { Principal } from '../../../schemas/scope.ts'
+import type { Party } from '../../../schemas/trust.ts'
 import { principalKey, principalOf } from '../../common/principal-key.ts'
 import type { AccountUsage, RankedUsage, UsageStore } from '../../store/store.ts'
 import { decodePosition, encodePosition, takePage } from '../queries/cursor.ts'
 import { isAdmin } from './permissions.ts'
 import { type DefaultLimits, stateOf } from './quotas.ts'
 
-type Owner = NonNullable<Account['owner']>
-type Selected = { readonly owner: Owner } | { readonly namespace: string }
+type Selected = { readonly owner: Party } | { readonly namespace: string }
 
 interface UsageServiceOptions {
   readonly store: UsageStore
   readonly limits: DefaultLimits
   /** The quotas of an owner that other parts of the gateway count. */
-  readonly others: (owner: Owner) => Promise<readonly QuotaState[]>
+  readonly others: (owner: Party) => Promise<readonly QuotaState[]>
   /** Called with each limit that an admin sets. */
   readonly onSet: (set: {
-    readonly by: Owner
+    readonly by: Party
     readonly account: string
     readonly quota: QuotaName
     readonly limit: number | null

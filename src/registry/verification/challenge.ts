@@ -1,10 +1,5 @@
 import { createHmac } from 'node:crypto'
-
-/** Who claims a domain: a principal's issuer and subject. */
-export interface Claimant {
-  readonly issuer: string
-  readonly subject: string
-}
+import type { Party } from '../../../schemas/trust.ts'
 
 export type Method = 'dns' | 'http' | 'mcp'
 export const methods = ['dns', 'http', 'mcp'] as const satisfies readonly Method[]
@@ -15,7 +10,7 @@ export const methods = ['dns', 'http', 'mcp'] as const satisfies readonly Method
  * any time. It is not secret: it is useless for other owners, other domains and other installations, whose secrets
  * differ. Changing the secret invalidates all published tokens.
  */
-export function claimToken(secret: Uint8Array, { issuer, subject }: Claimant, domain: string): string {
+export function claimToken(secret: Uint8Array, { issuer, subject }: Party, domain: string): string {
   const claim = JSON.stringify(['dragoman-challenge', issuer, subject, domain])
   return createHmac('sha256', secret).update(claim).digest('base64url')
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AuditAction } from '../../../schemas/audit.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { SignatureReport } from '../../../schemas/trust.ts'
+import type { Party, SignatureReport } from '../../../schemas/trust.ts'
 import { dayMilliseconds } from '../../common/days.ts'
 import { isListed } from '../../store/entries/version-content.ts'
 import type { Store, Writer } from '../../store/store.ts'
@@ -10,7 +10,7 @@ import { afterReading as afterAsking, type CapabilityReader, type Reading } from
 import { readEndpoint } from '../capabilities/reading.ts'
 import type { FetchCard, FetchedCard } from '../cards/fetch-card.ts'
 import { flagsOf, type ProtectedName } from '../entry/imitation.ts'
-import { type Claimant, claimToken } from './challenge.ts'
+import { claimToken } from './challenge.ts'
 import type { Prove, Proving } from './proof.ts'
 import { asServer, withCard, withoutCard } from './refresh.ts'
 import { afterProving, domainOf } from './verification-status.ts'
@@ -42,7 +42,7 @@ export interface CheckerOptions {
 /** The domain of the base URL, and the proof that the gateway answers there. */
 interface OwnDomain {
   readonly domain: string
-  readonly claimant: Claimant
+  readonly claimant: Party
   readonly prove: Prove
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../../../schemas/failure.ts'
 import type { Change } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
-import type { ProofRequest, VerificationOutcome } from '../../../schemas/trust.ts'
+import type { Party, ProofRequest, VerificationOutcome } from '../../../schemas/trust.ts'
 import type { Reader } from '../../store/store.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
 import type { Committed, Edit, Editor } from '../entry/editor.ts'
@@ -14,7 +14,7 @@ import {
   coveringNamespace,
 } from '../entry/permissions.ts'
 import { toReference } from '../entry/reference.ts'
-import { type Claimant, challengesFor, claimToken } from './challenge.ts'
+import { challengesFor, claimToken } from './challenge.ts'
 import { agreement } from './domain.ts'
 import type { Proof, Prove } from './proof.ts'
 import { domainOf } from './verification-status.ts'
@@ -99,7 +99,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
   /** The entry is not locked during outside requests: `commit` checks that it is unchanged. */
   async function attempt(
     entry: StoredEntry,
-    claimant: Claimant,
+    claimant: Party,
     { domain: requested, method, signature }: ProofRequest,
     signal: AbortSignal,
     commit: (proof: Proof) => Promise<Committed>,

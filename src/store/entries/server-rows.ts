@@ -6,15 +6,10 @@ import { type Database, maxRowsPerStatement, type ServerTable } from '../sql/tab
 import type { StoredEntry } from '../stored-entry.ts'
 import { isListed } from './version-content.ts'
 
-/** An entry before it was written, and whether the public saw it. */
-interface PreviousEntry {
-  readonly entry?: StoredEntry
-  readonly listed: boolean
-}
-
 /** A written entry, and whether it became a new version. */
 interface WrittenEntry {
-  readonly before: PreviousEntry
+  /** The entry before, and whether the public saw it. */
+  readonly before: { readonly entry?: StoredEntry; readonly listed: boolean }
   readonly entry: StoredEntry
   readonly revision: number
   readonly is_version: boolean
@@ -166,7 +161,12 @@ async function chooseLatest(db: Database, name: string): Promise<void> {
     .execute()
 }
 
-async function setStatus(db: Database, before: PreviousEntry, entry: StoredEntry, at: string): Promise<void> {
+async function setStatus(
+  db: Database,
+  before: WrittenEntry['before'],
+  entry: StoredEntry,
+  at: string,
+): Promise<void> {
   const { deprecated } = entry
   if (before.listed !== isListed(entry)) {
     await db

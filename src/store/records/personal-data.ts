@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely'
 import type { PersonalTable } from '../../../schemas/personal-data.ts'
-import type { Actor } from '../../../schemas/trust.ts'
+import type { Party } from '../../../schemas/trust.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import { toRow } from '../entries/group-commit/commit.ts'
 import { parseEntry } from '../entries/group-commit/decision-reads.ts'
@@ -10,8 +10,6 @@ import { contains } from '../sql/contains.ts'
 import type { Database } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 import { removeSessions } from './sessions.ts'
-
-type Owner = NonNullable<Actor>
 
 export function createPersonalDataStore(
   reader: Database,
@@ -72,7 +70,7 @@ interface Rows extends Expression<object> {
   limit(count: number): { offset(first: number): { execute(): Promise<object[]> } }
 }
 
-type Query = (db: Database, key: string, owner: Owner) => Rows
+type Query = (db: Database, key: string, owner: Party) => Rows
 
 /** The rows of an owner in each table, in a fixed order. */
 const queries: Readonly<Record<PersonalTable, Query>> = {
@@ -145,8 +143,8 @@ const queries: Readonly<Record<PersonalTable, Query>> = {
 /** Entries name their owner, the owner from whom they were taken over, and the receiver of an offer, which ends. */
 async function renameInEntries(
   db: Database,
-  { issuer, subject }: Owner,
-  pseudonym: Owner,
+  { issuer, subject }: Party,
+  pseudonym: Party,
   at: string,
 ): Promise<void> {
   const party = { issuer, subject }
@@ -162,7 +160,7 @@ async function renameInEntries(
       ]),
     )
     .execute()
-  const isMeant = (other: Owner | null) => other !== null && principalKey(other) === key
+  const isMeant = (other: Party | null) => other !== null && principalKey(other) === key
   for (const row of rows) {
     const entry = parseEntry(row)
     const renamed = {
@@ -182,7 +180,7 @@ async function renameInEntries(
 }
 
 /** Events name the owner as their actor, and in the fields that they changed. */
-async function renameInAudit(db: Database, owner: Owner, pseudonym: Owner): Promise<void> {
+async function renameInAudit(db: Database, owner: Party, pseudonym: Party): Promise<void> {
   await db
     .updateTable('audit')
     .set({ actor: principalKey(pseudonym) })
@@ -203,7 +201,7 @@ async function renameInAudit(db: Database, owner: Owner, pseudonym: Owner): Prom
   }
 }
 
-function renamed(json: string | null, owner: Owner, pseudonym: Owner): string | null {
+function renamed(json: string | null, owner: Party, pseudonym: Party): string | null {
   if (json === null) return null
   return JSON.stringify(JSON.parse(json), (_, value) =>
     value?.issuer === owner.issuer && value?.subject === owner.subject

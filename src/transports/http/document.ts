@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Site } from '../../../schemas/site.ts'
 import { Answer } from '../shared/coding.ts'
 import type { TransportContext } from '../shared/transport-context.ts'
 import type { Mount } from './app.ts'
@@ -23,16 +24,14 @@ interface Document<Here> {
   readonly link?: (here: Here) => string
 }
 
-interface Site {
-  readonly base_url: string
-}
+type Address = Pick<Site, 'base_url'>
 
-interface DocumentContext<Here extends Site> extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
+interface DocumentContext<Here extends Address> extends Pick<TransportContext, 'limits' | 'trusted_proxies'> {
   readonly site: () => Here
 }
 
 /** A document at a path, readable by every web page, rendered once for each address of the gateway and each part. */
-export function documentMount<Here extends Site>(
+export function documentMount<Here extends Address>(
   context: DocumentContext<Here>,
   { path, type, render, part, vary, link, max_age_s = 60 }: Document<Here>,
 ): Mount {
@@ -71,6 +70,6 @@ export function documentMount<Here extends Site>(
 }
 
 /** The link to the catalog of ARD 0.91 (section 5.1). */
-export function catalogLink({ base_url }: Site): string {
+export function catalogLink({ base_url }: Address): string {
   return `<${base_url}/.well-known/ard.json>; rel="ard"`
 }

@@ -43,10 +43,10 @@ export interface RecordedAction {
 type Event = Omit<AuditTable, 'id' | 'at'>
 
 /** The counters that a commit of entries increments. */
-type Counters = Record<'revision' | 'audit', number>
+type LogCounters = Record<'revision' | 'audit', number>
 
 /** Locks the counters until the commit: whoever has them writes the next changes of the log. */
-export function lockLog(transaction: Database): Promise<Counters> {
+export function lockLog(transaction: Database): Promise<LogCounters> {
   return lockCounters(transaction, ['revision', 'audit'])
 }
 
@@ -54,7 +54,7 @@ interface CommitOptions {
   /** The rows are written already, without their revisions. */
   readonly inserted?: boolean
   /** The locked counters; by default they are locked as late as possible. */
-  readonly counters?: Counters
+  readonly counters?: LogCounters
 }
 
 /**
