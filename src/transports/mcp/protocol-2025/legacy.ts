@@ -110,58 +110,65 @@ export function createLegacy(options: LegacyOptions): Legacy {
     return principal === null ? 'anonymous' : principalKey(principal)
   }
 
+  function exchangeOf(post: Omit<LegacyPost, 'message'>, signal: AbortSignal): ClientExchange {
+    return {
+      caller: post.caller,
+      signal,
+      challenges: post.over_http,
+      facts: { era: 'legacy', capabilities: capabilitiesIn(post.session_id) },
+      notify: (method, params) => post.send({ jsonrpc: '2.0', method, params }),
+    }
+  }
+
   async function resultOf(
     request: McpRequest,
     post: LegacyPost,
     signal: AbortSignal,
   ): Promise<object | string> {
     const { method, params = {} } = request
-    const capabilities = capabilitiesIn(post.session_id)
-    const exchange: ClientExchange = {
-      caller: post.caller,
-      signal,
-      challenges: post.over_http,
-      facts: { era: 'legacy', capabilities },
-      notify: (name, details) => post.send({ jsonrpc: '2.0', method: name, params: details }),
-    }
+    const exchange = exchangeOf(post, signal)
     if (method === 'ping') return {}
-    if (method === 'initialize') {
-      const { protocolVersion } = params
-      if (typeof protocolVersion !== 'string')
-        throw invalidField('/protocolVersion', 'This must be a string.')
-      const version = versions.includes(protocolVersion) ? protocolVersion : versions[0]
-      return { protocolVersion: version, ...(await describe(exchange)) }
-    }
+    if (method === 'initialize') return { protocolVersion: versionFor(params), ...(await describe(exchange)) }
     const { session_id } = post
     const answer = methodsByName.get(method)
     if (!answer)
       throw unknownMethod(method, methodsByName.keys(), laterMethods.has(method) ? asModern : undefined)
-    const ask = async (question: { method: string; params: JsonObject }) =>
-      questions.ask(withVisitId(question), { caller: await callerOf(post), signal, send: post.send })
-    let result = await answer(params, exchange)
+    const result = await answer(params, exchange)
     if (subscriptions.has(method) && session_id !== undefined) {
       listeners.changed(sessionKey(session_id, await callerOf(post)), method, params.uri)
     }
+    if (!isQuestion(result)) return result
+    return await afterQuestions(result, post, exchange, async (more, within) =>
+      answer({ ...params, ...more }, within),
+    )
+  }
+
+  /** Asks the client what a method asks, round by round, until the method has its result. */
+  async function afterQuestions(
+    first: Question,
+    post: LegacyPost,
+    exchange: ClientExchange,
+    resume: (more: object, within: ClientExchange) => Promise<object | string>,
+  ): Promise<object | string> {
+    const { signal } = exchange
+    let result: object | string = first
     for (let round = 0; isQuestion(result) && round < maxRounds; round++) {
       const { inputRequests, requestState } = result
       const state = requestState === undefined ? {} : { requestState }
-      const resume = async (inputResponses: object, within: ClientExchange) =>
-        answer({ ...params, inputResponses, ...state }, within)
       const inputResponses: Record<string, JsonObject> = {}
       for (const [name, question] of Object.entries(inputRequests ?? {})) {
-        const response = await ask(question).catch((thrown) => {
+        const asking = { caller: await callerOf(post), signal, send: post.send }
+        const response = await questions.ask(withVisitId(question), asking).catch((thrown) => {
           const within = { ...exchange, signal: AbortSignal.timeout(givingUp_ms) }
-          resume({ [name]: givenUp }, within).catch(() => {})
+          resume({ inputResponses: { [name]: givenUp }, ...state }, within).catch(() => {})
           throw thrown
         })
         inputResponses[name] = declined(question.method, response)
       }
-      result = await resume(inputResponses, exchange)
+      result = await resume({ inputResponses, ...state }, exchange)
     }
-    if (isQuestion(result)) {
-      throw faultOf(new Failure('upstream_invalid', `${agent} asks without end, or asks nothing.`))
-    }
-    return result
+    if (!isQuestion(result)) return result
+    throw faultOf(new Failure('upstream_invalid', `${agent} asks without end, or asks nothing.`))
   }
 
   const sessionKey = (session: string, caller: string) => `${agent} ${session} ${caller}`
@@ -202,19 +209,17 @@ export function createLegacy(options: LegacyOptions): Legacy {
       return {}
     },
     async listen(stream) {
-      const { caller, session_id = '', over_http, signal, send, opened } = stream
-      await listeners.listen(sessionKey(session_id, await callerOf(stream)), signal, (filter, until) =>
-        subscribe(filter, {
-          caller,
-          signal: until,
-          challenges: over_http,
-          facts: { era: 'legacy', capabilities: capabilitiesIn(session_id) },
+      const { session_id = '', signal, opened } = stream
+      await listeners.listen(sessionKey(session_id, await callerOf(stream)), signal, (filter, until) => {
+        const exchange = exchangeOf(stream, until)
+        return subscribe(filter, {
+          ...exchange,
           async notify(method, params) {
             if (method === acknowledgement) opened?.()
-            else await send({ jsonrpc: '2.0', method, params })
+            else await exchange.notify(method, params)
           },
-        }),
-      )
+        })
+      })
     },
   }
 }
@@ -223,6 +228,12 @@ export function createLegacy(options: LegacyOptions): Legacy {
 function withVisitId({ method, params }: { method: string; params: JsonObject }) {
   const needsId = params?.mode === 'url' && params.elicitationId === undefined
   return { method, params: needsId ? { ...params, elicitationId: randomUUID() } : params }
+}
+
+/** The version of the client if it is spoken here, else the newest. */
+function versionFor({ protocolVersion }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof protocolVersion !== 'string') throw invalidField('/protocolVersion', 'This must be a string.')
+  return versions.includes(protocolVersion) ? protocolVersion : versions[0]
 }
 
 /** A client that refuses a form cancels it, so that the call of the server ends; any other refusal is the server's. */
