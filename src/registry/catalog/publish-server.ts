@@ -4,7 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
 import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { readEndpoint } from '../capabilities/reading.ts'
-import { type Committed, type Editor, type EditorOptions, withNewEndpoint } from '../entry/editor.ts'
+import type { Committed, Editor, EditorOptions } from '../entry/editor.ts'
 import {
   assertDistinct,
   assertFree,
@@ -13,6 +13,7 @@ import {
   namespacesOver,
 } from '../entry/name-rules.ts'
 import { assertMayChange, assertNotSuspended, coveringNamespace } from '../entry/permissions.ts'
+import { withNewEndpoint } from '../entry/publication.ts'
 import { assertNewVersion } from '../entry/version-rule.ts'
 import { type Documented, fieldsOf, type ServerDocument } from './server-json.ts'
 import { publishableServer } from './validate-server.ts'
