@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { indexedFields } from '../../schemas/entry-fields.ts'
-import { Failure } from '../../schemas/failure.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
 import { createKeep, createSnapshot, type Keep, restoreFrom } from '../registry/indexing/snapshot.ts'
@@ -12,7 +11,6 @@ import { createVectorIndex, type VectorIndex } from '../registry/indexing/vector
 import { openVectorIndexSwitch, type VectorIndexSwitch } from '../registry/indexing/vector-index-switch.ts'
 import { Lease } from '../registry/lease.ts'
 import type { Embedder } from '../search/embedders/embedder.ts'
-import { createStaticEmbedder } from '../search/embedders/static/static-embedder.ts'
 import { createMemoryIndex } from '../search/index/memory-index.ts'
 import { readIdioms } from '../search/query/idioms.ts'
 import { readProductNames } from '../search/query/product-names.ts'
@@ -22,32 +20,19 @@ import { createDictionary } from '../search/spelling/dictionary.ts'
 import { createVectorsInMemory, openVectorsOnDisk } from '../search/vector-stores.ts'
 import type { Store } from '../store/store.ts'
 import {
-  embedderWorker,
   englishWordsFile,
   idiomsFile,
-  languagesModel,
   productNamesFile,
-  staticModel,
   synonymsFile,
   vectorsWorker,
   version,
 } from './assets.ts'
-import { agentsWithSettings, type Config } from './config.ts'
+import { agentsWithSettings } from './config.ts'
+import { configuredModel, type ModelSettings, openEmbedder, standby } from './embedder.ts'
 import { extrasFolder, placeOf } from './extras.ts'
 import type { Outbound } from './outbound.ts'
 import type { Runtime } from './runtime.ts'
 import { openSearchEngine, type SearchEngine } from './search-engine.ts'
-
-/** The configured model, as stored from one start to the next; without secrets. */
-type ModelSettings =
-  | { readonly embedder: 'static' }
-  | { readonly embedder: 'transformers'; readonly folder: string }
-  | { readonly embedder: 'http'; readonly url: string; readonly model: string }
-
-/** Time that a model on an ordinary processor may take to answer, in milliseconds. */
-const embedderTimeout = 60_000
-
-const standby: ModelSettings = { embedder: 'static' }
 
 /** The search index and its vectors, before their synchronisation with the store starts. */
 export interface Search {
@@ -197,7 +182,7 @@ function openVectors(
     return index
   }
 
-  const configured = settingsOf(config)
+  const configured = configuredModel(config)
   // A rebuild fills the index of the configured model alone.
   const fallback = runtime.options.rebuild_index ? configured : standby
   const onAlone = (model: string) => removeOtherVectors(config.data, model)
@@ -242,54 +227,4 @@ function namesIn(folder: string): Promise<string[]> {
 
 function fileName(model: string): string {
   return hash('sha256', model).slice(0, 12)
-}
-
-function settingsOf(config: Config): ModelSettings {
-  const { DRAGOMAN_EMBEDDER, DRAGOMAN_MODEL, DRAGOMAN_EMBEDDINGS_URL } = config
-  if (DRAGOMAN_EMBEDDER === 'static') return standby
-  const model = required('DRAGOMAN_MODEL', DRAGOMAN_MODEL, DRAGOMAN_EMBEDDER)
-  if (DRAGOMAN_EMBEDDER === 'transformers') return { embedder: 'transformers', folder: model }
-  const url = required('DRAGOMAN_EMBEDDINGS_URL', DRAGOMAN_EMBEDDINGS_URL, DRAGOMAN_EMBEDDER)
-  return { embedder: 'http', url, model }
-}
-
-function required(name: string, value: string | undefined, embedder: string): string {
-  if (value !== undefined) return value
-  throw new Failure('not_configured', `The ${embedder} embedder needs ${name}.`, { hint: `Set ${name}.` })
-}
-
-/** The code of an optional embedder is loaded only if the configuration names it. */
-async function openEmbedder(
-  settings: ModelSettings,
-  { config, options, log }: Runtime,
-  outbound: Outbound,
-): Promise<Embedder> {
-  if (settings.embedder === 'static')
-    return options.static_embedder ?? createStaticEmbedder(staticModel, languagesModel)
-  if (settings.embedder === 'transformers') {
-    const { createTransformersEmbedder } = await import(
-      '../search/embedders/transformers/transformers-embedder.ts'
-    )
-    const { folder } = settings
-    const opening = createTransformersEmbedder({
-      folder,
-      worker: embedderWorker,
-      extras: extrasFolder(config),
-    })
-    return await opening.catch(asMisconfigured)
-  }
-  const { createHttpEmbedder } = await import('../search/embedders/http/http-embedder.ts')
-  const { url, model } = settings
-  const { DRAGOMAN_EMBEDDINGS_KEY: key, DRAGOMAN_EMBEDDINGS_DIMENSIONS: dimensions } = config
-  const fetch = outbound.fetchFrom(URL.canParse(url) ? [new URL(url).origin] : [], embedderTimeout)
-  // An endpoint that loads its model may take minutes.
-  log.info({ model }, 'asking the embeddings endpoint for a first vector')
-  const limits = { timeout_ms: embedderTimeout, ...(options.signal && { signal: options.signal }) }
-  return createHttpEmbedder({ url, model, key, dimensions, fetch, ...limits })
-}
-
-/** A model on this machine that cannot be loaded will not load a moment later: the start is not retried. */
-function asMisconfigured(fault: unknown): never {
-  if (!(fault instanceof Failure) || fault.code !== 'unavailable') throw fault
-  throw new Failure('not_configured', fault.message, fault.details, fault.cause)
 }
