@@ -1,10 +1,9 @@
 import type { Approval, ApprovalList, ApprovalReport, ApprovedPackage } from '../../schemas/approval.ts'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { registryName } from '../../schemas/names.ts'
 import { quotedName } from '../../schemas/text.ts'
 import { assignments, asWord } from '../common/ascii.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 import { confirm, readText } from './input.ts'
 import { bold, marked, print, printTable, say } from './output.ts'
 import { readPages } from './pages.ts'
@@ -39,8 +38,7 @@ export async function allow(
   await using client = await openClient()
   const approve = async (params: object) => {
     using _waiting = showWaiting()
-    const envelope = { to: registryName, action: 'approve_package', params: { ...input, ...params } }
-    return await client.send<ApprovalReport>(envelope)
+    return await ask<ApprovalReport>(client, 'approve_package', { ...input, ...params })
   }
   const plan = await approve({ dry_run: true })
   if (!json) for (const line of linesOf(plan)) print(line)

@@ -1,9 +1,8 @@
 import { Failure } from '../../schemas/failure.ts'
 import { type ApiKey, localIssuer, type NewApiKey } from '../../schemas/identity.ts'
-import { registryName } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { readConfig } from '../app/config.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { print, say } from './output.ts'
 import { askRegistry } from './send.ts'
@@ -34,7 +33,7 @@ export async function createApiKey(options: Options, json: boolean): Promise<voi
     namespaces: namespace && readNamespaces(namespace),
   }
   await using client = await openClient(config, sub === undefined ? undefined : operatorAs(sub))
-  const key = await client.send<NewApiKey>({ to: registryName, action: 'create_key', params })
+  const key = await ask<NewApiKey>(client, 'create_key', params)
   print(json ? key : key.key)
 }
 

@@ -1,7 +1,6 @@
 import { stat, statfs } from 'node:fs/promises'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { registryName } from '../../schemas/names.ts'
 import { type Config, isWildcard, keysPath, storeLocation } from '../app/config.ts'
 import { assertOwnData, describeExposed, exposedFiles } from '../app/file-modes.ts'
 import { keyMismatch } from '../app/keys-differ.ts'
@@ -16,7 +15,7 @@ import { createVault } from '../auth/vault.ts'
 import { makePrivateFolder } from '../common/private-file.ts'
 import { aboutStore, nameOf, openStore } from '../store/open-store.ts'
 import { createLogger, type Logger } from '../telemetry/log.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 
 /** One requirement of a deployment, and whether it is met. */
 export interface Check {
@@ -227,9 +226,7 @@ async function searchCheck(config: Config, log?: Logger): Promise<Check> {
   const where = config.DRAGOMAN_URL ?? (config.DATABASE_URL ? nameOf(storeLocation(config)) : config.data)
   try {
     await using client = await openClient(config, undefined, log)
-    const params = { limit: 1 }
-    const search = { to: registryName, action: 'search_agents', params }
-    const { total } = await client.send<{ total: number }>(search)
+    const { total } = await ask<{ total: number }>(client, 'search_agents', { limit: 1 })
     return { check: 'registry', ok: true, detail: `${counted(total, 'agent')} in ${where}` }
   } catch (fault) {
     return { check: 'registry', ok: false, detail: `${where}: ${wordsOf(fault)}` }

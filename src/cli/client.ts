@@ -1,6 +1,7 @@
 import type { Envelope } from '../../schemas/envelope.ts'
 import { type Code, codes, type Details, Failure } from '../../schemas/failure.ts'
-import { isRecord, type Json } from '../../schemas/json.ts'
+import { isRecord, type Json, type JsonObject } from '../../schemas/json.ts'
+import { registryName } from '../../schemas/names.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import { type Config, readConfig } from '../app/config.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -28,6 +29,15 @@ export async function openClient(
   if (url === undefined) return await local(config, as, log)
   const { accessToken } = await import('./sign-in/session.ts')
   return remote(url, token ?? (await accessToken(url)))
+}
+
+/** Asks the registry for one action, at a client that is open. */
+export async function ask<Output = Json>(
+  client: Pick<Client, 'send'>,
+  action: string,
+  params: object = {},
+): Promise<Output> {
+  return await client.send({ to: registryName, action, params: params as JsonObject })
 }
 
 async function local(config: Config, as?: Principal | null, log?: Logger): Promise<Client> {

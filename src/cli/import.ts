@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises'
 import { SingleBar } from 'cli-progress'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
-import { registryName } from '../../schemas/names.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 import { unreadable } from './input.ts'
 import { print, say } from './output.ts'
 import { isExport, restore } from './restore.ts'
@@ -66,7 +65,7 @@ async function importAgents(file: string, first: string, rest: AsyncIterable<str
   for await (const { first_line, lines } of batches(first, rest)) {
     const params = { lines, first_line }
     try {
-      add(total, await client.send<Report>({ to: registryName, action: 'import_entries', params }))
+      add(total, await ask<Report>(client, 'import_entries', params))
     } catch (fault) {
       throw endedAt(fault, first_line, total)
     }

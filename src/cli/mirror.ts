@@ -3,10 +3,9 @@ import { SingleBar } from 'cli-progress'
 import { counted } from '../../schemas/counted.ts'
 import { Failure } from '../../schemas/failure.ts'
 import type { Mirror, MirrorCounts } from '../../schemas/mirror.ts'
-import { registryName } from '../../schemas/names.ts'
 import { readConfig } from '../app/config.ts'
 import { createLogger } from '../telemetry/log.ts'
-import { type Client, openClient } from './client.ts'
+import { ask, type Client, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { marked, print, say } from './output.ts'
 import { askRegistry } from './send.ts'
@@ -46,7 +45,7 @@ export async function runMirror(name: string, json: boolean): Promise<void> {
   // A run that fails is said at its end: a warning with a stack would say it twice.
   const log = createLogger(config.DRAGOMAN_LOG ?? 'error')
   await using client = await openClient(config, undefined, log)
-  let mirror = await client.send<Mirror>({ to: registryName, action: 'run_mirror', params: { name } })
+  let mirror = await ask<Mirror>(client, 'run_mirror', { name })
   const bar = new SingleBar({
     stream: process.stderr,
     format: 'mirroring: {value} agents, {state}',
@@ -85,7 +84,7 @@ interface MirrorList {
 }
 
 async function named(client: Client, name: string): Promise<Mirror> {
-  const { mirrors } = await client.send<MirrorList>({ to: registryName, action: 'list_mirrors' })
+  const { mirrors } = await ask<MirrorList>(client, 'list_mirrors')
   const mirror = mirrors.find((candidate) => candidate.name === name)
   if (mirror) return mirror
   throw new Failure('not_found', `There is no mirror ${name}.`, { hint: 'See: dragoman mirror list' })

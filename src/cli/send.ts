@@ -1,17 +1,16 @@
 import { codes, Failure } from '../../schemas/failure.ts'
 import type { Json, JsonObject } from '../../schemas/json.ts'
-import { registryName } from '../../schemas/names.ts'
 import type { AgentPage } from '../../schemas/search.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 import { showWaiting } from './progress.ts'
 
 /** Asks the registry for one action. */
 export async function askRegistry<Output = Json>(action: string, params: object = {}): Promise<Output> {
   using _waiting = showWaiting()
   await using client = await openClient()
-  return await client.send({ to: registryName, action, params: params as JsonObject })
+  return await ask(client, action, params)
 }
 
 /**
@@ -26,7 +25,7 @@ export async function askRunning<Output>(action: string, params: object): Promis
   const { operatorToken } = await import('./token.ts')
   const DRAGOMAN_TOKEN = await operatorToken(config)
   await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN })
-  return await client.send({ to: registryName, action, params: params as JsonObject })
+  return await ask(client, action, params)
 }
 
 /**
@@ -36,13 +35,12 @@ export async function askRunning<Output>(action: string, params: object): Promis
 export async function searchPublic(params: JsonObject): Promise<AgentPage> {
   const config = readConfig()
   if (config.DRAGOMAN_URL) return await askRegistry('search_agents', params)
-  const envelope = { to: registryName, action: 'search_agents', params }
   using _waiting = showWaiting()
   const server = await findServer(config)
   if (server !== undefined) {
     try {
       await using client = await openClient({ ...config, DRAGOMAN_URL: server, DRAGOMAN_TOKEN: '' })
-      return await client.send(envelope)
+      return await ask(client, 'search_agents', params)
     } catch (fault) {
       // The server may stop now, or count the calls of this address.
       if (!(fault instanceof Failure) || !codes[fault.code].retryable) throw fault
@@ -52,5 +50,5 @@ export async function searchPublic(params: JsonObject): Promise<AgentPage> {
   const found = await searchDataFolder(config, params)
   if (found) return found
   await using client = await openClient(config, null)
-  return await client.send(envelope)
+  return await ask(client, 'search_agents', params)
 }

@@ -1,13 +1,13 @@
 import { Failure } from '../../schemas/failure.ts'
 import { localPersonId, type NewApiKey, wholeKey } from '../../schemas/identity.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { PackageName, registryName } from '../../schemas/names.ts'
+import { PackageName } from '../../schemas/names.ts'
 import { Scope, scopes } from '../../schemas/scope.ts'
 import { type Config, keysPath, readConfig } from '../app/config.ts'
 import { localPrincipal, maxTokenLength } from '../auth/authenticator.ts'
 import { issuerName, mintToken } from '../auth/issuer.ts'
 import { openKeyRing } from '../auth/key-ring.ts'
-import { openClient } from './client.ts'
+import { ask, openClient } from './client.ts'
 import { readSeconds } from './input.ts'
 import { print, say } from './output.ts'
 
@@ -79,7 +79,7 @@ async function tokenFrom(url: string, options: Options, config: Config): Promise
     ttl_s: readSeconds('--ttl', ttl),
   }
   await using client = await openClient(config)
-  return (await client.send<NewApiKey>({ to: registryName, action: 'create_key', params })).key
+  return (await ask<NewApiKey>(client, 'create_key', params)).key
 }
 
 /** Exchanges an API key for a short token at the token endpoint. */
@@ -129,7 +129,7 @@ export async function revokeToken(
     reason,
   }
   await using client = await openClient()
-  const { revoked } = await client.send<{ revoked: string }>({ to: registryName, action: 'revoke', params })
+  const { revoked } = await ask<{ revoked: string }>(client, 'revoke', params)
   if (json) return print({ revoked })
   if (sub === undefined) return print(`revoked (${revoked})`)
   print(`revoked all that was issued to ${sub}`)

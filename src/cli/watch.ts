@@ -2,11 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ChangePage, RegistryChange } from '../../schemas/change.ts'
 import { codes, Failure } from '../../schemas/failure.ts'
 import { isRecord } from '../../schemas/json.ts'
-import { registryName } from '../../schemas/names.ts'
 import { readConfig } from '../app/config.ts'
 import { findServer } from '../app/running-server.ts'
 import { readEventData } from '../common/sse.ts'
-import { type Client, openClient } from './client.ts'
+import { ask, type Client, openClient } from './client.ts'
 import { readNumber } from './input.ts'
 import { bold, coloured, print, printLine, say } from './output.ts'
 
@@ -142,8 +141,7 @@ async function* unlessBroken(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 }
 
 async function look(client: Client, params: Followed): Promise<ChangePage> {
-  const envelope = { to: registryName, action: 'watch_changes', params: { ...params } }
-  return await client.send(envelope)
+  return await ask(client, 'watch_changes', params)
 }
 
 function lineOf(change: RegistryChange): string {

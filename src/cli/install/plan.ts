@@ -15,7 +15,7 @@ import { serverNameOf } from '../../registry/install/server-name.ts'
 import { gatewayLaunch } from '../../registry/install/targets.ts'
 import { Needs } from '../../registry/install/template.ts'
 import { gatewayAddress } from '../address.ts'
-import { openClient } from '../client.ts'
+import { ask, openClient } from '../client.ts'
 import type { Piece } from './host-text.ts'
 
 /** What a host gets: the server's name, and the piece of its file. */
@@ -73,7 +73,7 @@ const Installed = EntryDetail.pick({
 
 async function agentPlan(agent: string, choice: Choice, config: Config): Promise<Plan> {
   await using client = await openClient(config)
-  const answer = await client.send({ to: registryName, action: 'get_agent', params: { agent } })
+  const answer = await ask(client, 'get_agent', { agent })
   const { success, data, error } = Installed.safeParse(answer)
   if (!success) {
     throw new Failure(

@@ -2,10 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
 import { localIssuer } from '../../../schemas/identity.ts'
-import { registryName } from '../../../schemas/names.ts'
 import { type Config, readConfig, readUserFolders } from '../../app/config.ts'
 import { changeSignedIn, readSignedIn, signedInPath } from '../../app/signed-in.ts'
-import { openClient } from '../client.ts'
+import { ask, openClient } from '../client.ts'
 import { openInBrowser } from '../open.ts'
 import { print, say } from '../output.ts'
 import { awaitDecision, findIssuer, requestDevice, revoke } from './device.ts'
@@ -87,7 +86,7 @@ async function callerAt(gateway: string, config: Config) {
   if (token === undefined) return { acts_as: 'nobody: you are not signed in', gateway }
   await using client = await openClient(config)
   // The gateway itself says whether the token is valid.
-  await client.send({ to: registryName, action: 'get_usage', params: {} })
+  await ask(client, 'get_usage')
   if (token.startsWith('drg_'))
     return { acts_as: 'the owner of an API key', gateway, key: token.slice(0, 12) }
   const {
