@@ -244,7 +244,9 @@ test('a client of the revisions with sessions is asked by a server of both eras 
     )
     return server
   })
-  await using server = await serve((request, response) => void toNodeHandler(handler)(request as never, response))
+  await using server = await serve(
+    (request, response) => void toNodeHandler(handler)(request as never, response),
+  )
   await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: server.origin })
   await list(gateway, { package_name, endpoints: [{ protocol: 'mcp', url: `${server.origin}/mcp` }] })
   const capabilities = { elicitation: { form: {}, url: {} } }
