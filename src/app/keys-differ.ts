@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { KeyRing } from '../auth/key-ring.ts'
+import { Failure } from '../../schemas/failure.ts'
+import type { KeyRing, KeySummary } from '../auth/key-ring.ts'
 import { parseJson } from '../common/json.ts'
 import { repeat } from '../common/repeat.ts'
 import type { Store } from '../store/store.ts'
@@ -14,7 +15,7 @@ const NewestKey = z.object({ kid: z.string(), signs_from: z.string() })
 
 /**
  * The reason why the keys of this gateway do not match those of the registry; undefined if they match. Its first gateway
- * has stored the issuer: a gateway with another one knows neither the owners nor the tokens of the registry. The gateway
+ * has stored the issuer: a gateway with another one refuses the tokens of the registry. The gateway
  * with the newest key stores its name: one that lacks it refuses the tokens that others sign.
  */
 export async function keyMismatch(
@@ -24,7 +25,7 @@ export async function keyMismatch(
 ): Promise<string | undefined> {
   const issuer = await store.settings.settle('issuer', ring.name)
   if (issuer !== ring.name)
-    return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it.`
+    return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it, or from a backup. If they are lost: dragoman keys replace.`
   const keys = (await ring.list()).map(({ kid, signs_from }) => ({ kid, signs_from: signs_from ?? '' }))
   const own = keys.reduce((newest, key) => (key.signs_from > newest.signs_from ? key : newest))
   const { data: stored } = NewestKey.safeParse(parseJson((await store.settings.get(newestKey)) ?? ''))
@@ -37,6 +38,23 @@ export async function keyMismatch(
     return undefined
   }
   return `Another gateway has rotated the keys: these lack ${stored.kid}, which signs from ${stored.signs_from}. Copy keys/ from that gateway.`
+}
+
+/**
+ * Makes these keys those of the registry, whose own are lost: tokens of the lost ones stay refused. Resolves to the key that
+ * signs now. Throws Failure `conflict` if the keys are those of the registry.
+ */
+export async function replaceKeys(
+  { settings }: Pick<Store, 'settings'>,
+  ring: Pick<KeyRing, 'name' | 'list'>,
+): Promise<KeySummary> {
+  const issuer = await settings.get('issuer')
+  const signing = (await ring.list()).find(({ state }) => state === 'signing')
+  if (issuer === undefined || issuer === ring.name || !signing)
+    throw new Failure('conflict', 'The keys of this data folder are those of the registry: none are lost.')
+  await settings.set('issuer', ring.name)
+  await settings.set(newestKey, JSON.stringify({ kid: signing.kid, signs_from: signing.signs_from ?? '' }))
+  return signing
 }
 
 /**

@@ -113,7 +113,7 @@ export const remedies: Readonly<Record<HealthReason | 'store_unavailable', strin
   clock_differs:
     'the clocks of this machine and of PostgreSQL are more than 15 seconds apart. Set both by NTP',
   keys_differ:
-    'the keys of this gateway are not those of the registry, or lack the key that another gateway has rotated in, so it refuses the tokens of others. Copy keys/ from a gateway that has them; if the log names another issuer, start it again',
+    'the keys of this gateway are not those of the registry, or lack the key that another gateway has rotated in, so it refuses the tokens of others. Copy keys/ from a gateway that has them, or from a backup; if the log names another issuer, start it again. If nobody has them any more, stop every gateway of the registry and run dragoman keys replace',
   secret_key_differs:
     'the gateway has another secret key (keys/secret or DRAGOMAN_SECRET_KEY) than the one that encrypted the stored credentials, the sign-ins and the secrets of webhooks, so it cannot read them. Put that key back from a backup (docs/backup.md), and start the gateway again. If it is lost, start the gateway again all the same: the reason goes then, callers must store their credentials and webhooks again, and people must sign in again',
   search_unavailable:

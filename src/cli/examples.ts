@@ -114,6 +114,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'keys list': ['dragoman keys list'],
   'keys rotate': ['dragoman keys rotate'],
+  'keys replace': ['dragoman keys replace'],
   'keys revoke': ['dragoman keys revoke KID --reason leaked'],
   validate: ['dragoman validate agent.json', 'dragoman validate https://weather.example.com/card.json'],
   verify: ['dragoman verify com.example.weather', 'dragoman verify com.example.weather --method dns'],

@@ -2,8 +2,10 @@ import { dirname } from 'node:path'
 import { Failure } from '../../schemas/failure.ts'
 import { keysPath, readConfig } from '../app/config.ts'
 import { assertOwnData } from '../app/file-modes.ts'
+import { replaceKeys } from '../app/keys-differ.ts'
 import { type KeyRing, type KeySummary, openKeyRing } from '../auth/key-ring.ts'
 import { bold, print, printTable, say } from './output.ts'
+import { openOwnStore } from './own-store.ts'
 import { askRegistry } from './send.ts'
 import type { Column } from './table.ts'
 
@@ -36,6 +38,15 @@ export async function rotateKeys(json: boolean): Promise<void> {
   print(json ? key : line(key))
   if (config.DATABASE_URL !== undefined)
     say(`Copy ${dirname(keysPath(config))} to the other gateways of this database before the key signs.`)
+}
+
+/** Makes the keys of the data folder those of the registry, whose own are lost. */
+export async function replaceLostKeys(json: boolean): Promise<void> {
+  const ring = await openRing()
+  await using store = await openOwnStore({ alone: true })
+  const key = await replaceKeys(store, ring)
+  print(json ? key : line(key))
+  say('Tokens of the lost keys stay refused: make new ones.')
 }
 
 /** Revokes a leaked key: tokens that it signed are refused from now on. */

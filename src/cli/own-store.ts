@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { say } from './output.ts'
 
 /**
- * Opens the store of this machine's configuration without a gateway; `alone`, to fill it: only if no gateway runs over it,
+ * Opens the store of this machine's configuration without a gateway; `alone`, to change it: only if no gateway runs over it,
  * and it is not in the data folder of another user.
  */
 export async function openOwnStore({ alone = false } = {}): Promise<Store> {
@@ -18,7 +18,7 @@ export async function openOwnStore({ alone = false } = {}): Promise<Store> {
   const running = alone && (await runningServer(config))
   if (running) {
     throw new Failure('conflict', `A gateway runs over this store, at ${running.url}.`, {
-      hint: 'Stop every gateway of this store, then import again.',
+      hint: 'Stop every gateway of this store, then run the command again.',
     })
   }
   return await opened(config, openStore)

@@ -234,6 +234,7 @@ const withoutOthers = [
   'index rebuild',
   'keys list',
   'keys rotate',
+  'keys replace',
   'completion',
   'login',
   'logout',
@@ -268,7 +269,7 @@ test.each(
   }
 })
 
-test.each(['list', 'rotate'])(
+test.each(['list', 'rotate', 'replace'])(
   'keys %s says that it does not reach the gateway of DRAGOMAN_URL',
   async (verb) => {
     await using data = await temporaryFolder()

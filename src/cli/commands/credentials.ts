@@ -130,6 +130,11 @@ export function addKeys(program: Command, json: WantsJson): void {
     .action(async () => (await import('../keys.ts')).rotateKeys(json()))
 
   keys
+    .command('replace')
+    .description('make the keys of this folder those of the registry, after its own were lost')
+    .action(async () => (await import('../keys.ts')).replaceLostKeys(json()))
+
+  keys
     .command('revoke')
     .argument('<kid>', 'of the key')
     .option('--reason <words>', 'reason, for the record')
