@@ -74,7 +74,10 @@ export async function serve(json: boolean): Promise<void> {
   }
   if (isWildcard(config.HOST) && !config.DRAGOMAN_BASE_URL)
     say('DRAGOMAN_BASE_URL is not set: cards name localhost, which only this machine reaches.')
-  if (new URL(gateway.site().base_url).pathname !== '/')
+  const idle = config.DRAGOMAN_EMBEDDER === 'static' ? modelSettings.filter((name) => config[name]) : []
+  if (idle.length > 0)
+    say(`Without effect while DRAGOMAN_EMBEDDER is static, the model that is built in: ${idle.join(', ')}.`)
+  if (new URL(base_url).pathname !== '/')
     say(
       'DRAGOMAN_BASE_URL has a path. The protocols work there, behind a proxy that removes the path from requests; the page and its sign-in need a host of their own.',
     )
@@ -98,6 +101,9 @@ export async function serve(json: boolean): Promise<void> {
   await adding
 }
 
+/** The settings of models that are not built in. */
+const modelSettings = ['DRAGOMAN_MODEL', 'DRAGOMAN_EMBEDDINGS_URL', 'DRAGOMAN_EMBEDDINGS_KEY'] as const
+
 /** Milliseconds that a stop waits for the database once it takes no more requests: calls that wait for it alone are still answered after that. */
 const stopMilliseconds = 10_500
 /** Milliseconds after which a start says what it waits for. */
@@ -113,9 +119,8 @@ async function addConfiguredMirrors(
   signal: AbortSignal,
 ): Promise<void> {
   for (const input of config.DRAGOMAN_MIRRORS.flatMap((text) => mirrorOf(text) ?? [])) {
-    await mirrors.add(input, signal).catch((fault) => {
-      const isThere = fault instanceof Failure && fault.code === 'conflict'
-      if (!isThere && !signal.aborted) onErrorOf('mirror', 'warn')(fault)
+    await mirrors.ensure(input, signal).catch((fault) => {
+      if (!signal.aborted) onErrorOf('mirror', 'warn')(fault)
     })
   }
 }

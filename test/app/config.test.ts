@@ -183,9 +183,13 @@ describe('the file of the settings', () => {
     expect(await readFile(path, 'utf8')).toBe(written)
   }, 30_000)
 
-  test('names a public URL with a path, under which the page does not work', async () => {
+  test('names a public URL with a path, under which the page does not work, and settings without effect', async () => {
     await using folder = await temporaryFolder()
-    await using gateway = await serve(folder.path, { DRAGOMAN_BASE_URL: 'https://example.com/registry' })
+    await using gateway = await serve(folder.path, {
+      DRAGOMAN_BASE_URL: 'https://example.com/registry',
+      DRAGOMAN_MODEL: 'e5',
+    })
+    await gateway.printed(/Without effect while DRAGOMAN_EMBEDDER is static, .+: DRAGOMAN_MODEL\./)
     await gateway.printed(/DRAGOMAN_BASE_URL has a path\. .+ a host of their own\./)
   }, 30_000)
 

@@ -54,13 +54,12 @@ export class Mirrors implements AsyncDisposable {
   }
 
   async add(input: MirrorInput, signal: AbortSignal): Promise<Mirror> {
-    const { store, clock, own_origins, kindAt } = this.#options
-    const preset = input.source === 'official' ? official : undefined
-    const url = preset?.url ?? checkedUrl(input.source, own_origins())
+    const { store, clock, kindAt } = this.#options
+    const { preset, url, name } = this.#placeOf(input)
     const kind = input.kind ?? preset?.kind ?? (await kindAt(url, signal))
     const mirror: StoredMirror = {
       ...neverRun(new Date(clock()).toISOString()),
-      name: input.name ?? (preset ? 'official' : checkedName(nameOf(url))),
+      name,
       kind,
       url,
       every_s: input.every_s,
@@ -75,6 +74,37 @@ export class Mirrors implements AsyncDisposable {
       })
     }
     return Mirror.parse(mirror)
+  }
+
+  /**
+   * Adds a mirror that the configuration names, unless it is there. Throws Failure `conflict` if its name is that of a
+   * mirror of another source.
+   */
+  async ensure(input: MirrorInput, signal: AbortSignal): Promise<void> {
+    if (await this.#has(input)) return
+    await this.add(input, signal).catch(async (fault) => {
+      // Another process may have added it.
+      if (!(await this.#has(input))) throw fault
+    })
+  }
+
+  async #has(input: MirrorInput): Promise<boolean> {
+    const { name, url } = this.#placeOf(input)
+    const there = (await this.list()).find((mirror) => mirror.name === name)
+    if (!there || there.url === url) return there !== undefined
+    throw new Failure(
+      'conflict',
+      `There is a mirror ${name} of ${there.url}, so that of ${url} is not added.`,
+      {
+        hint: `Give this one another name, or remove the other: dragoman mirror remove ${name}`,
+      },
+    )
+  }
+
+  #placeOf({ source, name }: MirrorInput) {
+    const preset = source === 'official' ? official : undefined
+    const url = preset?.url ?? checkedUrl(source, this.#options.own_origins())
+    return { preset, url, name: name ?? (preset ? 'official' : checkedName(nameOf(url))) }
   }
 
   async list(): Promise<readonly Mirror[]> {

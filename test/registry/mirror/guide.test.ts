@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { MirrorKind } from '../../../schemas/mirror.ts'
+import { MirrorInput, MirrorKind } from '../../../schemas/mirror.ts'
 import { run, temporaryFolder } from '../../support/command.ts'
 import { blocksOf, guideOf } from '../../support/documents.ts'
+import { startGateway } from '../../support/gateway.ts'
 import { startRegistryReplay } from '../../support/official-registry.ts'
 
 const guide = guideOf('mirror.md')
@@ -41,6 +42,21 @@ test('docs/mirror.md: the commands do what it says', async () => {
   expect((await dragoman('dragoman mirror add official --name other --every 5')).stderr).toContain(
     'Give a number from 60 to',
   )
+})
+
+test('a mirror of the configuration is added once, and another source under its name is refused', async () => {
+  await using registry = await startRegistryReplay([])
+  await using home = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: registry.url })
+  const { mirrors } = home.gateway
+  const { signal } = new AbortController()
+  const ensure = (source: string) => mirrors.ensure(MirrorInput.parse({ name: 'team', source }), signal)
+  await ensure(registry.url)
+  await ensure(registry.url)
+  expect((await mirrors.list()).map(({ name, url }) => [name, url])).toEqual([['team', registry.url]])
+  await expect(ensure('https://registry.example.com')).rejects.toMatchObject({
+    code: 'conflict',
+    message: `There is a mirror team of ${registry.url}, so that of https://registry.example.com is not added.`,
+  })
 })
 
 test('docs/mirror.md has every kind of source', () => {
