@@ -62,8 +62,9 @@ describe.each(Object.entries(servers))('the official server of %s', (_, start) =
     controller.abort()
     expect(await call).toMatchObject({ code: 'cancelled' })
     await eventually(server.stopped).toBe(1)
-    for (const { headers } of server.seen.filter(({ rpc }) => rpc === 'notifications/cancelled')) {
+    for (const { headers, params } of server.seen.filter(({ rpc }) => rpc === 'notifications/cancelled')) {
       expect(headers['x-call']).toBe('mine')
+      expect(params).toMatchObject({ reason: expect.not.stringContaining('Error: ') })
     }
     expect(await remote.ask('echo', { still: 'here' })).toEqual({ still: 'here' })
   })

@@ -164,7 +164,7 @@ export class WatchedTransport implements Transport {
   }
 
   #cancel(requestId: McpId, reason: unknown): void {
-    const params = { requestId, reason: String(reason) }
+    const params = { requestId, reason: reason instanceof Error ? reason.message : String(reason) }
     this.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params }).catch(() => {})
   }
 
