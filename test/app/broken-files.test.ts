@@ -235,6 +235,7 @@ test('a store that knows fewer changes than its index is an error in the log, an
     expect((await home.request('GET', '/public/agents?q=wiki')).json.total).toBeGreaterThan(0)
   }
   await using home = await startGateway({ DRAGOMAN_DATA: folder.path })
+  await home.gateway.ready
   expect((await home.request('GET', '/readyz')).json).toMatchObject({ status: 'ready' })
 })
 

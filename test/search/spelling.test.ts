@@ -87,7 +87,18 @@ describe('the list of English words', () => {
   })
 
   it('has words of the field, newer words and names', () => {
-    const words = ['perl', 'gzip', 'junit', 'vlan', 'webinar', 'ramen', 'nikkei', 'randomised', 'fedex', 'kustomize']
+    const words = [
+      'perl',
+      'gzip',
+      'junit',
+      'vlan',
+      'webinar',
+      'ramen',
+      'nikkei',
+      'randomised',
+      'fedex',
+      'kustomize',
+    ]
     expect(words.filter((word) => !english.has(word))).toEqual([])
   })
 
