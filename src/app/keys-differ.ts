@@ -13,10 +13,15 @@ const keyCheckMilliseconds = 60_000
 const newestKey = 'newest_key'
 const NewestKey = z.object({ kid: z.string(), signs_from: z.string() })
 
+/** A key as that setting names it. */
+function named({ kid, signs_from }: KeySummary): z.infer<typeof NewestKey> {
+  return { kid, signs_from: signs_from ?? '' }
+}
+
 /**
  * The reason why the keys of this gateway do not match those of the registry; undefined if they match. Its first gateway
- * has stored the issuer: a gateway with another one refuses the tokens of the registry. The gateway
- * with the newest key stores its name: one that lacks it refuses the tokens that others sign.
+ * has stored the issuer: a gateway with another one refuses the tokens of the registry. The gateway with the newest key
+ * stores its name: one that lacks it refuses the tokens that others sign.
  */
 export async function keyMismatch(
   store: Pick<Store, 'settings' | 'identity'>,
@@ -26,7 +31,7 @@ export async function keyMismatch(
   const issuer = await store.settings.settle('issuer', ring.name)
   if (issuer !== ring.name)
     return `The registry belongs to ${issuer}, and these keys to ${ring.name}: copy keys/ from the gateway that made it, or from a backup. If they are lost: dragoman keys replace.`
-  const keys = (await ring.list()).map(({ kid, signs_from }) => ({ kid, signs_from: signs_from ?? '' }))
+  const keys = (await ring.list()).map(named)
   const own = keys.reduce((newest, key) => (key.signs_from > newest.signs_from ? key : newest))
   const { data: stored } = NewestKey.safeParse(parseJson((await store.settings.get(newestKey)) ?? ''))
   if (stored && keys.some(({ kid }) => kid === stored.kid) && stored.signs_from >= own.signs_from)
@@ -53,7 +58,7 @@ export async function replaceKeys(
   if (issuer === undefined || issuer === ring.name || !signing)
     throw new Failure('conflict', 'The keys of this data folder are those of the registry: none are lost.')
   await settings.set('issuer', ring.name)
-  await settings.set(newestKey, JSON.stringify({ kid: signing.kid, signs_from: signing.signs_from ?? '' }))
+  await settings.set(newestKey, JSON.stringify(named(signing)))
   return signing
 }
 

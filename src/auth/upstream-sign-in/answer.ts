@@ -1,4 +1,5 @@
 import { isRecord } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 
 /**
  * An answer of an endpoint of OAuth in the only form that oauth4webapi reads:
@@ -18,15 +19,7 @@ export async function readableAnswer(response: Response, status: number): Promis
 
 function readableText(text: string): string {
   if (!/"(id_token|client_secret)"/.test(text)) return text
-  const { id_token: _, ...body } = recordIn(text)
+  const answer = parseJson(text)
+  const { id_token: _, ...body } = isRecord(answer) ? answer : {}
   return JSON.stringify(body.client_secret === undefined ? body : { client_secret_expires_at: 0, ...body })
-}
-
-function recordIn(text: string): Record<string, unknown> {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isRecord(body) ? body : {}
-  } catch {
-    return {}
-  }
 }

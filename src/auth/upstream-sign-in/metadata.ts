@@ -2,6 +2,7 @@ import { OperationProcessingError, ResponseBodyError } from 'oauth4webapi'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { parseJson } from '../../common/json.ts'
 import { SecureUrl } from '../issuers.ts'
 
 const Endpoint = SecureUrl.max(2000)
@@ -44,18 +45,9 @@ async function readDocument(
 ): Promise<Record<string, unknown>> {
   const response = await fetch(url, { headers: { Accept: 'application/json' }, signal })
   if (response.status !== 200) throw new AbsentError(`${url} answers HTTP ${response.status}.`)
-  const text = await response.text()
-  const document = parsedJson(text)
+  const document = parseJson(await response.text())
   if (!isRecord(document)) throw new Error(`${url} is no JSON object.`)
   return document
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /**
