@@ -10,6 +10,8 @@ export const ownTests = {
   hookTimeout: 60_000,
   // On a busy machine, what is waited for takes longer than the second that is the default.
   expect: { poll: { timeout: 15_000 } },
+  // A list that differs is shown whole in the line that sums up a failure.
+  chaiConfig: { truncateThreshold: 400 },
   // Files share the modules of their worker, which hold no state: importing a gateway takes longer than most tests.
   isolate: false,
   // For the threads and processes that tests start.

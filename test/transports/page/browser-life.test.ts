@@ -131,12 +131,14 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', { 
       await using opened = await openPage('/')
       const { page, reports } = opened
       const { press, type, choose } = handOf(page)
+      // A try of its own when it runs again.
+      const hand = `${kind}-${randomBytes(2).toString('hex')}`
       await press('Publish')
       await press('Continue with Example')
       await press('By hand')
-      await type('Package name', `com.ada-${kind}.echo`)
-      await type('Name', `Echo by ${kind}`)
-      await type('What it does', `Repeats what it is told, by ${kind}.`)
+      await type('Package name', `com.ada-${hand}.echo`)
+      await type('Name', `Echo by ${hand}`)
+      await type('What it does', `Repeats what it is told, by ${hand}.`)
       await type('Address at which it is called', echo.url)
       await choose('Protocol', 'Envelope')
       // What is to be corrected is shown while one types.
@@ -155,9 +157,9 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', { 
       await saysDone(page, 'It is live')
 
       await press('Browse')
-      await type('What do you need done?', `repeats what it is told by ${kind}`)
+      await type('What do you need done?', `repeats what it is told by ${hand}`)
       await page.waitForURL(/q=repeats.*(mouse|keyboard)/)
-      await press(`Echo by ${kind}`)
+      await press(`Echo by ${hand}`)
       await page.getByText('Domain verified').first().waitFor()
       await type('Name of the capability', 'repeat')
       await press('Call it')
@@ -165,7 +167,7 @@ describe.skipIf(!chromiumPath)('a person in Chromium, where it is installed', { 
       expect(await page.locator('#answer pre').textContent()).toContain('"action": "repeat"')
 
       await press('Ada')
-      await press(`Echo by ${kind}`)
+      await press(`Echo by ${hand}`)
       await type('What callers should know', 'It goes away.')
       await press('Deprecate')
       await saysDone(page, 'It is deprecated.')

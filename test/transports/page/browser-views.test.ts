@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chromiumPath } from '../../support/chromium.ts'
+import { chromiumPath, reportsOf } from '../../support/chromium.ts'
 import type { TestGateway } from '../../support/gateway.ts'
 import {
   addressOf,
@@ -85,10 +85,8 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', { timeout: 60_000 }, (
     })
     const page = await context.newPage()
     if (isSignedIn) await signInVisitor(page, home)
-    const reports: string[] = []
+    const reports = reportsOf(page)
     const requests: Request[] = []
-    page.on('console', (message) => reports.push(message.text()))
-    page.on('pageerror', (error) => reports.push(String(error)))
     await before?.(page)
     page.on('request', (request) => requests.push(request))
     await page.goto(await addressOf(view, home))
