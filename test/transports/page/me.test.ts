@@ -217,10 +217,27 @@ test('a change of some fields states these alone, and the others still follow th
   const saved = await browser.submit(shown, { tags: 'sea' }, formWith(shown, 'update'))
   expect(saved.text).toContain('Saved.')
   expect(await stated()).toEqual([...(before ?? []), 'tags'])
-  await browser.submit(saved, { description: 'Tides\r\nand moons.' }, formWith(saved, 'update'))
+  const described = await browser.submit(
+    saved,
+    { description: 'Tides\r\nand moons.' },
+    formWith(saved, 'update'),
+  )
   expect(await stated()).toEqual([...(before ?? []), 'tags', 'description'])
   const entry = await gateway.gateway.store.read.entry({ package_name: name })
   expect([entry?.tags, entry?.description, entry?.version]).toEqual([['sea'], 'Tides\nand moons.', '1'])
+
+  const named = await browser.submit(
+    described,
+    { version: '', license: 'MIT' },
+    formWith(described, 'update'),
+  )
+  const unversioned = await gateway.gateway.store.read.entry({ package_name: name })
+  expect([unversioned?.version, unversioned?.license]).toEqual([null, 'MIT'])
+  const nameless = await browser.submit(named, { name: '', license: '' }, formWith(named, 'update'))
+  expect(nameless.text).toContain('aria-invalid="true"')
+  await browser.submit(nameless, { name: 'Tides' }, formWith(nameless, 'update'))
+  const bare = await gateway.gateway.store.read.entry({ package_name: name })
+  expect([bare?.name, bare?.license]).toEqual(['Tides', null])
 })
 
 test('the page of an own package leads to the way in which each host uses it', async () => {

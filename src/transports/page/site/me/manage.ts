@@ -85,19 +85,21 @@ export function manageMounts(site: PageFrame): Mount[] {
 
 /** The fields that differ from the entry: it still takes the others from its card or its server. */
 function changesOf(form: URLSearchParams, entry: EntryDetail): JsonObject {
-  const texts = filled(form, ['name', 'description', 'version', 'license'])
-  const changed = Object.entries(texts)
-    // Browsers send CRLF for each line break.
-    .map(([field, value]) => [field, value.replaceAll('\r\n', '\n')] as const)
-    .filter(([field, value]) => value !== entry[field as 'name']?.trim())
-  const tags = listed(form.get('tags'))
-  const category = form.get('category')?.trim() || null
-  return {
-    ...Object.fromEntries(changed),
-    ...(!isDeepStrictEqual(tags, entry.tags) && { tags }),
-    ...(category !== entry.category && { category }),
-    ...changedAddress(form, entry),
+  // Browsers send CRLF for each line break.
+  const typed = (name: string) => form.get(name)?.trim().replaceAll('\r\n', '\n') ?? ''
+  const fields = {
+    name: typed('name'),
+    description: typed('description'),
+    version: typed('version') || null,
+    tags: listed(form.get('tags')),
+    category: typed('category') || null,
+    license: typed('license') || null,
   }
+  const changed = Object.entries(fields).filter(([name, value]) => {
+    const present = entry[name as keyof typeof fields]
+    return form.has(name) && !isDeepStrictEqual(value, typeof present === 'string' ? present.trim() : present)
+  })
+  return { ...Object.fromEntries(changed), ...changedAddress(form, entry) }
 }
 
 /** The address, if it was changed: one that was not may have more members than the form shows. */
