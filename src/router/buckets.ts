@@ -61,6 +61,7 @@ export class Buckets {
 function rateLimited(allowance: Allowance): Failure {
   const { policy, limit, reset_s: retry_after_s } = allowance
   const failure = new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
+    hint: `Ask again in ${retry_after_s} s.`,
     retry_after_s,
   })
   return Object.assign(failure, { allowance })

@@ -105,7 +105,7 @@ export class Limiter {
     const retry_after_s = this.#buckets.secondsEmpty('cost', key, limit)
     if (retry_after_s === 0) return undefined
     const failure = new Failure('rate_limited', `Your requests cost more than ${limit} units a minute.`, {
-      hint: 'A unit is about 0.1 ms of CPU time, or 8 KiB of answers. Ask for less at once, or less often.',
+      hint: `A unit is about 0.1 ms of CPU time, or 8 KiB of answers. Ask again in ${retry_after_s} s, for less at once, or less often.`,
       retry_after_s,
     })
     return Object.assign(failure, {

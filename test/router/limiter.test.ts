@@ -161,11 +161,14 @@ test('the refusal has a retry time, and the allowance the remaining calls', () =
   expect(ask('search', caller)).toEqual({ policy: 'search', limit: 120, remaining: 119, reset_s: 1 })
   passed('search', caller)
   expect(() => ask('search', caller)).toThrowError(
-    expect.objectContaining({ code: 'rate_limited', details: { retry_after_s: 1 } }),
+    expect.objectContaining({
+      code: 'rate_limited',
+      details: { hint: 'Ask again in 1 s.', retry_after_s: 1 },
+    }),
   )
   passed('execute', caller, {}, playground)
   expect(() => ask('execute', caller, {}, playground)).toThrowError(
-    expect.objectContaining({ details: { retry_after_s: 3 } }),
+    expect.objectContaining({ details: { hint: 'Ask again in 3 s.', retry_after_s: 3 } }),
   )
 })
 
@@ -187,7 +190,9 @@ describe('the cost of requests', () => {
     limits.charge(anybody, 1001)
     expect(limits.overCost(anybody)).toMatchObject({ code: 'rate_limited', details: { retry_after_s: 10 } })
     wait(10_000)
-    expect(limits.overCost(anybody)).toMatchObject({ details: { retry_after_s: 1 } })
+    expect(limits.overCost(anybody)).toMatchObject({
+      details: { hint: expect.stringContaining('Ask again in 1 s'), retry_after_s: 1 },
+    })
     wait(1)
     expect(limits.overCost(anybody)).toBeUndefined()
   })

@@ -182,6 +182,18 @@ describe('registration', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(7)
   })
 
+  test.each(['/sign-in/link?code=none', '/oauth/authorize'])(
+    'and the page %s, asked too often, says when to ask again',
+    async (path) => {
+      await using home = await startGateway({ DRAGOMAN_RATE_LIMIT: 'on' }, { clock: () => 1_800_000_000_000 })
+      let answer: Response
+      do answer = await fetch(home.url + path)
+      while (answer.status !== 429)
+      expect(await answer.text()).toContain('Ask again in 1 s.')
+      expect(answer.headers.get('retry-after')).toBe('1')
+    },
+  )
+
   test('of a client that nobody has allowed anything ends after a day', async () => {
     let now = Date.now()
     await using home = await startGateway({}, { logins: [instantLogin()], clock: () => now })

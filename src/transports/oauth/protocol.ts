@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { codes } from '../../../schemas/failure.ts'
 import type { AuthorizationServer } from '../../auth/authorization-server/authorization-server.ts'
 import { defaultScopes } from '../../auth/authorization-server/offered-scopes.ts'
 import type { Mount } from '../http/app.ts'
@@ -7,10 +6,11 @@ import { readFormBody, readJsonBody } from '../http/body.ts'
 import { fixedHeaders, send } from '../http/respond.ts'
 import { corsHeaders, type Handler } from '../http/rest.ts'
 import { clientOf } from '../shared/client-address.ts'
-import { failureOf, type TransportContext } from '../shared/transport-context.ts'
+import type { TransportContext } from '../shared/transport-context.ts'
 import { protocolPages } from './pages.ts'
 import { noStore, OAuthRefusal, refuse } from './refusal.ts'
 import { RegistrationRefusal, registered } from './registration.ts'
+import { showRefusal } from './visit.ts'
 
 export interface ProtocolOptions {
   readonly context: TransportContext
@@ -32,9 +32,7 @@ export function protocolMounts({ context, server, count, countRegistration }: Pr
         for (const [name, value] of Object.entries(fixedHeaders)) response.setHeader(name, value)
         await run(request, response)
       } catch (thrown) {
-        const { code, message } = failureOf(context, thrown)
-        const { html, headers } = protocolPages.error(message)
-        send(request, response, codes[code].http, html, headers)
+        showRefusal(context, { request, response }, thrown)
       }
     },
   })

@@ -16,24 +16,33 @@ export function visitMount(context: TransportContext, count: (client: string) =>
       const exchange = { request, response }
       try {
         count(clientOf(context, request).address)
-        show(exchange, 200, await answer(exchange))
+        show(exchange, await answer(exchange))
       } catch (thrown) {
-        const { code, message, details } = failureOf(context, thrown)
-        const text = [message, details.hint].filter(Boolean).join(' ')
-        show(exchange, codes[code].http, protocolPages.error(text))
+        showRefusal(context, exchange, thrown)
       }
     },
   })
 }
 
-function show(
+/** A refusal as a page: what was wrong, what to do, and when it may be asked again. */
+export function showRefusal(
+  context: Pick<TransportContext, 'onError'>,
   { request, response }: PageExchange,
-  status: number,
-  answer: Page | { location: string },
+  thrown: unknown,
 ): void {
+  const { code, message, details } = failureOf(context, thrown)
+  const { hint, retry_after_s } = details
+  const { html, headers } = protocolPages.error([message, hint].filter(Boolean).join(' '))
+  send(request, response, codes[code].http, html, {
+    ...headers,
+    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
+  })
+}
+
+function show({ request, response }: PageExchange, answer: Page | { location: string }): void {
   if ('location' in answer) {
     send(request, response, 303, '', { Location: answer.location, 'Cache-Control': 'no-store' })
     return
   }
-  send(request, response, status, answer.html, answer.headers)
+  send(request, response, 200, answer.html, answer.headers)
 }
