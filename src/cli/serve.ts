@@ -102,7 +102,12 @@ export async function serve(json: boolean): Promise<void> {
 }
 
 /** The settings of models that are not built in. */
-const modelSettings = ['DRAGOMAN_MODEL', 'DRAGOMAN_EMBEDDINGS_URL', 'DRAGOMAN_EMBEDDINGS_KEY'] as const
+const modelSettings = [
+  'DRAGOMAN_MODEL',
+  'DRAGOMAN_EMBEDDINGS_URL',
+  'DRAGOMAN_EMBEDDINGS_KEY',
+  'DRAGOMAN_EMBEDDINGS_DIMENSIONS',
+] as const
 
 /** Milliseconds that a stop waits for the database once it takes no more requests: calls that wait for it alone are still answered after that. */
 const stopMilliseconds = 10_500
