@@ -53,6 +53,27 @@ export function searchIndexContract(name: string, open: () => Promise<SearchInde
         expect(ids(await ask(index, { text: 'convert docx to pdf' }))[0]).toBe('right')
       })
 
+      it('shows one entry for each product of a query among the first three, on pages of any length', async () => {
+        const numbers = Array.from({ length: 9 }, (_, at) => at)
+        const index = await indexOf([
+          ...['a', 'b', 'c', 'd'].map((id) => documentOf({ id, name: `Google Sheets ${id}` })),
+          documentOf({
+            id: 'notion',
+            name: 'Notion for the pages of a team, with its notes and all it plans',
+          }),
+          ...numbers.map((at) => documentOf({ id: `${at}`, name: 'Pages', description: 'notion' })),
+        ])
+        const text = 'from notion to google sheets'
+        const found = ids(await ask(index, { text }))
+        expect(found.indexOf('notion')).toBe(2)
+        expect(await walk(index, { text }, 1)).toEqual(found)
+        expect(
+          ids(await ask(index, { text: 'google sheets' }))
+            .slice(0, 4)
+            .sort(),
+        ).toEqual(['a', 'b', 'c', 'd'])
+      })
+
       it('finds an entry by its category, publisher and licence', async () => {
         const labels = { category: 'travel-transportation', publisher: 'rail.example', license: 'apache-2.0' }
         const index = await indexOf([documentOf({ id: 'a', ...labels }), documentOf({ id: 'b' })])

@@ -20,6 +20,12 @@ describe('what people say', () => {
     ["what's on this weekend", 'local events'],
     ['is our website down again?', 'is our website uptime status again?'],
     ['where is your package', 'shipment tracking'],
+    ['someone to read my pdf out loud', 'someone to read my pdf text to speech'],
+    [
+      'We go to a wedding in June. I need a bed for the night.',
+      'We go to a wedding in June. I need a hotel accommodation.',
+    ],
+    ['a knowledge graph of my notes', 'a knowledge graph of my notes'],
   ])('is read in the words of agents: "%s"', (text, expected) => {
     expect(restate(text)).toBe(expected)
   })
@@ -32,6 +38,7 @@ describe('what people say', () => {
     'weather in Rome',
     'a place for notes',
     'I plan the opening of a small shop in May, look for a place to stay for my team, and want all of it in one table',
+    'The graph of our sales is wrong in the report that Jane sent to every partner.',
     '',
   ])('is left as it is where it has no idiom, or is not about it: "%s"', (text) => {
     expect(restate(text)).toBe(text)

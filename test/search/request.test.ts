@@ -266,6 +266,8 @@ describe('directions', () => {
     ['Turns PDF, Word (docx) or HTML documents into plain text', ['html>plain', 'word>plain', 'pdf>plain']],
     ['speech-to-text', ['speech>text']],
     ['text to speech', ['text>speech']],
+    ['makes a PDF out of Markdown', ['markdown>pdf']],
+    ['captions out of the audio', ['audio>caption']],
   ])('of "%s"', (text, expected) => {
     expect([...directionsOf(text)]).toEqual(expect.arrayContaining(expected))
   })

@@ -247,6 +247,15 @@ describe('a misspelt query', () => {
     expect(await of('dinner kitchen plaje')).toBe('plate')
   })
 
+  it('of one word is no stop word, which would find nothing', async () => {
+    const description =
+      'Says whether the weather stays, and whether a coat is needed, whether or not one goes out'
+    const others = ['a', 'b', 'c', 'd'].map((id) => documentOf({ id, description: `Whether to ${id}` }))
+    const index = await withModel([documentOf({ id: 'sky', description }), ...others])
+    const { corrected } = await ask(index, { text: 'wheather', filter: public_ })
+    expect(corrected).toEqual([{ from: 'wheather', to: 'weather' }])
+  })
+
   it('of many misspelt words has eight corrected', async () => {
     const index = await indexOf(documents)
     const text = Array.from({ length: 100 }, () => 'forcast').join(' ')

@@ -3,6 +3,7 @@ import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
 import { confidenceOf } from './confidence.ts'
 import type { DocumentTable } from './document-table.ts'
+import { productsIn, showEveryProduct } from './every-product.ts'
 import { explain } from './explain.ts'
 import { fuse } from './fusion.ts'
 import type { Likeness, Meaning } from './meaning.ts'
@@ -95,6 +96,7 @@ export class Ranker {
     const folded = table.groups.fold(board, describe, (slot) =>
       wordsOfRaised.set(slot, parts.lexicalOf(slot, describe(slot).id)),
     )
+    showEveryProduct(board, productsIn(reading, terms), describe, decisiveHits)
     if (min_score > 0) board.keepFrom(min_score)
     const passes: Passes = (slot) => board.scores[slot] !== 0
     const page =

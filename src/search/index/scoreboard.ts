@@ -31,6 +31,17 @@ export class Scoreboard {
     return (this.scores[slot] ?? 0) * this.factor
   }
 
+  /** The slot with the highest score of those with one. */
+  bestOf(slots: Iterable<number>): number | undefined {
+    let best: number | undefined
+    let highest = 0
+    for (const slot of slots) {
+      const score = this.scoreOf(slot)
+      if (score > highest) [best, highest] = [slot, score]
+    }
+    return best
+  }
+
   /** Adds to the score of a slot while `factor` is 1; `score` must be above zero. */
   add(slot: number, score: number): void {
     const before = this.scores[slot] ?? 0

@@ -21,7 +21,10 @@ const joined = /^(\p{L}{2,})2(\p{L}{2,})$/u
 const maxSources = 8
 const maxCharacters = 20_000
 
-/** The ordered pairs of words around "to", "into" and "as", each once; a list before the connector makes several. */
+/**
+ * The ordered pairs of words around "to", "into" and "as", and the other way round around "out of", each once; a list
+ * before the connector makes several.
+ */
 export function directionsOf(text: string): Set<Direction> {
   const found = new Set<Direction>()
   const all = fold(text.slice(0, maxCharacters)).match(tokens) ?? []
@@ -31,11 +34,17 @@ export function directionsOf(text: string): Set<Direction> {
   for (const [at, token] of all.entries()) {
     const [, left, right] = joined.exec(token) ?? []
     if (left !== undefined && right !== undefined) add(left, right)
-    if (!connectors.has(token)) continue
-    const next = articles.has(all[at + 1] ?? '') ? all[at + 2] : all[at + 1]
-    if (next !== undefined) for (const source of sourcesBefore(all, at)) add(source, next)
+    if (connectors.has(token)) {
+      for (const source of sourcesBefore(all, at)) add(source, wordAfter(all, at))
+    } else if (token === 'out' && all[at + 1] === 'of') {
+      for (const target of sourcesBefore(all, at)) add(wordAfter(all, at + 1), target)
+    }
   }
   return found
+}
+
+function wordAfter(all: readonly string[], at: number): string {
+  return (articles.has(all[at + 1] ?? '') ? all[at + 2] : all[at + 1]) ?? ''
 }
 
 const between = '(?:a|à|au|al|in|zu)'

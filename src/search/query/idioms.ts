@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { stopWords } from './stop-words.ts'
 
 interface Idiom {
   /** The words of the phrase but the first. */
@@ -20,8 +21,9 @@ const possessives = new Set(['our', 'your', 'his', 'her', 'their'])
 /** After these, `s` is short for "is": "what's". */
 const beforeIs = new Set(['what', 'who', 'where', 'when', 'how', 'it', 'that', 'there'])
 const leastPlural = 4
-/** Phrases that are a smaller share of the words of a text are not what it is about. */
-const leastShare = 0.3
+const sentences = /[^.!?;\n]+(?:\.(?=\S)[^.!?;\n]*)*/g
+/** Phrases that are a smaller share of the words of a sentence, without stop words, are not what it is about. */
+const leastShare = 0.5
 
 /**
  * Returns what puts the words in which agents describe something in place of the phrases in which people ask for it, of
@@ -52,21 +54,29 @@ function parse(content: string): Map<string, Idiom[]> {
 }
 
 function restate(text: string, idioms: ReadonlyMap<string, readonly Idiom[]>): string {
+  return text.replace(sentences, (sentence) => restateSentence(sentence, idioms))
+}
+
+function restateSentence(text: string, idioms: ReadonlyMap<string, readonly Idiom[]>): string {
   const words = wordsOf(text)
   let restated = ''
   let end = 0
   let replaced = 0
+  let others = 0
   for (let at = 0; at < words.length; at++) {
     const { word, start } = words[at] as Written
     const isNext = (next: string, index: number) => words[at + 1 + index]?.word === next
     const found = idioms.get(word)?.find(({ rest }) => rest.every(isNext))
-    if (!found) continue
+    if (!found) {
+      if (!stopWords.has(word)) others += 1
+      continue
+    }
     restated += `${text.slice(end, start)}${found.meant}`
     at += found.rest.length
     end = (words[at] as Written).end
     replaced += found.rest.length + 1
   }
-  return replaced < leastShare * words.length ? text : restated + text.slice(end)
+  return replaced < leastShare * (replaced + others) ? text : restated + text.slice(end)
 }
 
 /** The words of a text without articles, with their places. */

@@ -84,7 +84,9 @@ export async function correct(
     if (chosen.some(({ end }) => end > item.start)) continue
     const isName = !isShouted && isNameIn(text, item)
     const candidates = candidatesOf(item, words, isName ? { ...spelling, dictionary: undefined } : spelling)
-    const likely = isName ? candidates.filter(({ cost }) => cost <= 1) : candidates
+    const likely = candidates.filter(
+      ({ to, cost }) => (!isName || cost <= 1) && (rest !== '' || !stopWords.has(to)),
+    )
     const best = await bestOf(likely, rest, spelling.model, signal)
     if (best) chosen.push(best)
   }
