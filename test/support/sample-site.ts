@@ -82,6 +82,7 @@ export const views: Readonly<Record<string, SampleView>> = {
   'me-webhooks': { path: '/me/webhooks', isOwn: true },
   'me-connections': { path: '/me/connections', isOwn: true },
   'me-packages': { path: '/me/packages', isOwn: true },
+  'me-registry': { path: '/me/registry', isOwn: true },
   'me-data': { path: '/me/data', isOwn: true },
   publish: { path: '/publish?way=form', isOwn: true },
   'publish-checked': {

@@ -27,6 +27,7 @@ import { keysMounts } from './me/keys.ts'
 import { manageMounts } from './me/manage.ts'
 import { packagesMounts } from './me/packages.ts'
 import { publishMounts } from './me/publish.ts'
+import { registryMounts } from './me/registry.ts'
 import { verifyMounts } from './me/verify.ts'
 import { webhooksMounts } from './me/webhooks.ts'
 import { playMounts } from './play.ts'
@@ -158,6 +159,7 @@ function meMounts(site: PageFrame): Mount[] {
     ...webhooksMounts(site),
     ...connectionsMounts(site),
     ...packagesMounts(site),
+    ...registryMounts(site),
     ...dataMounts(site),
   ]
 }

@@ -17,6 +17,7 @@ const places = {
   '/me/webhooks': text.webhooks,
   '/me/connections': text.connections,
   '/me/packages': text.packages,
+  '/me/registry': text.whole_registry,
   '/me/data': text.data,
 } as const
 
