@@ -5,13 +5,17 @@ import { isLoopbackUrl } from '../common/loopback.ts'
 import { readJsonSetting, type SettingFault } from './json-setting.ts'
 
 /** Over plain HTTP anybody on the network path could change the answer. */
-export const SecureUrl = z.url({ protocol: /^https?$/ }).refine(
-  (text) => {
-    const url = new URL(text)
-    return url.protocol === 'https:' || isLoopbackUrl(url)
-  },
-  { message: 'Use https, except on loopback.' },
-)
+export const SecureUrl = z
+  .url({ protocol: /^https?$/ })
+  // RFC 3986: a space begins other words, and what is not ASCII may be invisible, where the address is shown as it is.
+  .regex(/^[\x21-\x7e]+$/, { message: 'An address has neither spaces nor characters other than ASCII.' })
+  .refine(
+    (text) => {
+      const url = new URL(text)
+      return url.protocol === 'https:' || isLoopbackUrl(url)
+    },
+    { message: 'Use https, except on loopback.' },
+  )
 
 /** Only asymmetric algorithms (RFC 7518, RFC 9864): with a shared secret every verifier could create tokens. */
 const Algorithm = z.enum(
