@@ -69,7 +69,8 @@ export interface StoreChange {
   readonly kind: 'put' | 'delete' | 'liveness'
   readonly at: string
   /**
-   * Public visibility after the change: visible, hidden again, never visible. Changes of liveness are always `listed`.
+   * Public visibility after the change: visible, hidden by it, hidden before and after. Nothing is hidden by a change of
+   * liveness.
    */
   readonly seen: 'listed' | 'gone' | 'unseen'
 }
@@ -262,7 +263,10 @@ export interface Store extends AsyncDisposable {
   change(
     decide: (reads: DecisionReads) => Promise<Decision>,
   ): Promise<{ entry: StoredEntry; revision: number }>
-  /** Changes with a revision greater than `after`, in order; of one entry if `entry_id` is given. */
+  /**
+   * Changes with a revision greater than `after`, in order; if `entry_id` is given, those of one entry that the public saw:
+   * the place of any other one in a page would tell of an entry that is hidden.
+   */
   changes(after: number, limit: number, entry_id?: string): Promise<readonly StoreChange[]>
   /** Fails all statements of a database over the network, from now on: it may answer no more. For the end of a stop. */
   abandon?(): void

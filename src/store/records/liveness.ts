@@ -163,16 +163,31 @@ async function log(db: Database, entryIds: readonly string[], at: string): Promi
   if (entryIds.length === 0) return await currentRevision(db)
   const last = await nextCounterValues(db, 'revision', entryIds.length)
   const first = last - entryIds.length + 1
+  const listed = await listedAmong(db, entryIds)
   const changes = entryIds.map((entry_id, index) => ({
     revision: first + index,
     entry_id,
     kind: 'liveness' as const,
     at,
-    seen: 'listed' as const,
+    seen: listed.has(entry_id) ? ('listed' as const) : ('unseen' as const),
   }))
   for (const chunk of chunksOf(changes, maxRowsPerStatement))
     await db.insertInto('change').values(chunk).execute()
   return last
+}
+
+async function listedAmong(db: Database, entryIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const listed = new Set<string>()
+  for (const chunk of chunksOf(entryIds, maxRowsPerStatement)) {
+    const rows = await db
+      .selectFrom('entry')
+      .select('id')
+      .where('id', 'in', chunk)
+      .where('listed', '=', 1)
+      .execute()
+    for (const { id } of rows) listed.add(id)
+  }
+  return listed
 }
 
 async function find(db: Database, entryIds: readonly string[]): Promise<LivenessTable[]> {

@@ -86,7 +86,9 @@ export function createSqlStore({
         .selectFrom('change')
         .selectAll()
         .where('revision', '>', after)
-        .$if(entry_id !== undefined, (query) => query.where('entry_id', '=', entry_id ?? ''))
+        .$if(entry_id !== undefined, (query) =>
+          query.where('entry_id', '=', entry_id ?? '').where('seen', '!=', 'unseen'),
+        )
         .orderBy('revision')
         .limit(limit)
         .execute(),

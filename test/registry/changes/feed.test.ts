@@ -126,12 +126,31 @@ describe('a page of changes', () => {
     const empty = { changes: [], next_since: 5, revision: 5, more: false }
     expect(await feed.page(0, 100, hidden.package_name)).toEqual(empty)
     expect(await feed.page(0, 100, 'com.example.unheard')).toEqual(empty)
+    expect(await feed.page(0, 1, hidden.package_name)).toEqual(empty)
     const short = await feed.page(0, 1, first.package_name)
     expect([short.next_since, short.more]).toEqual([1, true])
     await put({ ...first, deleted: true })
     expect(brief((await feed.page(5, 100, first.package_name)).changes)).toEqual([
       { revision: 6, kind: 'deleted', id: first.id },
     ])
+  })
+
+  test('of one agent tells neither of its changes in STAGE nor of whether it answered there', async () => {
+    const entry = sampleEntry({ state: 'STAGE' })
+    const place = 'https://agent.example'
+    await put(entry)
+    await store.liveness.watch([{ entry_id: entry.id, place, active: false }])
+    const row = await store.liveness.get(entry.id)
+    const shown = { ...unseen, status: 'alive' as const, since: entry.created_at }
+    await store.liveness.save([{ ...(row as NonNullable<typeof row>), shown }])
+    await put(sampleEntry())
+    const revision = await store.read.revision()
+    expect((await store.changes(0, 10)).map(({ kind, seen }) => [kind, seen])).toContainEqual([
+      'liveness',
+      'unseen',
+    ])
+    const empty = { changes: [], next_since: revision, revision, more: false }
+    for (const limit of [1, 2, 100]) expect(await feed.page(0, limit, entry.id)).toEqual(empty)
   })
 
   test('does not report entries that were never public', async () => {
