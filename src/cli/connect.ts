@@ -4,7 +4,7 @@ import { bridge } from '../client/bridge/bridge.ts'
 import type { RemoteEvents } from '../client/bridge/frame.ts'
 import { createHttpRemote } from '../client/bridge/http.ts'
 import { createSocketRemote } from '../client/bridge/socket.ts'
-import { isLoopback } from '../transports/shared/hosts.ts'
+import { isLoopback } from '../common/loopback.ts'
 import { say } from './output.ts'
 
 interface ConnectFlags {

@@ -66,6 +66,10 @@ test('a gateway on loopback is refused under each of its names', () => {
     checkedQuestions({ q: { method: 'elicitation/create', params: { url } } }, everything, local)
   expect(visit('http://localhost:8080/oauth/device')).toThrow(/to this gateway/)
   expect(visit('http://[::1]:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://a.localhost:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://localhost.:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://127.1:8080/oauth/device')).toThrow(/to this gateway/)
+  expect(visit('http://127.0.0.2:8080/oauth/device')).toThrow(/to this gateway/)
   expect(visit('http://localhost:9090/')()).toHaveProperty('q')
 })
 

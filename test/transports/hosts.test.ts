@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
-import { isLoopback } from '../../src/transports/shared/hosts.ts'
+import { isLoopback } from '../../src/common/loopback.ts'
 import { startGateway } from '../support/gateway.ts'
 import { openSocket, Refused } from '../support/socket.ts'
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord, type Json, type JsonObject } from '../../../schemas/json.ts'
 import { hidesAny } from '../../../schemas/text.ts'
-import { isLoopbackUrl } from '../../common/loopback.ts'
+import { isLoopback } from '../../common/loopback.ts'
 import type { RpcError } from '../../common/mcp/message.ts'
 import { canAnswer } from '../../common/mcp/questions.ts'
 import { textOf } from '../refusal.ts'
@@ -131,7 +131,7 @@ function assertForeign(url: unknown, asker: Asker): void {
 
 /** Hosts, not origins: HTTP leads to HTTPS. A gateway on loopback answers under each name of it. */
 function isSameHost(own: URL, address: URL): boolean {
-  if (isLoopbackUrl(own) && isLoopbackUrl(address)) return own.port === address.port
+  if (isLoopback(own.hostname) && isLoopback(address.hostname)) return own.port === address.port
   return own.host === address.host.replace(/\.(?=:|$)/, '')
 }
 

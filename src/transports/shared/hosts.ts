@@ -1,17 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
-
-/** Names of the local machine: RFC 6761 section 6.3, RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3. */
-export function isLoopback(hostname: string): boolean {
-  const name = hostname.toLowerCase().replace(/\.$/, '')
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '[::1]' ||
-    name === '::1' ||
-    /^127(?:\.\d{1,3}){3}$/.test(name)
-  )
-}
+import { isLoopback } from '../../common/loopback.ts'
 
 /** Returns the failure of a request for another server; undefined if the host is accepted. */
 export type RefuseHost = (request: Pick<IncomingMessage, 'headers'>) => Failure | undefined

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../../schemas/failure.ts'
-import { isLoopback } from './hosts.ts'
+import { isLoopback } from '../../common/loopback.ts'
 
 /** True if a page of this web origin may call the gateway. */
 export type AllowsOrigin = (origin: string) => boolean
