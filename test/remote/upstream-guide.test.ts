@@ -64,6 +64,10 @@ test.each([
   ['no issuer', '[{"client_id": "x"}]'],
   ['an issuer without https', '[{"issuer": "http://auth.example.com", "client_id": "x"}]'],
   ['an unknown field', '[{"issuer": "https://auth.example.com", "client_id": "x", "secret": "y"}]'],
+  [
+    'a path among the origins',
+    '[{"issuer": "https://a.example", "client_id": "x", "origins": ["https://b.example/mcp"]}]',
+  ],
   ['no JSON', '[{'],
 ])('a setting with %s is refused by its name', async (_, setting) => {
   await expect(readUpstreamClients(setting)).rejects.toMatchObject({
@@ -100,24 +104,42 @@ const clientsAt = (base_url: string, operator: Parameters<typeof createClients>[
     clock: Date.now,
   })
 const { signal } = new AbortController()
+const called = 'https://mcp.example.com/mcp'
 
 test('the client is that of the operator, else a metadata document at a public address', async () => {
   const own = { issuer: server.issuer, client_id: 'dragoman', client_secret: 'SECRET' }
   const at = 'https://agents.example.org'
-  expect(await clientsAt(at, [own]).of(server, signal)).toEqual({
+  expect(await clientsAt(at, [own]).of(server, called, signal)).toEqual({
     client_id: 'dragoman',
     client_secret: 'SECRET',
   })
-  const { client_id } = await clientsAt(at).of(server, signal)
+  const { client_id } = await clientsAt(at).of(server, called, signal)
   const key = client_id.split('/').at(-1) ?? ''
   expect(clientDocument(at, key)).toMatchObject({
     client_id,
     redirect_uris: [callbackOf(at, server.issuer)],
     token_endpoint_auth_method: 'none',
   })
-  await expect(clientsAt('http://127.0.0.1:8080').of(server, signal)).rejects.toThrow(
+  await expect(clientsAt('http://127.0.0.1:8080').of(server, called, signal)).rejects.toThrow(
     'DRAGOMAN_UPSTREAM_CLIENTS',
   )
+})
+
+test("the operator's client is for agents of the site of its issuer, or at its origins: any agent can name the issuer", async () => {
+  const { client_id_metadata_document_supported: _, ...closed } = server
+  const own = { issuer: server.issuer, client_id: 'dragoman', client_secret: 'SECRET' }
+  const clientFor = (url: string, origins?: string[]) => {
+    const clients = clientsAt('https://agents.example.org', [{ ...own, ...(origins && { origins }) }])
+    return clients.of(closed, url, signal)
+  }
+  const used = { client_id: 'dragoman' }
+  expect(await clientFor('wss://example.com/mcp')).toMatchObject(used)
+  expect(await clientFor('https://tools.example.net/mcp', ['https://tools.example.net'])).toMatchObject(used)
+  const refusal = 'has to name https://evil.example among its origins in DRAGOMAN_UPSTREAM_CLIENTS'
+  await expect(clientFor('https://evil.example/auth.example.com')).rejects.toThrow(refusal)
+  await expect(clientFor('https://evil.example/', ['https://tools.example.net'])).rejects.toThrow(refusal)
+  await expect(clientFor(called, ['https://tools.example.net'])).rejects.toThrow('among its origins')
+  await expect(clientFor('https://evil-example.com/mcp')).rejects.toThrow('among its origins')
 })
 
 test('the gateway serves its metadata document for each issuer', async () => {

@@ -7,6 +7,7 @@ import {
   None,
   processDynamicClientRegistrationResponse,
 } from 'oauth4webapi'
+import { parse } from 'tldts'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { dayMilliseconds } from '../../common/days.ts'
@@ -28,7 +29,13 @@ export const UpstreamClient = z.object({
 })
 export type UpstreamClient = z.infer<typeof UpstreamClient>
 
-const OperatorClient = UpstreamClient.extend({ issuer: SecureUrl }).strict()
+const Origin = SecureUrl.refine((text) => new URL(text).href === `${text}/`, {
+  message: 'Use an origin, such as https://mcp.example.com.',
+})
+const OperatorClient = UpstreamClient.extend({
+  issuer: SecureUrl,
+  origins: z.array(Origin).min(1).exactOptional(),
+}).strict()
 type OperatorClient = z.infer<typeof OperatorClient>
 
 /**
@@ -42,7 +49,7 @@ export async function readUpstreamClients(setting: string | undefined): Promise<
 
 function wrong(what: string, { cause }: SettingFault): Failure {
   const hint =
-    'It is a list of {issuer, client_id, client_secret?, token_endpoint_auth_method?}, or the path of a file that holds one.'
+    'It is a list of {issuer, client_id, client_secret?, token_endpoint_auth_method?, origins?}, or the path of a file that holds one.'
   return new Failure('invalid_request', `DRAGOMAN_UPSTREAM_CLIENTS is invalid. ${what}`, { hint }, cause)
 }
 
@@ -94,6 +101,25 @@ function metadataOf(base_url: string, redirect_uri: string) {
   }
 }
 
+function webUrl(called: string): URL {
+  return new URL(called.replace(/^ws/i, 'http'))
+}
+
+/**
+ * True if the operator's client is for an agent at this URL: at one of its origins, else of the site of the issuer. Any
+ * agent can name the issuer as its own, many issuers give tokens that count everywhere, and one that has asked its user
+ * about a client does not ask again.
+ */
+function isFor({ issuer, origins }: OperatorClient, called: string): boolean {
+  const url = webUrl(called)
+  return origins?.includes(url.origin) ?? siteOf(url) === siteOf(new URL(issuer))
+}
+
+/** The registrable domain of a URL, else its host. */
+function siteOf({ hostname }: URL): string {
+  return parse(hostname, { allowPrivateDomains: true }).domain ?? hostname
+}
+
 /** A registration is used for this long; then the gateway registers again. */
 const registrationMilliseconds = 180 * dayMilliseconds
 
@@ -105,20 +131,21 @@ interface ClientsOptions {
   readonly clock: () => number
 }
 
-/** This gateway as a client of each authorization server. */
+/** This gateway as a client of each authorization server, for the agent that is called at a URL. */
 export interface Clients {
-  isOperators(issuer: string): boolean
+  isOperators(issuer: string, called: string): boolean
   /**
-   * The operator's client, else a metadata document of ours where the server reads it, else a registration (RFC 7591).
-   * Rejects where the server permits none.
+   * The operator's client for this agent, else a metadata document of ours where the server reads it, else a registration
+   * (RFC 7591). Rejects where the server permits none.
    */
-  of(server: ServerMetadata, signal: AbortSignal): Promise<UpstreamClient>
+  of(server: ServerMetadata, called: string, signal: AbortSignal): Promise<UpstreamClient>
   /** Forgets a registration that its server does not know any more. */
   forget(server: ServerMetadata): Promise<void>
 }
 
 export function createClients({ fetch, records, operator, base_url, clock }: ClientsOptions): Clients {
-  const ownClient = (issuer: string) => operator.find((client) => client.issuer === issuer)
+  const ownClient = (issuer: string, called: string) =>
+    operator.find((client) => client.issuer === issuer && isFor(client, called))
   const nameOf = ({ issuer, registration_endpoint }: ServerMetadata) =>
     JSON.stringify([issuer, registration_endpoint, base_url()])
 
@@ -140,9 +167,9 @@ export function createClients({ fetch, records, operator, base_url, clock }: Cli
   }
 
   return {
-    isOperators: (issuer) => ownClient(issuer) !== undefined,
-    async of(server, signal) {
-      const own = ownClient(server.issuer)
+    isOperators: (issuer, called) => ownClient(issuer, called) !== undefined,
+    async of(server, called, signal) {
+      const own = ownClient(server.issuer, called)
       if (own) return UpstreamClient.parse(own)
       const url = new URL(base_url())
       if (server.client_id_metadata_document_supported && url.protocol === 'https:') {
@@ -151,8 +178,10 @@ export function createClients({ fetch, records, operator, base_url, clock }: Cli
       const registered = await records.find<UpstreamClient>('UpstreamClient', nameOf(server))
       if (registered) return registered.document
       if (server.registration_endpoint !== undefined) return await register(server, signal)
+      const isForOthers = operator.some(({ issuer }) => issuer === server.issuer)
+      const lacking = isForOthers ? `name ${webUrl(called).origin} among its origins in` : 'set'
       throw new Error(
-        `${server.issuer} registers no clients by itself: the operator has to set DRAGOMAN_UPSTREAM_CLIENTS.`,
+        `${server.issuer} registers no clients by itself: the operator has to ${lacking} DRAGOMAN_UPSTREAM_CLIENTS.`,
       )
     },
     forget: (server) => records.remove('UpstreamClient', nameOf(server)),

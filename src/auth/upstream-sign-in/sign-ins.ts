@@ -169,7 +169,7 @@ export class SignIns {
     const found = await findRequirement(agent)
     if (!found) return undefined
     const { server } = found
-    const isOperators = clients.isOperators(server.issuer)
+    const isOperators = clients.isOperators(server.issuer, agent.url)
     if (!isOperators && server.code_challenge_methods_supported?.includes('S256') !== true) {
       throw new Error(`${server.issuer} does not support PKCE with S256.`)
     }
@@ -189,7 +189,8 @@ export class SignIns {
     { server, resource, scopes }: Requirement,
   ): Promise<Pending> {
     const { clients, clock } = this.#options
-    const client = await clients.of(server, AbortSignal.timeout(registrationMilliseconds)).catch((fault) => {
+    const signal = AbortSignal.timeout(registrationMilliseconds)
+    const client = await clients.of(server, url, signal).catch((fault) => {
       throw unusable(package_name, fault)
     })
     return {
