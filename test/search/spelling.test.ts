@@ -58,6 +58,32 @@ describe('a right query', () => {
   })
 })
 
+it('corrects to a word of an agent, however many words hidden agents have', async () => {
+  const letters = 'abcdefghijklmnopqrstuvwxyz'
+  const wordOf = (at: number): string =>
+    at < 26 ? `${letters[at]}xx` : wordOf(Math.floor(at / 26) - 1) + letters[at % 26]
+  const capability = (from: number) => ({
+    name: 'x',
+    description: Array.from({ length: 2_000 }, (_, at) => wordOf(from + at)).join(' '),
+  })
+  const index = createMemoryIndex()
+  const hidden = Array.from({ length: 25 }, (_, number) =>
+    documentOf({
+      id: `hidden${number}`,
+      capabilities: Array.from({ length: 5 }, (_, at) => capability(10_000 * number + 2_000 * at)),
+      state: 'STAGE',
+      owner: 'eve',
+    }),
+  )
+  const all = [...hidden, documentOf({ id: 'bird', name: 'Bird', description: 'Sells a feather' })]
+  await index.apply(
+    all.map((document) => ({ id: document.id, document })),
+    1,
+  )
+  const { corrected } = await ask(index, { text: 'a fether', filter: public_ })
+  expect(corrected).toEqual([{ from: 'fether', to: 'feather' }])
+})
+
 it('does not take a short word of a list for the base of another', async () => {
   const query = { text: 'writs pages', filter: public_ }
   const { corrected } = await ask(await withEnglish(['writ']), query)

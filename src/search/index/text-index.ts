@@ -102,16 +102,18 @@ export class TextIndex {
     this.#lengths[slot] = length
     const numbersOf = (found: Iterable<string>) =>
       Uint32Array.from([...found].filter(isSpellable).flatMap((word) => this.words.add(word) ?? [])).sort()
+    const counts = document.state === 'ACTIVE'
     const text = {
       length,
-      counts: document.state === 'ACTIVE',
+      counts,
       terms: terms.sort(),
       capabilities: pairTerms(
         capabilities.map((words) => [...words].flatMap((word) => this.#terms.get(word) ?? [])),
       ),
       names: Uint32Array.from([...names].flatMap(hashOf)),
       own_words: numbersOf(own_words),
-      other_words: numbersOf([...words].filter((word) => !own_words.has(word))),
+      // Those of hidden documents correct no query, and the list has an end.
+      other_words: numbersOf(counts ? [...words].filter((word) => !own_words.has(word)) : []),
     }
     this.#count(text, 1)
     this.#texts.set(slot, packText(text))
