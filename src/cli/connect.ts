@@ -15,7 +15,7 @@ interface ConnectFlags {
 /** Bridges an MCP host that starts its servers as processes to a remote MCP endpoint, until its input ends. */
 export async function connect(address: string, { token, header = [] }: ConnectFlags): Promise<void> {
   const url = addressOf(address)
-  const bearer = token ?? readConfig().DRAGOMAN_TOKEN
+  const bearer = token ?? tokenFor(url)
   const options = { headers: headersOf(header), ...(bearer !== undefined && { token: bearer }) }
   const open = url.protocol.startsWith('ws')
     ? (events: RemoteEvents) => createSocketRemote(url, options, events)
@@ -24,6 +24,15 @@ export async function connect(address: string, { token, header = [] }: ConnectFl
     say('The token goes to the server unencrypted: use https or wss.')
   const whole = await bridge({ input: process.stdin, output: process.stdout, say, connect: open })
   if (!whole) process.exitCode = 1
+}
+
+/** The token of the settings, unless it is that of another gateway, which `DRAGOMAN_URL` names. */
+function tokenFor(url: URL): string | undefined {
+  const { DRAGOMAN_TOKEN, DRAGOMAN_URL } = readConfig()
+  if (DRAGOMAN_TOKEN === undefined || DRAGOMAN_URL === undefined) return DRAGOMAN_TOKEN
+  if (new URL(DRAGOMAN_URL).origin === new URL(url.href.replace(/^ws/, 'http')).origin) return DRAGOMAN_TOKEN
+  say(`DRAGOMAN_TOKEN is for ${DRAGOMAN_URL}, so ${url.host} does not get it. --token gives it one.`)
+  return undefined
 }
 
 function addressOf(text: string): URL {

@@ -3,6 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport as OldStdio } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, describe, expect, test } from 'vitest'
+import { serve } from '../net/support.ts'
 import { command, run } from '../support/command.ts'
 import { startGateway } from '../support/gateway.ts'
 import { modernRequest } from '../support/mcp.ts'
@@ -73,6 +74,23 @@ describe.each(Object.entries(transports))('connect over %s', (_, url) => {
       error: { code: -32001, data: { code: 'unauthenticated', status: 401 } },
     })
   })
+})
+
+test.each([
+  ['another server', 'https://registry.example', undefined],
+  ['the server of DRAGOMAN_URL', undefined, 'Bearer mine'],
+])('DRAGOMAN_TOKEN beside DRAGOMAN_URL: what %s gets', async (_, other, expected) => {
+  const seen: (string | undefined)[] = []
+  await using server = await serve((request, response) => {
+    seen.push(request.headers.authorization)
+    response.writeHead(401).end()
+  })
+  const environment = { DRAGOMAN_URL: other ?? server.origin, DRAGOMAN_TOKEN: 'mine' }
+  await using peer = start(process.execPath, [command, 'connect', `${server.origin}/mcp`], environment)
+  peer.process.stdin?.end(`${JSON.stringify(modernRequest(7, 'tools/list', {}))}\n`)
+  const { stderr } = await peer.ended
+  expect(seen).toEqual([expected])
+  expect(stderr.includes('does not get it')).toBe(expected === undefined)
 })
 
 test.each([
