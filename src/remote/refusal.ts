@@ -35,8 +35,11 @@ function wantsOtherCredential(code: string | undefined): boolean {
 /** Hint for an agent that asks for a credential. */
 const credentialHint = 'It needs a credential: store yours for this agent with set_credential.'
 
+/** Code of a stream, a socket or a process that ended while a request waited for its answer. */
+export const connectionClosed = 'CONNECTION_CLOSED'
+
 /** What the network says of a connection that broke after the call was sent, or may have been. */
-const broken: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+const broken: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE', connectionClosed])
 
 /** A failure of a call that changes something; with a hint if the agent may have received it. */
 export function withDoubt(failure: Failure): Failure {

@@ -62,6 +62,21 @@ describe('a server of the 2025 era', () => {
     expect(server.seen.at(-1)).toMatchObject({ method: 'GET', headers: { 'x-call': 'mine' } })
   })
 
+  test('that pings its client while it works is not silent', async () => {
+    await using server = await startHostileServer(
+      old((_, response, body) => {
+        if (body.method === undefined) return response.writeHead(202).end()
+        response.writeHead(200, events)
+        response.write(event({ jsonrpc: '2.0', id: 'p', method: 'ping' }))
+        response.end(event({ jsonrpc: '2.0', id: body.id, result: done }))
+      }),
+    )
+    await using remote = agentAt(server.url)
+    let spoke = 0
+    expect(await remote.ask('x', {}, { onActivity: () => spoke++ })).toEqual({ text: 'done' })
+    expect(spoke).toBe(1)
+  })
+
   test('whose tools have changed is question for them again', async () => {
     const tools = [{ name: 'a', inputSchema: { type: 'object' } }]
     await using server = await startHostileServer(

@@ -24,6 +24,7 @@ import {
   startHostileServer,
   startModernServer,
   startSessionServer,
+  startSocketServer,
   startSseServer,
 } from '../support/mcp-servers.ts'
 
@@ -371,6 +372,24 @@ describe('sessions of the 2025 era', () => {
   })
 })
 
+describe('a server of 2026-07-28 and of sessions', () => {
+  test('that was away for a while is asked for a session again', async () => {
+    let isAway = true
+    await using server = await startHostileServer((request, response, body) => {
+      if (isAway) return response.writeHead(404).end('default backend')
+      if (body?.method === 'initialize') response.setHeader('mcp-session-id', 's')
+      return plain(() => answerJson(response, body, { result: begun }))(request, response, body)
+    })
+    await using remote = agentAt(server.url)
+    const content = { protocol: 'mcp', era: 'legacy', meta: {}, capabilities: {} } as const
+    expect(await rejection(remote.ask('echo', {}, { content }))).toMatchObject({ code: 'upstream_invalid' })
+    isAway = false
+    const before = server.seen.length
+    await remote.ask('echo', {}, { content })
+    expect(methods(server)[before]).toBe('initialize')
+  })
+})
+
 describe('HTTP+SSE of 2024-11-05', () => {
   test('is used at once if the endpoint says so', async () => {
     await using server = await startSseServer()
@@ -387,6 +406,50 @@ describe('HTTP+SSE of 2024-11-05', () => {
     expect(methods(server).filter((method) => method === 'server/discover')).toHaveLength(1)
     await eventually(server.sessions).toBe(0)
   })
+
+  test.each([401, 403, 429])(
+    'that answers its stream with %d, and knows no POST there, refuses its caller',
+    async (status) => {
+      await using server = await startHostileServer((request, response) => {
+        if (request.method !== 'GET') return response.writeHead(404).end()
+        response.writeHead(status, { 'www-authenticate': 'Bearer', 'retry-after': '7' }).end()
+      })
+      await using remote = agentAt(server.url)
+      expect(await rejection(remote.ask('echo'))).toMatchObject({
+        code: 'upstream_failed',
+        details: { upstream: { status, challenge: 'Bearer' }, retry_after_s: 7 },
+      })
+    },
+  )
+})
+
+test('a server that breaks the connection during a call may have done its work, whatever its transport', async () => {
+  const servers: McpServer[] = []
+  const starts = [startModernServer, startSessionServer, startSseServer, startSocketServer]
+  await using stack = new AsyncDisposableStack()
+  for (const [at, start] of starts.entries()) {
+    const pay: Answer = () => {
+      void servers[at]?.[Symbol.asyncDispose]()
+      return new Promise(() => {})
+    }
+    const tools = [{ name: 'pay', inputSchema: { type: 'object' as const } }]
+    servers.push(stack.use(await start({ tools, answers: { pay } })))
+  }
+  const origins = servers.map(({ origin }) => origin).join()
+  await using gateway = await startGateway({ DRAGOMAN_ALLOW_ORIGINS: origins })
+  const token = await gateway.token('ada')
+  for (const [at, { url }] of servers.entries()) {
+    const to = `com.example.bank-${at}`
+    await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url }] })
+    const { json } = await gateway.request('POST', '/a2a/message', {
+      body: { to, action: 'pay', params: {} },
+      token,
+    })
+    expect(json, starts[at]?.name).toMatchObject({
+      code: 'upstream_failed',
+      hint: expect.stringContaining('may have done'),
+    })
+  }
 })
 
 describe('the tool list of a server', () => {

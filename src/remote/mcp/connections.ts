@@ -72,6 +72,7 @@ export class Connections implements AsyncDisposable {
   readonly #perCallHeaders: readonly string[]
   /** What the server spoke last; undefined if that is not known, or was wrong. */
   #spoken: Spoken | undefined
+  readonly #mayHaveSessions: boolean
   /** False once the server has refused `initialize`, or answered it without a session. */
   #hasSessions: boolean
 
@@ -79,7 +80,8 @@ export class Connections implements AsyncDisposable {
     const { processes, session_idle_ms = 300_000, socket_idle_ms = 60_000, max_pooled = 32 } = options
     this.#isSocket = /^wss?:/i.test(endpoint.url)
     this.#isPackage = isPackageUrl(endpoint.url)
-    this.#hasSessions = endpoint.binding !== 'sse' && !this.#isPackage
+    this.#mayHaveSessions = endpoint.binding !== 'sse' && !this.#isPackage
+    this.#hasSessions = this.#mayHaveSessions
     this.#perCallHeaders = options.per_call_headers ?? []
     const idle_ms = this.#isSocket ? socket_idle_ms : session_idle_ms
     const keeps = ({ caller }: McpConnection) => caller !== undefined && options.listens?.(caller) === true
@@ -137,6 +139,7 @@ export class Connections implements AsyncDisposable {
   /** The next connection detects the protocol again. */
   forgetProtocol(): void {
     this.#spoken = undefined
+    this.#hasSessions = this.#mayHaveSessions
   }
 
   /** Processes are not of one agent alone: they end when they are idle. */

@@ -56,6 +56,9 @@ const maxStreams = 8
 /** The same for the streams of sessions, without which a session only hears what is tied to a call. */
 const maxSessionStreams = 32
 
+/** Statuses with which a server of HTTP+SSE refuses the stream to this caller: many know no POST at its address. */
+const refusesCallerStatuses: ReadonlySet<number | undefined> = new Set([401, 403, 429])
+
 /** Connects to one MCP server. */
 export class Connector {
   readonly #endpoint: Endpoint
@@ -87,7 +90,8 @@ export class Connector {
     } catch (error) {
       if (spoken || !isSseServer(error, sdk)) throw error
       const { refused, failure } = exchange
-      return this.#openSse(sdk, exchange).catch(() => {
+      return this.#openSse(sdk, exchange).catch((sseError) => {
+        if (refusesCallerStatuses.has(exchange.refused?.status)) throw sseError
         // Both transports failed. The error of the first one is reported, since the address is meant for it.
         Object.assign(exchange, { refused, failure })
         throw error

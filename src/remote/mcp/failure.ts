@@ -4,7 +4,7 @@ import type { RpcError } from '../../common/mcp/message.ts'
 import { UpgradeRefused } from '../../common/mcp/socket-errors.ts'
 import { translate } from '../../net/fetch/translate-error.ts'
 import { failureIn } from '../../net/fetch/web-fetch.ts'
-import { failureOfProblem, failureOfStatus, quoted, textOf } from '../refusal.ts'
+import { connectionClosed, failureOfProblem, failureOfStatus, quoted, textOf } from '../refusal.ts'
 import type { McpExchange } from './exchange.ts'
 import type { Sdk } from './sdk.ts'
 
@@ -31,6 +31,12 @@ export function failureOf(thrown: unknown, exchange: McpExchange, caller: AbortS
   if (isBug) return Failure.from(thrown)
   const reason = thrown instanceof Error ? ` ${textOf(thrown.message) ?? ''}` : ''
   return new Failure('upstream_invalid', `The agent's answer cannot be read.${reason}`, {}, thrown)
+}
+
+/** The connection ended while a request waited: the server may have done its work. */
+export function closedBeforeAnswer(cause?: unknown): Failure {
+  const details = { upstream: { code: connectionClosed } }
+  return new Failure('upstream_failed', 'The connection closed before the answer.', details, cause)
 }
 
 /** Network errors have a string code; so has the error for an invalid URL. */
@@ -76,7 +82,7 @@ function isAboutRequest(status: number): boolean {
 
 function failureOfSdk(code: string, message: string, cause: unknown): Failure {
   if (code === 'CONNECTION_CLOSED' || code === 'NOT_CONNECTED' || code === 'SEND_FAILED') {
-    return new Failure('upstream_failed', 'The connection closed before the answer.', {}, cause)
+    return closedBeforeAnswer(cause)
   }
   if (isOtherContent(cause)) {
     const words =

@@ -11,9 +11,11 @@ import { isRecord, type JsonObject } from '../../../schemas/json.ts'
 import { abortable, linkSignals } from '../../common/abort.ts'
 import type { McpId } from '../../common/mcp/message.ts'
 import { questionMethods, refusalIn } from '../../common/mcp/questions.ts'
+import { connectionClosed } from '../refusal.ts'
 import type { McpReply } from '../remote-agent.ts'
 import { changes } from './changes.ts'
 import { type Current, type McpExchange, runAfterCall } from './exchange.ts'
+import { closedBeforeAnswer } from './failure.ts'
 
 /** A visit to an address has ended; 2026-07-28 does not know it. */
 const visitEnded = 'notifications/elicitation/complete'
@@ -98,7 +100,7 @@ export class WatchedTransport implements Transport {
       if (this.#isFragile) void inner.close()
     }
     inner.onclose = () => {
-      this.#failOwn(new Failure('upstream_failed', 'The connection closed before the answer.'))
+      this.#failOwn(closedBeforeAnswer())
       this.onclose?.()
     }
     const starting = inner.start()
@@ -151,7 +153,7 @@ export class WatchedTransport implements Transport {
     this.#pending.delete(id)
     const failure = typeof reason === 'string' ? invalid(reason) : reason
     if (waiting.own) {
-      waiting.own.reject(failure)
+      waiting.own.reject(duringCall(failure))
       return
     }
     // No server can forge `data` that is a Failure: data from the server is JSON.
@@ -216,6 +218,7 @@ export class WatchedTransport implements Transport {
   #question(message: JSONRPCRequest): void {
     const { id, method, params = {} } = message
     const exchange = this.#callOfServer()
+    exchange?.onActivity?.()
     if (!exchange?.ask || !questionMethods.has(method)) {
       this.onmessage?.(message)
       return
@@ -324,6 +327,13 @@ function withoutType(result: JsonObject): JsonObject {
   if (!('resultType' in result)) return result
   const { resultType: _, ...others } = result
   return others
+}
+
+/** The end of a process says why, and not that a request had been sent. */
+function duringCall(failure: Failure): Failure {
+  const { code, message, details, cause } = failure
+  if (code !== 'upstream_failed' || details.upstream) return failure
+  return new Failure(code, message, { ...details, upstream: { code: connectionClosed } }, cause)
 }
 
 function isMalformed({ name }: Error): boolean {
