@@ -159,7 +159,10 @@ export class AgentCalls {
     const { agent } = connected
     if (!agent.request) throw notCallable(this.entry)
     const sendBy = agent.request.bind(agent)
-    const work = (sent: RemoteCall) => this.#observed(() => sendBy(method, params, sent))
+    const work = (sent: RemoteCall) =>
+      this.#observed(() => sendBy(method, params, sent)).catch((thrown) => {
+        throw method === 'tools/call' ? withDoubt(Failure.from(thrown)) : thrown
+      })
     return await this.#signedIn(toolCallIn(method, params), context, { connected, remote }, work)
   }
 

@@ -441,10 +441,9 @@ test('a server that breaks the connection during a call may have done its work, 
   for (const [at, { url }] of servers.entries()) {
     const to = `com.example.bank-${at}`
     await list(gateway, { package_name: to, endpoints: [{ protocol: 'mcp', url }] })
-    const { json } = await gateway.request('POST', '/a2a/message', {
-      body: { to, action: 'pay', params: {} },
-      token,
-    })
+    const passed = { action: 'mcp_request', params: { method: 'tools/call', params: { name: 'pay' } } }
+    const body = at % 2 === 0 ? { to, ...passed } : { to, action: 'pay', params: {} }
+    const { json } = await gateway.request('POST', '/a2a/message', { body, token })
     expect(json, starts[at]?.name).toMatchObject({
       code: 'upstream_failed',
       hint: expect.stringContaining('may have done'),
