@@ -9,6 +9,7 @@ import { createFindRequirement } from '../auth/upstream-sign-in/requirement.ts'
 import { SignIns } from '../auth/upstream-sign-in/sign-ins.ts'
 import { createUpstreamTokens, type UpstreamTokens } from '../auth/upstream-sign-in/tokens.ts'
 import type { Vault } from '../auth/vault.ts'
+import { monotonic } from '../common/clock.ts'
 import { principalKey } from '../common/principal-key.ts'
 import type { SignInPort } from '../remote/sign-in.ts'
 import type { Store } from '../store/store.ts'
@@ -128,8 +129,9 @@ export function signInPort(
         principal,
       ),
     async signedIn({ entry, principal }, since, signal) {
-      const until = clock() + maxWait_ms
-      while (clock() < until) {
+      const time = monotonic(clock)
+      const until = time() + maxWait_ms
+      while (time() < until) {
         const signIn = await credentials.signInOf(principalKey(principal), entry.id)
         if (signIn && Date.parse(signIn.created_at) >= since) return
         await wait(poll_ms, signal)

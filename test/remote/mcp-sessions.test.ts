@@ -452,7 +452,7 @@ test('a server that breaks the connection during a call may have done its work, 
 })
 
 describe('the tool list of a server', () => {
-  test('is cached per caller, for a minute or as long as the server says', async () => {
+  test('is cached per caller, for a minute or as long as the server says, also when the clock is set back', async () => {
     let now = 0
     await using server = await startSessionServer()
     await using remote = agentAt(server.url, { clock: () => now })
@@ -465,6 +465,11 @@ describe('the tool list of a server', () => {
     now += 60_000
     await remote.agent.describe?.(remote.call())
     expect(lists()).toBe(3)
+    now -= 3_600_000
+    await remote.agent.describe?.(remote.call())
+    now += 60_000
+    await remote.agent.describe?.(remote.call())
+    expect(lists()).toBe(4)
   })
 })
 

@@ -13,7 +13,7 @@ const earlier = new Date(storeTime - 1).toISOString()
 const later = new Date(storeTime + 1).toISOString()
 
 /** Nothing is old. */
-const nothing: RetentionBounds = {
+export const nothing: RetentionBounds = {
   now: storeTime,
   versions: earlier,
   max_versions: 100,

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StoredTask, TaskBounds, TaskState, TaskStore } from '../../schemas/task.ts'
 import { at, type StoreHome } from './contract.ts'
+import { nothing } from './retention-contract.ts'
 
 const many: TaskBounds = { unfinished: 100, total: 1000, characters: 10_000_000 }
 const owner = '["urn:test","ada"]'
@@ -108,6 +109,20 @@ export function taskContract(name: string, open: () => Promise<StoreHome>): void
       expect(await tasks.get(task.id)).toBeUndefined()
       expect((await tasks.list({ owner, limit: 10 })).total).toBe(0)
       expect(await tasks.save(task, held(['TASK_STATE_COMPLETED']))).toBe(false)
+    })
+
+    test('that a process works on, or whose end is to be posted, stay when the clock is set forward', async () => {
+      const work = await add(sampleTask({ ...working, expires_at: at(0), alive_until: at(0) }))
+      const ended = await add(sampleTask({ expires_at: at(0), alive_until: at(0) }))
+      await home.store.tasks.add(sampleTask(), many, many)
+      await home.store.retention.prune(nothing)
+      expect(await tasks.get(work.id)).toEqual(work)
+      expect(await tasks.get(ended.id)).toEqual(ended)
+      expect((await tasks.lapsed(10)).map(({ id }) => id).toSorted()).toEqual([work.id, ended.id])
+      const states = ['TASK_STATE_WORKING'] as const
+      expect(await tasks.save({ ...work, expires_at: at(1), alive_until: at(1) }, held(states))).toBe(true)
+      expect(await tasks.save({ ...ended, alive_until: null }, held(['TASK_STATE_COMPLETED']))).toBe(true)
+      expect(await tasks.get(ended.id)).toBeUndefined()
     })
 
     test('are written by their holder alone, and no more by one whose task was taken over', async () => {

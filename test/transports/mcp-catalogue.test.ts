@@ -74,7 +74,7 @@ describe('the description of search_agents', () => {
     expect(await text()).toContain('About 30,000 agents')
   })
 
-  test('is looked up once in ten seconds, however many ask', async () => {
+  test('is looked up once in ten seconds, however many ask, also when the clock is set back', async () => {
     const { seen, text } = serviceOver({ total: 5, categories: {} })
     await Promise.all(Array.from({ length: 10 }, text))
     seen.now += 9999
@@ -83,6 +83,11 @@ describe('the description of search_agents', () => {
     seen.now += 1
     await Promise.all([text(), text()])
     expect(seen.reads).toBe(2)
+    seen.now -= 3_600_000
+    await text()
+    seen.now += 10_000
+    await text()
+    expect(seen.reads).toBe(3)
   })
 
   test('is unchanged if the count cannot be read', async () => {

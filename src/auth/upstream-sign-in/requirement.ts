@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { monotonic } from '../../common/clock.ts'
 import { upTo } from '../../common/lru.ts'
 import {
   readFirstServer,
@@ -70,6 +71,7 @@ const discoveryMilliseconds = 15_000
 export type FindRequirement = (challenged: Challenged) => Promise<Requirement | undefined>
 
 export function createFindRequirement(fetch: typeof globalThis.fetch, clock: () => number): FindRequirement {
+  const time = monotonic(clock)
   const cache = new LRUCache<
     string,
     { readonly until: number; readonly found: Promise<Requirement | undefined> }
@@ -79,9 +81,9 @@ export function createFindRequirement(fetch: typeof globalThis.fetch, clock: () 
     const { url, challenge, protocol, card } = challenged
     const key = JSON.stringify([url, challenge, protocol, card.securitySchemes ?? null])
     const cached = cache.get(key)
-    const isFresh = cached !== undefined && cached.until > clock()
+    const isFresh = cached !== undefined && cached.until > time()
     const found = isFresh ? cached.found : find(fetch, challenged, AbortSignal.timeout(discoveryMilliseconds))
-    if (!isFresh) cache.set(key, { until: clock() + cacheMilliseconds, found })
+    if (!isFresh) cache.set(key, { until: time() + cacheMilliseconds, found })
     try {
       return await found
     } catch (fault) {

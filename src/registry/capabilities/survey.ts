@@ -1,6 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
+import { type Clock, monotonic } from '../../common/clock.ts'
 import { dayMilliseconds, dayOf } from '../../common/days.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import { isListed } from '../../store/entries/version-content.ts'
@@ -48,7 +49,8 @@ type Progress = z.infer<typeof Progress>
  */
 export class Survey {
   readonly #options: SurveyOptions
-  /** Hosts that asked for a pause, each with its end in milliseconds since the epoch. */
+  readonly #time: Clock
+  /** Hosts that asked for a pause, each with its end on that clock. */
   readonly #resting = new Map<string, number>()
   /** The robots.txt of origins, read today; null: it could not be read. */
   readonly #robots = new Map<string, string | null>()
@@ -56,6 +58,7 @@ export class Survey {
 
   constructor(options: SurveyOptions) {
     this.#options = options
+    this.#time = monotonic(options.clock)
   }
 
   /** True if the pass of this day has entries left. */
@@ -103,20 +106,20 @@ export class Survey {
 
   /** Asks the server of one entry. Returns its host; undefined if it was not asked. */
   async #ask(id: string, { hosts }: Progress, signal: AbortSignal): Promise<string | undefined> {
-    const { store, reader, clock, max_hosts = maxHosts } = this.#options
+    const { store, reader, max_hosts = maxHosts } = this.#options
     const entry = await store.read.entry({ id })
     const url = entry && this.#urlOf(entry)
     if (!url) return undefined
     const { host } = url
     const isFull = hosts[host] === undefined && Object.keys(hosts).length >= max_hosts
-    if (isFull || (hosts[host] ?? 0) >= maxPerHost || (this.#resting.get(host) ?? 0) > clock())
+    if (isFull || (hosts[host] ?? 0) >= maxPerHost || (this.#resting.get(host) ?? 0) > this.#time())
       return undefined
     if (!(await this.#isAllowed(url, signal))) return host
     const reading = await reader.ask(entry, signal)
     if (!reading) return host
     const seconds = reading.answer instanceof Failure ? reading.answer.details.retry_after_s : undefined
     if (seconds === undefined) await reader.note(entry, reading)
-    else this.#resting.set(host, clock() + seconds * 1000)
+    else this.#resting.set(host, this.#time() + seconds * 1000)
     return host
   }
 

@@ -3,7 +3,7 @@ import type { Client, RequestOptions, Tool } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { type Capability, capabilityOptions } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
-import type { Clock } from '../../common/clock.ts'
+import { type Clock, monotonic } from '../../common/clock.ts'
 import { jsonBytes } from '../../common/json.ts'
 import { maxTimeout_ms } from './sdk.ts'
 
@@ -50,7 +50,7 @@ export class ToolLists {
 
   constructor(cache: ToolListCache, clock: Clock) {
     this.#cache = cache
-    this.#clock = clock
+    this.#clock = monotonic(clock)
   }
 
   /** The tools that the server shows the caller; undefined if they are to be read again. */

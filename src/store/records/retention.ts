@@ -11,6 +11,7 @@ import { pruneChanges, prunedRevision } from './prune-changes.ts'
 import { pruneVersions } from './prune-versions.ts'
 import { eraseEntries, eraseVectors, removeEntries, removeMentions } from './remove-entries.ts'
 import { removeSessions } from './sessions.ts'
+import { isExpired } from './tasks.ts'
 
 /** Deletes rows in batches, each in a transaction of its own, so that no writer waits long. */
 export function createRetentionStore(
@@ -118,7 +119,7 @@ async function pruneExpired(transact: Transact, now: number): Promise<void> {
       db,
       sessions.map(({ id }) => id),
     )
-    await db.deleteFrom('task').where('expires_at', '<=', at).execute()
+    await db.deleteFrom('task').where(isExpired(at)).execute()
     await db.deleteFrom('repeat').where('expires_at', '<=', now).execute()
     await db.deleteFrom('revocation').where('expires_at', '<=', now).execute()
     await db.deleteFrom('api_key').where('expires_at', '<=', now).execute()

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import {
   isBusy,
   isTerminal,
@@ -10,7 +10,7 @@ import {
 } from '../../../schemas/task.ts'
 import { fitting } from '../../common/fitting.ts'
 import { changeRows, countRows } from '../sql/row-counts.ts'
-import type { Database, TaskTable } from '../sql/tables.ts'
+import type { Database, Tables, TaskTable } from '../sql/tables.ts'
 import type { Transact } from '../sql/transaction.ts'
 
 /** Maximum number of rows that one write deletes. */
@@ -62,7 +62,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .selectFrom('task')
         .select(columns)
         .where('id', '=', id)
-        .where('expires_at', '>', now())
+        .where(isKept(now()))
         .executeTakeFirst()
       return row && toTask(row)
     },
@@ -80,7 +80,7 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
           .where('id', '=', task.id)
           .where('holder', '=', holder)
           .where('state', 'in', states)
-          .where('expires_at', '>', now())
+          .where(isKept(now()))
           .$if(alive_until !== undefined, (query) => query.where('alive_until', '=', alive_until ?? ''))
         return (await changeRows(update)) > 0
       }),
@@ -90,7 +90,6 @@ export function createTaskStore(reader: Database, transact: Transact, clock: () 
         .selectFrom('task')
         .select(['id', 'holder', (row) => row.ref('alive_until').$notNull().as('alive_until')])
         .where('alive_until', '<=', now())
-        .where('expires_at', '>', now())
         .orderBy('alive_until')
         .limit(limit)
         .execute(),
@@ -130,7 +129,7 @@ async function readPush(db: Database, id: string): Promise<readonly StoredPush[]
 }
 
 function matches(db: Database, { owner, agent, context_id, state, updated_after }: TaskFilter, now: string) {
-  let query = db.selectFrom('task').where('owner', '=', owner).where('expires_at', '>', now)
+  let query = db.selectFrom('task').where('owner', '=', owner).where(isKept(now))
   if (agent !== undefined) query = query.where('agent', '=', agent)
   if (context_id !== undefined) query = query.where('context_id', '=', context_id)
   if (state !== undefined) query = query.where('state', '=', state)
@@ -145,9 +144,18 @@ async function load(db: Database, ids: readonly string[]): Promise<StoredTask[]>
   return ids.flatMap((id) => byId.get(id) ?? []).map(toTask)
 }
 
+/**
+ * A task that a process works on, or whose end is to be posted, does not expire: the machine may have slept, or its clock
+ * have been set forward. If that process has ended, another one takes the task over.
+ */
+export const isExpired = (now: string) => (row: ExpressionBuilder<Tables, 'task'>) =>
+  row.and([row('expires_at', '<=', now), row('alive_until', 'is', null)])
+
+const isKept = (now: string) => (row: ExpressionBuilder<Tables, 'task'>) => row.not(isExpired(now)(row))
+
 /** Deletes expired tasks, at most one batch. */
 async function sweep(db: Database, now: string): Promise<void> {
-  const over = db.selectFrom('task').select('id').where('expires_at', '<=', now).limit(batch)
+  const over = db.selectFrom('task').select('id').where(isExpired(now)).limit(batch)
   await db.deleteFrom('task').where('id', 'in', over).execute()
 }
 

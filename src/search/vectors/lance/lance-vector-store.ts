@@ -60,7 +60,7 @@ class LanceVectorStore implements VectorStore {
   constructor(library: LanceLibrary, options: LanceVectorStoreOptions) {
     this.#library = library
     this.#options = {
-      clock: Date.now,
+      clock: () => performance.now(),
       index_cache: 16 * mebibyte,
       metadata_cache: 64 * mebibyte,
       exact_rows: 50_000,

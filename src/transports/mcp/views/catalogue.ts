@@ -1,6 +1,7 @@
 import { knownCategories } from '../../../../schemas/categories.ts'
 import { counted } from '../../../../schemas/counted.ts'
 import type { AgentPage } from '../../../../schemas/search.ts'
+import { monotonic } from '../../../common/clock.ts'
 import type { Ask } from './ask.ts'
 import type { Tool } from './tools.ts'
 
@@ -36,13 +37,15 @@ export function createCatalogue({ tools, unconfigured = [], ask, clock }: Catalo
       : listing,
   )
   const search = tools.get('search_agents')?.listing
+  // A clock that was set back would keep the description as long.
+  const time = monotonic(clock)
   let words: string | undefined
   let current = Object.freeze({ tools: listings as readonly object[] })
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
   async function refresh(): Promise<void> {
-    readAt = clock()
+    readAt = time()
     const exchange = {
       caller: { client: 'local' as const, identify: () => null },
       signal: AbortSignal.timeout(timeout),
@@ -62,7 +65,7 @@ export function createCatalogue({ tools, unconfigured = [], ask, clock }: Catalo
 
   return async () => {
     if (!search) return current
-    if (clock() - readAt >= fresh) {
+    if (time() - readAt >= fresh) {
       reading ??= refresh().finally(() => {
         reading = undefined
       })
