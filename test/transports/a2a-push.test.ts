@@ -82,14 +82,10 @@ describe('the address that comes with a message', () => {
     expect(listed.text).not.toContain('secret-of-mine')
   })
 
-  test('is told again when it fails, ever later, and in order', async () => {
+  test('is told in order', async () => {
     statuses.push(500, 503)
-    waits.length = 0
     const task = await begin({ url: `${receiver.origin}/slow` })
     await expect.poll(ended(task.id)).toBeDefined()
-    const [first = 0, second = 0] = waits.filter((wait) => wait >= 4_000)
-    expect(first).toBeGreaterThanOrEqual(4_000)
-    expect(second).toBeGreaterThan(first)
     const states = received
       .filter(({ json }) => (json.task?.id ?? json.statusUpdate?.taskId) === task.id)
       .map(({ json }) => (json.task ?? json.statusUpdate).status.state)
@@ -143,13 +139,22 @@ describe('the address that comes with a message', () => {
 })
 
 describe('the configurations of a task', () => {
-  test('that are made after its end are told of it at once', async () => {
+  test('that are made after its end are told of it at once, and again when they fail, ever later', async () => {
     const { id } = (
       await rest('POST', 'message:send', { message: search, configuration: { returnImmediately: true } })
     ).json.task
     await expect.poll(async () => (await rest('GET', `tasks/${id}`)).json.status.state).toBe(completed)
     await rest('POST', `tasks/${id}/pushNotificationConfigs`, { url: `${receiver.origin}/late` })
     await expect.poll(ended(id)).toBeDefined()
+    const tellings = () => received.filter(({ json }) => json.task?.id === id).length
+    const before = tellings()
+    statuses.push(500, 503)
+    waits.length = 0
+    await rest('POST', `tasks/${id}/pushNotificationConfigs`, { url: `${receiver.origin}/failing` })
+    await expect.poll(tellings).toBe(before + 3)
+    const [first = 0, second = 0] = waits.filter((wait) => wait >= 4_000)
+    expect(first).toBeGreaterThanOrEqual(4_000)
+    expect(second).toBeGreaterThan(first)
   })
 
   test('are made, read, listed and deleted by its owner alone, at most eight', async () => {
@@ -195,6 +200,35 @@ describe('the configurations of a task', () => {
     expect((await call('tasks/pushNotificationConfig/list', { id })).result).toEqual([made.result])
     expect((await call('tasks/pushNotificationConfig/delete', params)).result).toBeNull()
   })
+})
+
+test('an address that refuses a state hears of the next one at once', async () => {
+  const posted: string[] = []
+  const waits = Promise.withResolvers<void>()
+  const config = { id: 'c', url: 'https://hooks.example/', owner: 'o', sealed: null }
+  const store = { push: async () => [config] } as unknown as TaskStore
+  const port = {
+    check: () => {},
+    seal: () => '',
+    open: () => '{}',
+    isRevoked: () => false,
+    post: async ({ body }: { body: string }) => {
+      posted.push(body.includes('COMPLETED') ? 'end' : 'work')
+      return body.includes('COMPLETED') ? ('done' as const) : ('failed' as const)
+    },
+    wait: (_: number, signal: AbortSignal) =>
+      new Promise<void>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        waits.resolve()
+      }),
+  }
+  await using push = new PushNotifications({ store, port, onError() {} })
+  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  const first = push.notify(task)
+  await waits.promise
+  expect(await push.notify({ ...task, state: 'TASK_STATE_COMPLETED' })).toBe('posted')
+  expect(await first).toBe('posted')
+  expect(posted).toEqual(['work', 'end'])
 })
 
 test('a notification that no try delivers is told to the operator, without the path or the secrets of its address', async () => {

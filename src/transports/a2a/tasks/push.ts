@@ -85,8 +85,8 @@ interface PushOptions {
 export class PushNotifications implements AsyncDisposable {
   readonly #options: PushOptions
   readonly #closing = new AbortController()
-  /** The last notification of each address, after which the next one is sent. */
-  readonly #last = new Map<string, Promise<unknown>>()
+  /** The last notification of each address, after which the next one is sent, and what ends its further tries. */
+  readonly #last = new Map<string, { readonly sent: Promise<unknown>; readonly retries: AbortController }>()
   #pending = 0
   readonly #pendingOf = new Map<string, number>()
 
@@ -165,7 +165,7 @@ export class PushNotifications implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Failure('cancelled', 'The gateway stopped.'))
-    await Promise.allSettled(this.#last.values())
+    await Promise.allSettled([...this.#last.values()].map(({ sent }) => sent))
   }
 
   /** Resolves to true when the address has taken the notification, or takes no more tries. */
@@ -180,8 +180,12 @@ export class PushNotifications implements AsyncDisposable {
     const key = `${task.id} ${config.id}`
     this.#pending++
     this.#pendingOf.set(owner, own + 1)
-    const sent = (this.#last.get(key) ?? Promise.resolve())
-      .then(() => this.#deliver(task, config, body))
+    const before = this.#last.get(key)
+    // An address that refuses a state would hear of the next one, perhaps the end, ten minutes late.
+    before?.retries.abort()
+    const retries = new AbortController()
+    const sent = Promise.resolve(before?.sent)
+      .then(() => this.#deliver(task, config, body, retries.signal))
       .then(
         () => true,
         (thrown) => {
@@ -194,14 +198,17 @@ export class PushNotifications implements AsyncDisposable {
         const left = (this.#pendingOf.get(owner) ?? 1) - 1
         if (left > 0) this.#pendingOf.set(owner, left)
         else this.#pendingOf.delete(owner)
-        if (this.#last.get(key) === sent) this.#last.delete(key)
+        if (this.#last.get(key)?.retries === retries) this.#last.delete(key)
       })
-    this.#last.set(key, sent)
+    this.#last.set(key, { sent, retries })
     return await sent
   }
 
-  /** Resolves when the address has taken the notification, or takes no more tries. */
-  async #deliver(task: StoredTask, config: StoredPush, body: string): Promise<void> {
+  /**
+   * Resolves when the address has taken the notification, or takes no more tries. `followed` aborts when a later state
+   * waits: this one is not tried again.
+   */
+  async #deliver(task: StoredTask, config: StoredPush, body: string, followed: AbortSignal): Promise<void> {
     const { port, store, onError } = this.#options
     const { signal } = this.#closing
     const { id, url, owner, sealed, version } = config
@@ -218,7 +225,11 @@ export class PushNotifications implements AsyncDisposable {
     }
     const notification = { id: notificationId(task, config), url, headers, body, key: token, signal }
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      if (attempt > 1) await port.wait(attempt - 1, signal)
+      if (attempt > 1) {
+        await port.wait(attempt - 1, AbortSignal.any([signal, followed])).catch(() => {})
+        signal.throwIfAborted()
+        if (followed.aborted) return
+      }
       const configs = await store.push(task.id)
       if (!configs.some((now) => now.id === id && now.sealed === sealed) || port.isRevoked(config)) return
       if ((await port.post(notification)) !== 'failed') return
