@@ -384,6 +384,15 @@ describe('a bridge to Streamable HTTP', () => {
     expect(await host.ended).toBe(true)
   })
 
+  test('says in words that a notification was refused', async () => {
+    await using server = await startHttp((_, response) => response.writeHead(405).end())
+    const host = over(server.open)
+    host.say(initialized)
+    await expect.poll(() => host.notices).toEqual(['Not sent: The server answered 405.'])
+    host.input.end()
+    await host.ended
+  })
+
   test('passes on unchanged an error that is an answer, whatever its status', async () => {
     const error = '{"jsonrpc":"2.0","id":"q","error":{"code":-32022,"message":"x","data":{"supported":[]}}}'
     await using server = await startHttp((_, response) => response.writeHead(400).end(error))

@@ -42,6 +42,11 @@ export function faultText(id: unknown, fault: unknown): string {
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code: number, message, data } })
 }
 
+/** What the user reads of a message without an answer, such as a notification, that the remote did not take. */
+export function notSent(fault: unknown): string {
+  return `Not sent: ${isError(fault) ? fault.message : fault}`
+}
+
 interface ErrorFields {
   readonly message: string
   readonly code?: unknown

@@ -5,7 +5,7 @@ import { parseJson } from '../../common/json.ts'
 import { cancelledBy, isRequest, type McpRequest } from '../../common/mcp/message.ts'
 import { readEventData } from '../../common/sse.ts'
 import { hasSecret } from '../../common/url-secrets.ts'
-import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
+import { isStateless, type Line, notSent, type Remote, type RemoteEvents } from './frame.ts'
 import { createParameters, requestHeaders } from './headers.ts'
 import { answeredBy } from './socket.ts'
 
@@ -133,7 +133,7 @@ class HttpRemote implements Remote {
         void this.#listen().catch(() => {})
     } catch (fault) {
       if (this.#closed.signal.aborted) return
-      this.#events.onMessage(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+      this.#events.onMessage(notSent(fault))
     }
   }
 
@@ -226,7 +226,7 @@ function firstWords(headers: Response['headers'], text: string): string {
 function hintOf(status: number): string | undefined {
   if (status === 401 || status === 403) return 'Give the token that the server asks for in DRAGOMAN_TOKEN.'
   if (status === 404 || status === 405)
-    return 'Check the path: the address must be that of an MCP endpoint, such as https://HOST/mcp.'
+    return 'Check the path: the address must be that of an MCP endpoint, such as https://HOST/mcp. A server of HTTP+SSE (2024-11-05, often /sse) is reached through a gateway that lists it.'
   if (status >= 300 && status < 400)
     return 'Redirects are not followed: give the address of the endpoint itself.'
   return status >= 500 ? 'The server has failed: its log says why.' : undefined

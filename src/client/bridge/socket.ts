@@ -6,7 +6,7 @@ import {
   openMcpSocket,
   socketAddress,
 } from '../../common/mcp/socket-connection.ts'
-import { isStateless, type Line, type Remote, type RemoteEvents } from './frame.ts'
+import { isStateless, type Line, notSent, type Remote, type RemoteEvents } from './frame.ts'
 
 /**
  * MCP over WebSocket as the remote end. A broken connection is reopened for the next request of 2026-07-28;
@@ -57,7 +57,7 @@ export function createSocketRemote(url: URL, options: McpSocketOptions, events: 
       connection ??= open()
       await (await connection).send(text)
     } catch (fault) {
-      if (!isRequest(message)) events.onMessage(`Not sent: ${fault instanceof Error ? fault.message : fault}`)
+      if (!isRequest(message)) events.onMessage(notSent(fault))
       else if (waiting.delete(JSON.stringify(message.id))) await events.onError(message, fault)
     }
   }
