@@ -83,8 +83,7 @@ export function readDocument(document: SearchDocument): DocumentTerms {
   }
 
   const packaged = packageParts(document.package_name)
-  const called = packageForm.test(document.name) ? packageParts(document.name) : undefined
-  readName(called?.name ?? document.name)
+  readName(withoutNamespace(document.name))
   const own = length
   readName(packaged.name)
   const { category, publisher, license } = document
@@ -107,6 +106,11 @@ export function packageParts(packageName: string): { namespace: string; name: st
   const slash = own.indexOf('/')
   const [, holder = ''] = underNoDomain.exec(packageName) ?? []
   return { namespace: slash < 0 ? holder : own.slice(0, slash), name: own.slice(slash + 1) }
+}
+
+/** The name of an entry; of one that is called as a package is, the part after the namespace. */
+export function withoutNamespace(name: string): string {
+  return packageForm.test(name) ? packageParts(name).name : name
 }
 
 /** True for the namespace that a host of code has, such as `io.github`: everybody's names are in it. */

@@ -1,6 +1,7 @@
 import type { PostingList } from '../../common/postings.ts'
 import { isProduct } from '../query/product-names.ts'
 import { takeBest } from './best.ts'
+import { packageParts, withoutNamespace } from './document-terms.ts'
 import type { Reading } from './query-reader.ts'
 import type { Scoreboard } from './scoreboard.ts'
 import type { StoredDocument } from './stored-documents.ts'
@@ -12,6 +13,9 @@ interface Product {
   readonly list: PostingList
 }
 
+/** Names of agents that leave it to their namespace to say what they are of: `com.notion/mcp`. */
+const general = /^(?:official|remote|mcp|server|api|agent|[-_.])+$/
+
 /** The products that a query names. */
 export function productsIn({ terms }: Reading, weighed: readonly WeighedTerm[]): Product[] {
   return weighed.flatMap(({ list }, at) => {
@@ -21,9 +25,9 @@ export function productsIn({ terms }: Reading, weighed: readonly WeighedTerm[]):
 }
 
 /**
- * Where the first `count` hits all lack one of several products, its best entry becomes the last of them, one with the
- * product in its name if there is one: whoever moves notes from Notion to Google Sheets needs both, and "Google Sheets"
- * alone has twice the words.
+ * Where none of the first `count` hits is of one of the products, the best entry of it becomes the last of them, one with
+ * the product in its own name if there is one. Whoever moves notes from Notion to Google Sheets needs both, and "Google
+ * Sheets" alone has twice the words; whoever runs tests with Playwright has no use for another runner.
  */
 export function showEveryProduct(
   board: Scoreboard,
@@ -31,19 +35,25 @@ export function showEveryProduct(
   describe: (slot: number) => StoredDocument,
   count: number,
 ): void {
-  if (products.length < 2) return
+  if (products.length === 0) return
   const [last, beforeLast, ...others] = takeBest(board, describe, count, undefined).toReversed()
   if (!last || !beforeLast) return
-  const first = [last, beforeLast, ...others]
-  const raised = (Number(last.position.key) + Number(beforeLast.position.key)) / 2
+  const first = [last, beforeLast, ...others].map(({ slot }) => slot)
+  const raised = (board.scoreOf(last.slot) + board.scoreOf(beforeLast.slot)) / 2
   for (const { name, list } of products) {
-    if (first.some(({ slot }) => list.has(slot))) continue
+    if (first.some((slot) => list.has(slot) && !isOnlyPublishedBy(describe(slot), name))) continue
     const all = Array.from(list.slots.subarray(0, list.size))
     const best = board.bestOf(all.filter((slot) => isNamed(describe(slot), name))) ?? board.bestOf(all)
-    if (best !== undefined) board.set(best, raised)
+    if (best !== undefined && !first.includes(best)) board.set(best, raised)
   }
 }
 
 function isNamed({ name, package_name }: StoredDocument, product: string): boolean {
-  return `${name} ${package_name}`.toLowerCase().includes(product)
+  return `${withoutNamespace(name)} ${packageParts(package_name).name}`.toLowerCase().includes(product)
+}
+
+/** True for the agent of another product in a namespace, such as `com.docker/grafana`. */
+function isOnlyPublishedBy(document: StoredDocument, product: string): boolean {
+  const { namespace, name } = packageParts(document.package_name)
+  return namespace.includes(product) && !isNamed(document, product) && !general.test(name)
 }

@@ -80,8 +80,15 @@ export function productsOf(maker: string): readonly string[] {
   return products.get(maker) ?? []
 }
 
-/** Products and companies that people exclude by name, beside those above. */
+/** Products and companies that people name in requests, beside those above; none is an everyday word. */
 const others = [
+  'activecampaign airbyte airflow ansible argocd artifactory audacity autocad bamboohr bigcommerce blender calendly',
+  'cockroachdb couchbase couchdb dagster dbt digitalocean drawio dynatrace erpnext esxi fivetran freecad freshbooks',
+  'geogebra gitbook gitea godot groq heroku hetzner hotjar influxdb inkscape istio jellyfin jfrog kibana kicad',
+  'llamaindex logstash mailerlite mariadb matomo mendeley milvus minecraft miro mixpanel mlflow odoo ollama openrouter',
+  'opsgenie overleaf pagerduty pgvector planetscale posthog powerbi prestashop proxmox pulumi rabbitmq readwise roblox',
+  'sagemaker smartsheet snyk solidworks sonarqube sonos strava teamcity timescaledb trino trivy vmware woocommerce wrike',
+  'youtrack zoominfo zotero',
   'airbnb airtable algolia alpaca anki anydesk arxiv asana auth0 baidu basecamp binance bluesky booking',
   'brave brevo bun canva cassandra chrome chromium circleci clickhouse clickup cloudflare coda codex cohere',
   'coinbase coingecko coinmarketcap copilot crunchyroll cursor databricks datadog deepl deepseek deno',
