@@ -22,8 +22,8 @@ const possessives = new Set(['our', 'your', 'his', 'her', 'their'])
 const beforeIs = new Set(['what', 'who', 'where', 'when', 'how', 'it', 'that', 'there'])
 const leastPlural = 4
 const sentences = /[^.!?;\n]+(?:\.(?=\S)[^.!?;\n]*)*/g
-/** Phrases that are a smaller share of the words of a sentence, without stop words, are not what it is about. */
-const leastShare = 0.5
+/** A sentence is about a phrase that is such a share of its words, or of those that are no stop words. */
+const leastShare = { all: 0.3, telling: 0.5 }
 
 /**
  * Returns what puts the words in which agents describe something in place of the phrases in which people ask for it, of
@@ -76,7 +76,9 @@ function restateSentence(text: string, idioms: ReadonlyMap<string, readonly Idio
     end = (words[at] as Written).end
     replaced += found.rest.length + 1
   }
-  return replaced < leastShare * (replaced + others) ? text : restated + text.slice(end)
+  const isAbout =
+    replaced >= leastShare.all * words.length || replaced >= leastShare.telling * (replaced + others)
+  return replaced > 0 && isAbout ? restated + text.slice(end) : text
 }
 
 /** The words of a text without articles, with their places. */

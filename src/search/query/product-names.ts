@@ -23,7 +23,7 @@ const products: ReadonlyMap<string, readonly string[]> = new Map(
     apple: 'icloud imessage siri',
     atlassian: 'bitbucket confluence jira trello',
     facebook: 'instagram messenger whatsapp',
-    google: 'bigquery firebase gemini gmail youtube',
+    google: 'bigquery firebase gemini gmail serpapi serper youtube',
     meta: 'facebook instagram whatsapp',
     microsoft: 'azure bing onedrive outlook sharepoint skype',
     openai: 'chatgpt gpt',
