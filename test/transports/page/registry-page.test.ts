@@ -88,4 +88,6 @@ test('nobody else sees or does any of it', async () => {
     const forged = await browser.post(`${home.url}/me/registry`, { token, ...fields })
     expect([forged.status, forged.text.includes('<code>forbidden</code>')]).toEqual([403, true])
   }
+  const unknown = await browser.post(`${home.url}/me/registry`, { token, do: 'constructor' })
+  expect([unknown.status, unknown.url]).toEqual([200, `${home.url}/me/registry`])
 })

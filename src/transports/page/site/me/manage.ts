@@ -69,7 +69,8 @@ export function manageMounts(site: PageFrame): Mount[] {
     async act(visit, form) {
       const agent = String(visit.request.params.agent)
       const name = form.get('do') ?? ''
-      const row = acts[name]
+      // A name that every object has is no button.
+      const row = Object.hasOwn(acts, name) ? acts[name] : undefined
       if (!row) return { location: managePath(agent) }
       const revision = Number(form.get('revision'))
       const input = row.input?.(form, await visit.ask<EntryDetail>('get_agent', { agent }))

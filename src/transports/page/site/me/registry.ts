@@ -35,10 +35,11 @@ const acts: Readonly<
 export function registryMounts(site: PageFrame): Mount[] {
   return memberMounts(site, {
     path,
-    show: (visit, typed) => show(visit, typed),
+    show,
     async act(visit, form) {
       const name = form.get('do') ?? ''
-      const row = acts[name]
+      // A name that every object has is no button.
+      const row = Object.hasOwn(acts, name) ? acts[name] : undefined
       if (!row) return { location: path }
       await visit.operate(row.action, row.input(form))
       return { location: `${path}?done=${name}` }
