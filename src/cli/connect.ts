@@ -4,6 +4,7 @@ import { bridge } from '../client/bridge/bridge.ts'
 import type { RemoteEvents } from '../client/bridge/frame.ts'
 import { createHttpRemote } from '../client/bridge/http.ts'
 import { createSocketRemote } from '../client/bridge/socket.ts'
+import { httpUrl } from '../common/http-url.ts'
 import { isLoopback } from '../common/loopback.ts'
 import { say } from './output.ts'
 
@@ -30,7 +31,7 @@ export async function connect(address: string, { token, header = [] }: ConnectFl
 function tokenFor(url: URL): string | undefined {
   const { DRAGOMAN_TOKEN, DRAGOMAN_URL } = readConfig()
   if (DRAGOMAN_TOKEN === undefined || DRAGOMAN_URL === undefined) return DRAGOMAN_TOKEN
-  if (new URL(DRAGOMAN_URL).origin === new URL(url.href.replace(/^ws/, 'http')).origin) return DRAGOMAN_TOKEN
+  if (new URL(DRAGOMAN_URL).origin === httpUrl(url.href).origin) return DRAGOMAN_TOKEN
   say(`DRAGOMAN_TOKEN is for ${DRAGOMAN_URL}, so ${url.host} does not get it. --token gives it one.`)
   return undefined
 }

@@ -58,7 +58,7 @@ export class Buckets {
 }
 
 /** The refusal of a call beyond a limit; `reset_s` is the time until the next call. */
-function rateLimited(allowance: Allowance): Failure {
+export function rateLimited(allowance: Allowance): Failure {
   const { policy, limit, reset_s: retry_after_s } = allowance
   const failure = new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
     hint: `Ask again in ${retry_after_s} s.`,

@@ -2,7 +2,7 @@ import type { Envelope } from '../../schemas/envelope.ts'
 import { type Allowance, Failure } from '../../schemas/failure.ts'
 import { packageNameOf, registryName } from '../../schemas/names.ts'
 import { principalKey } from '../common/principal-key.ts'
-import { Buckets } from './buckets.ts'
+import { Buckets, rateLimited } from './buckets.ts'
 import type { Call, RouterOptions } from './call.ts'
 
 /** The limits of each class of calls: calls a minute for an anonymous caller, and the cost units of one call. */
@@ -144,7 +144,7 @@ export class Limiter {
     } catch (thrown) {
       if (thrown instanceof Failure && thrown.code === 'rate_limited') {
         const reset_s = thrown.details.retry_after_s ?? 60
-        throw Object.assign(thrown, { allowance: { policy, limit, remaining: 0, reset_s } })
+        throw rateLimited({ policy, limit, remaining: 0, reset_s })
       }
       onError(thrown)
       return this.#buckets.take(policy, caller, limit)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { StoredTask, TaskStore } from '../../schemas/task.ts'
-import { PushNotifications } from '../../src/transports/a2a/tasks/push.ts'
+import { PushNotifications, type PushPort } from '../../src/transports/a2a/tasks/push.ts'
 import { serve } from '../net/support.ts'
 import { a2aVersion } from '../support/a2a.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -202,28 +202,34 @@ describe('the configurations of a task', () => {
   })
 })
 
+/** Notifications to one address, of a task that runs, with what the test says of posting and waiting. */
+function notifications(
+  url: string,
+  port: Pick<PushPort, 'post' | 'wait'>,
+  onError: (fault: unknown) => void = () => {},
+) {
+  const config = { id: 'c', url, owner: 'o', sealed: null }
+  const store = { push: async () => [config] } as unknown as TaskStore
+  const whole = { check: () => {}, seal: () => '', open: () => '{}', isRevoked: () => false, ...port }
+  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  return { push: new PushNotifications({ store, port: whole, onError }), task }
+}
+
 test('an address that refuses a state hears of the next one at once', async () => {
   const posted: string[] = []
   const waits = Promise.withResolvers<void>()
-  const config = { id: 'c', url: 'https://hooks.example/', owner: 'o', sealed: null }
-  const store = { push: async () => [config] } as unknown as TaskStore
-  const port = {
-    check: () => {},
-    seal: () => '',
-    open: () => '{}',
-    isRevoked: () => false,
-    post: async ({ body }: { body: string }) => {
+  const { push, task } = notifications('https://hooks.example/', {
+    async post({ body }) {
       posted.push(body.includes('COMPLETED') ? 'end' : 'work')
-      return body.includes('COMPLETED') ? ('done' as const) : ('failed' as const)
+      return body.includes('COMPLETED') ? 'done' : 'failed'
     },
-    wait: (_: number, signal: AbortSignal) =>
+    wait: (_, signal) =>
       new Promise<void>((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason))
         waits.resolve()
       }),
-  }
-  await using push = new PushNotifications({ store, port, onError() {} })
-  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  })
+  await using _ = push
   const first = push.notify(task)
   await waits.promise
   expect(await push.notify({ ...task, state: 'TASK_STATE_COMPLETED' })).toBe('posted')
@@ -234,21 +240,15 @@ test('an address that refuses a state hears of the next one at once', async () =
 test('a notification that no try delivers is told to the operator, without the path or the secrets of its address', async () => {
   const posted: string[] = []
   const fault = Promise.withResolvers<unknown>()
-  const config = { id: 'c', url: 'https://hooks.example/secret-path', owner: 'o', sealed: null }
-  const store = { push: async () => [config] } as unknown as TaskStore
-  const port = {
-    check: () => {},
-    seal: () => '',
-    open: () => '{}',
-    isRevoked: () => false,
-    post: async ({ url }: { url: string }) => {
+  const port: Pick<PushPort, 'post' | 'wait'> = {
+    async post({ url }) {
       posted.push(url)
-      return 'failed' as const
+      return 'failed'
     },
     wait: async () => {},
   }
-  await using push = new PushNotifications({ store, port, onError: fault.resolve })
-  const task = { id: 't', state: 'TASK_STATE_WORKING', history: [], artifacts: [] } as unknown as StoredTask
+  const { push, task } = notifications('https://hooks.example/secret-path', port, fault.resolve)
+  await using _ = push
   expect(await push.notify(task)).toBe('posted')
   expect(String(await fault.promise)).toBe(
     'Error: A notification of the task t was not taken by https://hooks.example in 6 tries and is dropped.',

@@ -11,6 +11,7 @@ import { parse } from 'tldts'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { dayMilliseconds } from '../../common/days.ts'
+import { httpUrl } from '../../common/http-url.ts'
 import { isLoopbackUrl } from '../../common/loopback.ts'
 import type { Records } from '../authorization-server/records.ts'
 import { SecureUrl } from '../issuers.ts'
@@ -101,17 +102,13 @@ function metadataOf(base_url: string, redirect_uri: string) {
   }
 }
 
-function webUrl(called: string): URL {
-  return new URL(called.replace(/^ws/i, 'http'))
-}
-
 /**
  * True if the operator's client is for an agent at this URL: at one of its origins, else of the site of the issuer. Any
  * agent can name the issuer as its own, many issuers give tokens that count everywhere, and one that has asked its user
  * about a client does not ask again.
  */
 function isFor({ issuer, origins }: OperatorClient, called: string): boolean {
-  const url = webUrl(called)
+  const url = httpUrl(called)
   return origins?.includes(url.origin) ?? siteOf(url) === siteOf(new URL(issuer))
 }
 
@@ -179,7 +176,7 @@ export function createClients({ fetch, records, operator, base_url, clock }: Cli
       if (registered) return registered.document
       if (server.registration_endpoint !== undefined) return await register(server, signal)
       const isForOthers = operator.some(({ issuer }) => issuer === server.issuer)
-      const lacking = isForOthers ? `name ${webUrl(called).origin} among its origins in` : 'set'
+      const lacking = isForOthers ? `name ${httpUrl(called).origin} among its origins in` : 'set'
       throw new Error(
         `${server.issuer} registers no clients by itself: the operator has to ${lacking} DRAGOMAN_UPSTREAM_CLIENTS.`,
       )

@@ -2,6 +2,7 @@ import { OperationProcessingError, ResponseBodyError } from 'oauth4webapi'
 import { z } from 'zod'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
+import { httpUrl } from '../../common/http-url.ts'
 import { parseJson } from '../../common/json.ts'
 import { SecureUrl } from '../issuers.ts'
 
@@ -70,14 +71,14 @@ export async function readResource(
 /** True if a called URL lies at a resource, or below it. */
 function covers(resource: string, called: string): boolean {
   if (!URL.canParse(resource)) return false
-  const [stated, url] = [new URL(resource), new URL(called.replace(/^ws/i, 'http'))]
+  const [stated, url] = [new URL(resource), httpUrl(called)]
   const base = stated.pathname.replace(/\/+$/, '')
   return stated.origin === url.origin && (url.pathname === base || url.pathname.startsWith(`${base}/`))
 }
 
 /** The places of the metadata of the resource of a URL. */
 export function resourcePlaces(called: string): string[] {
-  const { origin, pathname } = new URL(called.replace(/^ws/i, 'http'))
+  const { origin, pathname } = httpUrl(called)
   const place = `${origin}/.well-known/oauth-protected-resource`
   return pathname === '/' ? [place] : [`${place}${pathname}`, place]
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { Failure } from '../../../schemas/failure.ts'
 import { isRecord } from '../../../schemas/json.ts'
 import { monotonic } from '../../common/clock.ts'
+import { httpUrl } from '../../common/http-url.ts'
 import { upTo } from '../../common/lru.ts'
 import {
   readFirstServer,
@@ -114,7 +115,7 @@ async function find(
   }
   if (protocol !== 'mcp') return undefined
   // Servers of the revision 2025-03-26 are, or name, their own authorization server.
-  const { origin } = new URL(url.replace(/^ws/i, 'http'))
+  const { origin } = httpUrl(url)
   const server = await readServer(fetch, origin, signal).catch(() => undefined)
   return server && { server, scopes: scopesIn(scope) }
 }

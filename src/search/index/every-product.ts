@@ -36,10 +36,8 @@ export function showEveryProduct(
   count: number,
 ): void {
   if (products.length === 0) return
-  const [last, beforeLast, ...others] = takeBest(board, describe, count, undefined).toReversed()
-  if (!last || !beforeLast) return
-  const first = [last, beforeLast, ...others].map(({ slot }) => slot)
-  const raised = (board.scoreOf(last.slot) + board.scoreOf(beforeLast.slot)) / 2
+  const first = takeBest(board, describe, count, undefined).map(({ slot }) => slot)
+  const raised = first.slice(-2).reduce((sum, slot) => sum + board.scoreOf(slot), 0) / 2
   for (const { name, list } of products) {
     if (first.some((slot) => list.has(slot) && !isOnlyPublishedBy(describe(slot), name))) continue
     const all = Array.from(list.slots.subarray(0, list.size))

@@ -78,7 +78,7 @@ function restateSentence(text: string, idioms: ReadonlyMap<string, readonly Idio
   }
   const isAbout =
     replaced >= leastShare.all * words.length || replaced >= leastShare.telling * (replaced + others)
-  return replaced > 0 && isAbout ? restated + text.slice(end) : text
+  return isAbout ? restated + text.slice(end) : text
 }
 
 /** The words of a text without articles, with their places. */

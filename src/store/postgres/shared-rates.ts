@@ -65,10 +65,8 @@ export function openSharedRates(
         return { remaining: remainingPoints, reset_s: Math.ceil(msBeforeNext / 1000) }
       } catch (thrown) {
         if (!(thrown instanceof RateLimiterRes)) throw storeFailure(thrown)
-        const retry_after_s = Math.max(1, Math.ceil(thrown.msBeforeNext / 1000))
         throw new Failure('rate_limited', `More than ${limit} calls a minute (${policy}).`, {
-          hint: `Ask again in ${retry_after_s} s.`,
-          retry_after_s,
+          retry_after_s: Math.max(1, Math.ceil(thrown.msBeforeNext / 1000)),
         })
       }
     },

@@ -90,14 +90,18 @@ export function failureHeaders(
   failure: Failure,
   id: string,
 ): Headers {
-  const { retry_after_s } = failure.details
   return {
     ...challenge(context, request, failure),
     ...allowanceHeaders(failure.allowance),
-    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
+    ...retryHeaders(failure.details),
     'Cache-Control': 'no-store',
     'X-Request-Id': id,
   }
+}
+
+/** When a refused request may be repeated. */
+export function retryHeaders({ retry_after_s }: { readonly retry_after_s?: number }): Headers {
+  return retry_after_s === undefined ? {} : { 'Retry-After': String(retry_after_s) }
 }
 
 /** The mark of an output from a third party. */

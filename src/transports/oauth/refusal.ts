@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Code, codes } from '../../../schemas/failure.ts'
-import { type Headers, send } from '../http/respond.ts'
+import { type Headers, retryHeaders, send } from '../http/respond.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 
 /** An error of the token endpoint (RFC 6749 section 5.2, RFC 8707 section 2). */
@@ -45,12 +45,12 @@ export function refuse(
   response: ServerResponse,
   thrown: unknown,
 ): void {
-  const { error, status, message, retry_after_s } = describe(context, thrown)
+  const { error, status, message, retry = {} } = describe(context, thrown)
   const body = { error, error_description: message }
   send(request, response, status, JSON.stringify(body), {
     ...noStore,
     ...(status === 401 && { 'WWW-Authenticate': 'Basic realm="dragoman"' }),
-    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
+    ...retry,
   })
 }
 
@@ -58,7 +58,7 @@ interface Described {
   readonly error: OAuthError
   readonly message: string
   readonly status: number
-  readonly retry_after_s?: number
+  readonly retry?: Headers
 }
 
 function describe(context: Pick<TransportContext, 'onError'>, thrown: unknown): Described {
@@ -69,6 +69,5 @@ function describe(context: Pick<TransportContext, 'onError'>, thrown: unknown): 
   const failure = failureOf(context, thrown)
   const error = errors[failure.code] ?? 'server_error'
   const status = error === 'unauthorized_client' ? 400 : codes[failure.code].http
-  const { retry_after_s } = failure.details
-  return { error, message: failure.message, status, ...(retry_after_s !== undefined && { retry_after_s }) }
+  return { error, message: failure.message, status, retry: retryHeaders(failure.details) }
 }

@@ -1,7 +1,7 @@
 import { codes } from '../../../schemas/failure.ts'
 import type { Page } from '../../auth/authorization-server/pages.ts'
 import type { Mount } from '../http/app.ts'
-import { send } from '../http/respond.ts'
+import { retryHeaders, send } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
 import { failureOf, type TransportContext } from '../shared/transport-context.ts'
 import type { PageAnswer, PageExchange } from './exchange.ts'
@@ -31,12 +31,8 @@ export function showRefusal(
   thrown: unknown,
 ): void {
   const { code, message, details } = failureOf(context, thrown)
-  const { hint, retry_after_s } = details
-  const { html, headers } = protocolPages.error([message, hint].filter(Boolean).join(' '))
-  send(request, response, codes[code].http, html, {
-    ...headers,
-    ...(retry_after_s !== undefined && { 'Retry-After': String(retry_after_s) }),
-  })
+  const { html, headers } = protocolPages.error([message, details.hint].filter(Boolean).join(' '))
+  send(request, response, codes[code].http, html, { ...headers, ...retryHeaders(details) })
 }
 
 function show({ request, response }: PageExchange, answer: Page | { location: string }): void {

@@ -8,6 +8,7 @@ import { resourceAt } from '../../auth/resources.ts'
 import { costs, type LimitedCaller } from '../../router/limiter.ts'
 import { challenge } from '../http/challenge.ts'
 import { requestId } from '../http/request-id.ts'
+import { retryHeaders } from '../http/respond.ts'
 import { clientOf } from '../shared/client-address.ts'
 import type { RefuseHost } from '../shared/hosts.ts'
 import { localLimits, type MessageLimits, messageLimits } from '../shared/message.ts'
@@ -227,10 +228,9 @@ function refuse(
 ): void {
   const { http } = codes[failure.code]
   const body = JSON.stringify(problem(failure, requestId(request)))
-  const retry = failure.details.retry_after_s
   const headers = {
     ...challenge(context, request, failure),
-    ...(retry !== undefined && { 'Retry-After': String(retry) }),
+    ...retryHeaders(failure.details),
     'Content-Type': 'application/problem+json',
     'Content-Length': String(Buffer.byteLength(body)),
     Connection: 'close',
