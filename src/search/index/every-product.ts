@@ -40,8 +40,8 @@ export function showEveryProduct(
   const raised = first.slice(-2).reduce((sum, slot) => sum + board.scoreOf(slot), 0) / 2
   for (const { name, list } of products) {
     if (first.some((slot) => list.has(slot) && !isOnlyPublishedBy(describe(slot), name))) continue
-    const all = Array.from(list.slots.subarray(0, list.size))
-    const best = board.bestOf(all.filter((slot) => isNamed(describe(slot), name))) ?? board.bestOf(all)
+    const all = list.slots.subarray(0, list.size)
+    const best = board.bestOf(all, (slot) => isNamed(describe(slot), name)) ?? board.bestOf(all)
     if (best !== undefined && !first.includes(best)) board.set(best, raised)
   }
 }

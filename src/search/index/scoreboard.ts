@@ -31,13 +31,13 @@ export class Scoreboard {
     return (this.scores[slot] ?? 0) * this.factor
   }
 
-  /** The slot with the highest score of those with one. */
-  bestOf(slots: Iterable<number>): number | undefined {
+  /** The slot with the highest score of those with one that fit. `fits` is asked only of a slot that may be it. */
+  bestOf(slots: Iterable<number>, fits: (slot: number) => boolean = () => true): number | undefined {
     let best: number | undefined
     let highest = 0
     for (const slot of slots) {
       const score = this.scoreOf(slot)
-      if (score > highest) [best, highest] = [slot, score]
+      if (score > highest && fits(slot)) [best, highest] = [slot, score]
     }
     return best
   }
