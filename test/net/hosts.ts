@@ -80,6 +80,8 @@ export const blocked = [
   'http://[64:ff9b:1::7f00:1]:P/',
   'http://[2002:7f00:1::]:P/',
   'http://[2001:0:7f00:1::]:P/',
+  'http://[2a02:1::5efe:7f00:1]:P/',
+  'http://[2a02:1::200:5efe:808:808]:P/',
   'http://[fe80::1]:P/',
   'http://[fec0::1]:P/',
   'http://[fc00::1]:P/',

@@ -76,6 +76,16 @@ describe('an endpoint of HTTP+SSE', () => {
     },
   )
 
+  test('that was found by trying and points elsewhere is what the caller reads about', async () => {
+    await using server = await startHostileServer((request, response) => {
+      if (request.method !== 'GET') return response.writeHead(405).end()
+      response.writeHead(200, events).write('event: endpoint\ndata: https://example.com/post\n\n')
+    })
+    await using remote = agentAt(server.url)
+    const message = expect.stringContaining('Endpoint origin does not match connection origin')
+    expect(await rejection(remote.ask('echo'))).toMatchObject({ code: 'upstream_invalid', message })
+  })
+
   test('whose stream breaks fails the call, and is not opened again', async () => {
     let stream: ServerResponse | undefined
     await using server = await startHostileServer((request, response) => {

@@ -91,8 +91,9 @@ export class Connector {
       if (spoken || !isSseServer(error, sdk)) throw error
       const { refused, failure } = exchange
       return this.#openSse(sdk, exchange).catch((sseError) => {
-        if (refusesCallerStatuses.has(exchange.refused?.status)) throw sseError
-        // Both transports failed. The error of the first one is reported, since the address is meant for it.
+        const hasOpened = !(sseError instanceof sdk.SseError)
+        if (hasOpened || refusesCallerStatuses.has(exchange.refused?.status)) throw sseError
+        // The server has neither transport. The error of the first one is reported, since the address is meant for it.
         Object.assign(exchange, { refused, failure })
         throw error
       })
