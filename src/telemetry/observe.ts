@@ -2,7 +2,8 @@ import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { echoOf } from '../../schemas/envelope.ts'
 import type { Failure } from '../../schemas/failure.ts'
 import { localIssuer } from '../../schemas/identity.ts'
-import { registryName } from '../../schemas/names.ts'
+import { isRecord } from '../../schemas/json.ts'
+import { listedActions, registryName } from '../../schemas/names.ts'
 import type { RouterOptions } from '../router/call.ts'
 import { type Logger, plainLines } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -45,6 +46,7 @@ export function createObserver(
         ...echoOf(envelope),
         to,
         action,
+        ...(action === listedActions.request && requestIn(envelope)),
         code,
         ms: Math.round(milliseconds * 1000) / 1000,
         sub: principal?.subject,
@@ -59,6 +61,16 @@ export function createObserver(
 }
 
 const maxDetailLength = 300
+const maxNameLength = 128
+
+/** What a request of MCP that was passed on asks for: its method, and the name of the tool or the prompt. */
+function requestIn(envelope: unknown): { method?: string; name?: string } {
+  const params = isRecord(envelope) ? envelope.params : undefined
+  if (!isRecord(params) || typeof params.method !== 'string') return {}
+  const method = params.method.slice(0, maxNameLength)
+  const name = isRecord(params.params) ? params.params.name : undefined
+  return { method, ...(typeof name === 'string' && { name: name.slice(0, maxNameLength) }) }
+}
 
 function causeOf({ cause }: Failure): { cause?: string } {
   return cause instanceof Error ? { cause: cause.message.slice(0, maxDetailLength) } : {}

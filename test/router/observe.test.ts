@@ -9,6 +9,7 @@ import { anonymous, principal, routerOver, sampleAction, sampleAgent } from '../
 const to = 'com.test.agent'
 const agent = sampleAgent(to, [
   sampleAction('echo'),
+  sampleAction('mcp_request'),
   sampleAction('break', {
     run: async () => {
       throw new Error('SECRET of the database')
@@ -55,6 +56,16 @@ test("a caller's failure is logged as information, with its text", async () => {
   const { dispatch, lines } = observed()
   await dispatch({ to, action: 'ecko' }, anonymous()).catch(() => {})
   expect(lines).toMatchObject([{ level: 30, code: 'unknown_action', detail: `${to} has no action ecko.` }])
+})
+
+test('a request of MCP that was passed on is logged with its method and the name of the tool, not with its arguments', async () => {
+  const { dispatch, lines } = observed()
+  const params = { method: 'tools/call', params: { name: 'add_row', arguments: { cell: 'SECRET' } } }
+  await dispatch({ to, action: 'mcp_request', params }, anonymous())
+  await dispatch({ to, action: 'mcp_request', params: { method: 'tools/list' } }, anonymous())
+  expect(lines).toMatchObject([{ method: 'tools/call', name: 'add_row' }, { method: 'tools/list' }])
+  expect(lines[1]).not.toHaveProperty('name')
+  expect(JSON.stringify(lines)).not.toContain('SECRET')
 })
 
 test('unknown names do not grow the metrics', async () => {
