@@ -1,11 +1,11 @@
-"""Drops the rows of words that the lists of words translate where their letters are of one language, Russian, Korean or
-the kana of Japanese: search reads those by their English.
+"""Drops the rows of words that the lists of words translate where these tell all that search needs of them: it reads
+the words by their English, and knows a text by them as it does by a row of common odds.
 
-Usage: python trim.py LANGUAGES
+Usage: python trim.py LANGUAGES ENGLISH
 
 LANGUAGES: a folder as languages.py writes it, with the lists in `words`; it is changed in place, and its manifest with
-it. Words in Latin letters keep their rows, whose odds tell the language of a text; so do words in Han, which two languages
-have.
+it. ENGLISH: the folder of the English table. Words in Han keep their rows, which two languages have; so do words in Latin
+letters that the English table has, or whose odds are not those of common words of other languages.
 """
 
 import hashlib
@@ -15,7 +15,10 @@ import sys
 import unicodedata
 from pathlib import Path
 
-ONE_LANGUAGE = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
+OWN_LETTERS = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
+LATIN = re.compile(r"[a-zßæøœıđł]+")
+"""In twentieths: `oddsOfListed` of src/search/embedders/static/languages.ts is among them."""
+COMMON_ODDS = range(30, 81)
 KEEPS_MARKS = re.compile(r"[\uac00-\ud7a3\u3040-\u30ff]")
 BYTES = {"rows.bin": 256, "scales.bin": 4, "facts.bin": 5}
 
@@ -33,19 +36,30 @@ def unmarked(character):
 
 def listed(folder):
     words = set()
-    for language in ("ja", "ko", "ru"):
-        for line in (folder / "words" / f"{language}.txt").read_text().splitlines():
+    for path in (folder / "words").glob("*.txt"):
+        for line in path.read_text().splitlines():
             _, _, forms = normal_form(line.split("#")[0]).partition("=")
             words.update(form.strip() for form in forms.split(","))
     return words
 
 
 def main():
-    folder = Path(sys.argv[1])
+    folder, english = map(Path, sys.argv[1:])
     manifest = json.loads((folder / "manifest.json").read_text())
     words = listed(folder)
     pieces = (folder / "vocabulary.txt").read_text().removesuffix("\n").split("\n")
-    kept = [at for at, piece in enumerate(pieces) if piece not in words or not ONE_LANGUAGE.fullmatch(piece)]
+    english_words = set((english / "vocabulary.txt").read_text().split("\n"))
+    facts = (folder / "facts.bin").read_bytes()
+
+    def is_needed(at, piece):
+        if piece not in words or OWN_LETTERS.fullmatch(piece):
+            return piece not in words
+        if not LATIN.fullmatch(piece) or piece in english_words:
+            return True
+        odds = int.from_bytes(facts[at * 5 : at * 5 + 1], signed=True)
+        return odds not in COMMON_ODDS
+
+    kept = [at for at, piece in enumerate(pieces) if is_needed(at, piece)]
     contents = {"vocabulary.txt": "".join(f"{pieces[at]}\n" for at in kept).encode()}
     for name, size in BYTES.items():
         content = (folder / name).read_bytes()

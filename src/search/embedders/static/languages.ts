@@ -35,6 +35,8 @@ const minForeign = 1
 const maxEnglish = -2.5
 const oddsOfEnglish = -2
 const oddsOfForeign = 2
+/** Of a word that the dictionary has, without a row of its own. */
+const oddsOfListed = 3
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
@@ -199,7 +201,7 @@ export async function readLanguages(
   function oddsOfId(id: number): number {
     const row = lexicon.rowOf(id)
     if (row !== -1) return facts.getInt8(factBytes * row) / oddsUnit
-    return english.pieces.idOf(lexicon.textOf(id)) === -1 ? oddsOfForeign : oddsOfEnglish
+    return english.pieces.idOf(lexicon.textOf(id)) === -1 ? oddsOfListed : oddsOfEnglish
   }
 
   /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */
