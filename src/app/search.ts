@@ -65,7 +65,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/18 ${indexedFields}`,
+    `${version}/19 ${indexedFields}`,
     store,
     onError,
     onLost,

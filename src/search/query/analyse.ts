@@ -30,7 +30,8 @@ const asciiJoints =
   /[_-]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])/
 const plainWord = /^[a-z]+$/
 const ascii = /^[\0-\x7f]*$/
-const accents = /[\u0300-\u036f]/g
+/** Those of Latin, Greek and Cyrillic, and of Arabic, whose words are mostly written without. */
+const accents = /[\u0300-\u036f\u064b-\u0655\u0670]/g
 
 /**
  * Splits a text into terms, in one linear pass over its first 20,000 characters: words in lower case without accents,

@@ -1,5 +1,6 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { createLexicon, type Dictionary } from './dictionary.ts'
+import { arabicInflections, cyrillicInflections, type Inflection, latinInflections } from './inflections.ts'
 import type { PieceIndex } from './piece-index.ts'
 import { readFacts, readTable, type Table } from './table.ts'
 
@@ -43,23 +44,6 @@ const minCovered = 0.6
 const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
 /** A plural of Spanish, Portuguese, French or Italian words. */
 const plural = /(?<=[a-z]{4}[aeo])s$/
-const endingIn = (endings: string) => new RegExp(`(?<=[a-z]{4})(?:${endings.replaceAll(' ', '|')})$`)
-/** Endings of German nouns and adjectives and of plurals, then those of verbs; dictionaries list the word with another. */
-const inflections: readonly (readonly [ending: RegExp, listed: readonly string[]])[] = [
-  [endingIn('e en er es em ern n s'), ['']],
-  [
-    endingIn(
-      'a e i o u as es is os am an em en ai ei eu io iu ou on ons ez ent ait ais aient amos emos imos iamo ate ete ite ano ono ando endo indo iendo ant ado ada ados adas ido ida idos idas ato ata ati ito ita iti uto ute aste iste aron ieron aram eram iram aba abas ava avo iam ian st t te ten',
-    ),
-    ['ar', 'er', 'ir', 're', 'are', 'ere', 'ire', 'en'],
-  ],
-]
-/** Endings of Russian nouns and adjectives in their cases, and of the words that dictionaries list; `й` is read as `и`. */
-const caseEnding =
-  /(?<=[\u0430-\u045f]{3})(?:[аеиоуыюя]|[аоыя]х|[аоеыи][ми]|[аяыи]ми|[ое]в|[оеыи]е|[ую]ю|[ая]я|[ое]го)$/
-const listedCases = ['а', 'я', 'ь', '', 'ы', 'и', 'е', 'о', 'ия', 'ие', 'ыи', 'ии', 'ои']
-/** Endings of Russian verbs in the past, of which dictionaries list the infinitive. */
-const pastEnding = /(?<=[\u0430-\u045f]{3})л[аои]?$/
 /** German letters as they are written where the keyboard has none. */
 const digraphs = /([aou])e/g
 
@@ -67,21 +51,29 @@ const digraphs = /([aou])e/g
 interface Script {
   readonly pattern: RegExp
   readonly least: number
+  /** How its words change, except for names; likelier ones first. */
+  readonly inflections: readonly Inflection[]
 }
-const latin: Script = { pattern: /[a-zßæøœıđł]+/y, least: 3 }
-const cyrillic: Script = { pattern: /[\u0430-\u045f]+/y, least: 6 }
+const latin: Script = { pattern: /[a-zßæøœıđł]+/y, least: 3, inflections: latinInflections }
 const scripts: readonly Script[] = [
   latin,
-  { pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+/y, least: 0 },
-  { pattern: /[\uac00-\ud7a3]+/y, least: 0 },
-  cyrillic,
+  {
+    pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+/y,
+    least: 0,
+    inflections: [],
+  },
+  { pattern: /[\uac00-\ud7a3]+/y, least: 0, inflections: [] },
+  { pattern: /[\u0430-\u0491]+/y, least: 6, inflections: cyrillicInflections },
+  { pattern: /[\u0621-\u064a\u0671-\u06d3]+/y, least: 8, inflections: arabicInflections },
+  { pattern: /[\u0900-\u0963\u0970-\u097f]+/y, least: 12, inflections: [] },
 ]
 
 const otherLetter = /[[\u0080-\u{10ffff}]&&\p{L}]/v
 const foreignLetter = /[\u0080-\u{10ffff}]/u
 const words = /[a-z]+/g
-const wholeWords = /\p{L}+/gu
-const unmarked = /[[\u0080-\u{10ffff}]--[\u3040-\u30ff\uac00-\ud7a3]]+/gv
+const wholeWords = /[\p{L}\p{M}]+/gu
+/** Without the scripts whose marks are letters. */
+const unmarked = /[[\u0080-\u{10ffff}]--[\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
 
 /** False if every word of the text is a whole word of the English vocabulary. */
@@ -147,8 +139,7 @@ export async function readLanguages(
   }
 
   function idIn(script: Script, word: string): number {
-    if (script === latin) return idOfForms(word)
-    return script === cyrillic ? idOfCases(word) : idOf(word)
+    return script === latin ? idOfForms(word) : idOfInflected(word, script)
   }
 
   /** The id of a Latin word, or of a form without its ending, or of its form with umlauts; -1 if it has none. */
@@ -158,26 +149,25 @@ export async function readLanguages(
     const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
     const form = others.find((other) => other !== word && isForeignAlone(other))
     if (form !== undefined) return idOf(form)
-    return inflections.map(([ending, listed]) => listedForm(word, ending, listed)).find(isTranslated) ?? -1
+    return listedForms(word, latin).find(isTranslated) ?? -1
   }
 
-  /** The id of a Cyrillic word, or of a form of it in another case or tense; -1 if it has none. */
-  function idOfCases(word: string): number {
+  /** The id of a word, or of the form of it that is listed; -1 if it has none. */
+  function idOfInflected(word: string, script: Script): number {
     const id = idOf(word)
     if (isTranslated(id)) return id
-    const form = listedForm(word, caseEnding, listedCases)
-    if (isTranslated(form)) return form
-    const infinitive = listedForm(word, pastEnding, ['ть'])
-    if (isTranslated(infinitive)) return infinitive
-    return id === -1 ? form : id
+    const forms = listedForms(word, script)
+    return forms.find(isTranslated) ?? (id === -1 ? (forms[0] ?? -1) : id)
   }
 
-  /** The id of the word with another ending: a translated one, else any that is known; -1 if there is none. */
-  function listedForm(word: string, ending: RegExp, listed: readonly string[]): number {
-    const stem = word.replace(ending, '')
-    if (stem === word) return -1
-    const forms = listed.map((other) => idOf(`${stem}${other}`)).filter((form) => form !== -1)
-    return forms.find(isTranslated) ?? forms[0] ?? -1
+  /** The ids of the forms of a word that are listed or have a row; of each inflection a translated one if there is one. */
+  function listedForms(word: string, { inflections }: Script): number[] {
+    return inflections.flatMap(({ affix, listed }) => {
+      const stem = word.replace(affix, '')
+      if (stem === word) return []
+      const forms = listed.map((other) => idOf(`${stem}${other}`)).filter((form) => form !== -1)
+      return forms.find(isTranslated) ?? forms.slice(0, 1)
+    })
   }
 
   function isForeignAlone(word: string): boolean {
