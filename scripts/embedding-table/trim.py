@@ -17,7 +17,7 @@ from pathlib import Path
 
 OWN_LETTERS = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
 LATIN = re.compile(r"[a-zßæøœıđł]+")
-"""In twentieths: `oddsOfListed` of src/search/embedders/static/languages.ts is among them."""
+"""In twentieths: `oddsOfForeign` of src/search/embedders/static/languages.ts is among them."""
 COMMON_ODDS = range(30, 81)
 KEEPS_MARKS = re.compile(r"[\uac00-\ud7a3\u3040-\u30ff]")
 BYTES = {"rows.bin": 256, "scales.bin": 4, "facts.bin": 5}

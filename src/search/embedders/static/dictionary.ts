@@ -10,6 +10,7 @@ export interface Dictionary {
 
 interface Translation {
   readonly language: string
+  /** Empty for a word that says nothing of what is asked for. */
   readonly english: string
 }
 
@@ -25,6 +26,8 @@ interface Lexicon {
   rowOf(id: number): number
   /** False for a piece that the table alone has. */
   isTranslated(id: number): boolean
+  /** True for a word without which no sentence of its language does, such as an article or a preposition. */
+  isFunctionWord(id: number): boolean
   /**
    * Translates pieces of one text: out of the languages that have the most of them, or out of the others what those and
    * the table lack. A piece without a translation is for the table to tell.
@@ -34,9 +37,13 @@ interface Lexicon {
 
 const encoder = new TextEncoder()
 
+/** Stands for no English, before the words of a request that say nothing of what is asked for. */
+const nothing = '-'
+const ofFunctionWords: ReadonlySet<string> = new Set(['', 'to', 'from'])
+
 /**
- * Reads the lines of a language, by its name, such as `invoice = factura, facturas`; `#` begins a comment. `normalise`
- * brings a text into the form that is compared.
+ * Reads the lines of a language, by its name, such as `invoice = factura, facturas` and `- = un, para`; `#` begins a
+ * comment. `normalise` brings a text into the form that is compared.
  */
 export function parseDictionary(
   files: ReadonlyMap<string, Buffer>,
@@ -50,7 +57,7 @@ export function parseDictionary(
   const last: number[] = []
   for (const [language, content] of files) {
     for (const [english, words] of wordLines(normalise(content.toString()))) {
-      const place = all.push({ language, english }) - 1
+      const place = all.push({ language, english: english === nothing ? '' : english }) - 1
       for (const word of words) {
         const id = ids.get(word) ?? ids.size
         ids.set(word, id)
@@ -91,6 +98,8 @@ export function createLexicon(table: PieceIndex, { words, translationsOf }: Dict
     textOf,
     rowOf,
     isTranslated: (id) => id >= first,
+    isFunctionWord: (id) =>
+      id >= first && translationsOf(id - first).some(({ english }) => ofFunctionWords.has(english)),
     translate(ids) {
       const found = new Map(ids.filter((id) => id >= first).map((id) => [id, translationsOf(id - first)]))
       const counts = new Map<string, number>()

@@ -36,8 +36,10 @@ const minForeign = 1
 const maxEnglish = -2.5
 const oddsOfEnglish = -2
 const oddsOfForeign = 2
-/** Of a word that the dictionary has, without a row of its own. */
-const oddsOfListed = 3
+/** Of a word that the dictionary has, without a row of its own, and that tells the language of a text alone. */
+const oddsOfFunctionWord = 5
+/** Of such a word that is English too. */
+const oddsOfShared = -1
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
@@ -75,6 +77,8 @@ const wholeWords = /[\p{L}\p{M}]+/gu
 /** Without the scripts whose marks are letters. */
 const unmarked = /[[\u0080-\u{10ffff}]--[\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
+/** Within a word of Ukrainian; elsewhere they stand between words. */
+const apostrophes = /(?<=\p{scx=Cyrl})['’ʼ](?=\p{scx=Cyrl})/gu
 
 /** False if every word of the text is a whole word of the English vocabulary. */
 export function mayBeForeign(text: string, english: PieceIndex): boolean {
@@ -182,23 +186,24 @@ export async function readLanguages(
     if (last === undefined || ids.length < 2 || covered < compound.covered * bytes.length) return undefined
     const isHead =
       sizeOf(last) >= compound.lastLetters &&
-      oddsOfId(last) >= compound.lastOdds &&
+      (isTranslated(last) || oddsOfId(last) >= compound.lastOdds) &&
       english.pieces.idOf(lexicon.textOf(last)) === -1
     return isHead && ids.every((part) => oddsOfId(part) >= compound.odds) ? ids : undefined
   }
 
-  /** The logarithm of the odds that a piece is not English. */
-  function oddsOfId(id: number): number {
+  /** The logarithm of the odds that a piece is not English. English words have no accents. */
+  function oddsOfId(id: number, accented = false): number {
     const row = lexicon.rowOf(id)
     if (row !== -1) return facts.getInt8(factBytes * row) / oddsUnit
-    return english.pieces.idOf(lexicon.textOf(id)) === -1 ? oddsOfListed : oddsOfEnglish
+    if (!accented && english.pieces.idOf(lexicon.textOf(id)) !== -1) return oddsOfShared
+    return lexicon.isFunctionWord(id) ? oddsOfFunctionWord : oddsOfForeign
   }
 
   /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */
   function oddsOf(word: Word, accented: boolean): number {
     const { text, id } = word
     const isInflected = isTranslated(id) && lexicon.textOf(id) !== text
-    if (id !== -1) return isInflected ? 0 : oddsOfId(id)
+    if (id !== -1) return isInflected ? 0 : oddsOfId(id, accented)
     if (english.pieces.idOf(text) !== -1) return oddsOfEnglish
     return accented || partsOf(word) ? oddsOfForeign : 0
   }
@@ -309,6 +314,8 @@ export async function readLanguages(
       if (cuts.length === 0) return undefined
       const ids = cuts.flatMap((part) => part.ids)
       const translations = lexicon.translate(ids)
+      // Such as the name of a product, *Jest*.
+      if (ids.every((id) => translations.get(id) === '')) return undefined
       return {
         rows: ids.filter((id) => !translations.has(id)).map(lexicon.rowOf),
         rest: replaceIn(normal, cuts, (part) =>
@@ -317,8 +324,10 @@ export async function readLanguages(
         letters: cuts.reduce((total, { word }) => total + word.text.length, 0),
         covered: cuts.reduce((total, part) => total + part.covered, 0),
         english(without = new Set()) {
-          const glosses = (part: Cut) =>
-            glossesOf(part, accented.has(part.word.text), translations) || part.word.text
+          const glosses = (part: Cut) => {
+            if (translations.get(part.word.id) === '') return ''
+            return glossesOf(part, accented.has(part.word.text), translations) || part.word.text
+          }
           return replaceIn(
             normal,
             cuts,
@@ -345,7 +354,7 @@ function normalise(text: string): { normal: string; accented: ReadonlySet<string
 }
 
 function withoutMarks(lower: string): string {
-  return lower.replace(unmarked, (run) => run.normalize('NFD').replace(marks, ''))
+  return lower.replace(unmarked, (run) => run.normalize('NFD').replace(marks, '')).replace(apostrophes, '')
 }
 
 function sizeOfCharacter(first: number): number {

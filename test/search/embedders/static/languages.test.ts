@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { languagesModel, staticModel } from '../../../../src/app/assets.ts'
 import type { Embedder } from '../../../../src/search/embedders/embedder.ts'
+import { normalForm } from '../../../../src/search/embedders/static/languages.ts'
 import { createStaticEmbedder } from '../../../../src/search/embedders/static/static-embedder.ts'
 import { temporaryFolder } from '../../../support/command.ts'
 
@@ -54,6 +55,28 @@ describe('words of other languages', () => {
     ['Japanese', ['天気予報', 'メールを送信', 'テキストを翻訳', 'フライトを検索', '音楽を再生']],
     ['Korean', ['일기 예보', '이메일 보내기', '텍스트 번역', '항공편 검색', '음악 재생']],
     ['Chinese', ['天气预报', '发送电子邮件', '翻译文本', '搜索航班', '播放音乐']],
+    [
+      'Dutch',
+      ['de weersverwachting', 'een mail versturen', 'tekst vertalen', 'vluchten zoeken', 'muziek afspelen'],
+    ],
+    [
+      'Polish',
+      ['prognoza pogody', 'wyślij maila', 'przetłumacz ten tekst', 'wyszukaj loty', 'odtwarzać muzykę'],
+    ],
+    ['Czech', ['předpověď počasí', 'pošli e-mail', 'přelož text', 'vyhledat lety', 'přehrát hudbu']],
+    ['Swedish', ['väderprognos', 'skicka ett mejl', 'översätt texten', 'söka efter flyg', 'spela musik']],
+    ['Danish', ['vejrudsigten', 'send en mail', 'oversæt teksten', 'søg efter flyrejser', 'afspil musik']],
+    ['Turkish', ['hava tahmini', 'e-posta gönder', 'metni çevir', 'uçuşları ara', 'müzik çal']],
+    ['Indonesian', ['prakiraan cuaca', 'kirim surel', 'terjemahkan teks', 'cari penerbangan', 'putar musik']],
+    [
+      'Ukrainian',
+      ['прогноз погоди', 'надіслати листа', 'перекласти текст', 'шукати авіаквитки', 'увімкни музику'],
+    ],
+    [
+      'Arabic',
+      ['توقعات الطقس', 'أرسل بريدا إلكترونيا', 'ترجمة النص', 'البحث عن رحلات الطيران', 'تشغيل الموسيقى'],
+    ],
+    ['Hindi', ['मौसम का पूर्वानुमान', 'ईमेल भेजो', 'पाठ का अनुवाद करो', 'उड़ानें खोजो', 'संगीत चलाओ']],
   ])('in %s are nearest to what they mean in English', async (_, requests) => {
     const [meant, vectors] = await Promise.all([agents, requests].map((texts) => vectorsOf(embedder, texts)))
     const nearest = vectors!.map((vector) => {
@@ -81,8 +104,25 @@ describe('words of other languages', () => {
     ['забронировать гостиницу', ['hotel']],
     ['спросить о погоде', ['weather']],
     ['электронными таблицами', ['electronic', 'spreadsheet']],
+    ['заброньований готель', ['hotel']],
+    ['takvimime toplantı ekle', ['calendar', 'meeting', 'add']],
+    ['والمكتبات في المدن', ['city']],
+    ['пам’ять ноутбука', ['memory', 'laptop']],
   ])('are known by their form alone where the table lacks it: %s', async (text, expected) => {
     expect((await english(text)).split(/\s+/)).toEqual(expect.arrayContaining(expected))
+  })
+
+  it.each([
+    ['wat is de kortste route naar Utrecht', 'short route to utrecht'],
+    ['flyg från Stockholm till Paris', 'flight from stockholm to paris'],
+  ])('leave what says nothing: %s', async (text, expected) => {
+    const words = new Set((await english(text)).split(/\s+/).filter(Boolean))
+    for (const word of expected.split(' ')) expect(words).toContain(word)
+    for (const word of text.split(' ').slice(0, 3)) expect(words).not.toContain(word)
+  })
+
+  it.each(['jest', 'het', 'Jest', 'در'])('are kept where nothing else is said: %s', async (text) => {
+    expect(await english(text)).toBe(text)
   })
 
   it('are left out of the English words on request, and still show the language', async () => {
@@ -183,11 +223,11 @@ describe('words of other languages', () => {
       const lines = (await readFile(join(languagesModel, 'words', name), 'utf8')).split('\n')
       for (const line of lines.filter((text) => text !== '' && !text.startsWith('#'))) {
         const [, meant, words] =
-          /^([a-z0-9][a-z0-9 .'+-]*) = ([\p{L}\p{M}ー々〆]+(?:, [\p{L}\p{M}ー々〆]+)*)$/u.exec(line) ?? []
+          /^(-|[a-z0-9][a-z0-9 .'+-]*) = ([\p{L}\p{M}ー々〆’]+(?:, [\p{L}\p{M}ー々〆’]+)*)$/u.exec(line) ?? []
         expect([name, line, meant, words]).not.toContain(undefined)
         for (const word of words!.split(', ')) {
-          const form = word.toLowerCase().replaceAll('й', 'и').replaceAll('ё', 'е')
-          translations.set(form, (translations.get(form) ?? new Set()).add(meant!))
+          const form = normalForm(word)
+          translations.set(form, (translations.get(form) ?? new Set()).add(meant === '-' ? '' : meant!))
         }
       }
     }
@@ -195,7 +235,9 @@ describe('words of other languages', () => {
       ([word, meant]) => meant.size === 1 && /[^\p{scx=Latn}]/u.test(word),
     )
     expect(single.length).toBeGreaterThan(10_000)
-    for (const [word, [meant]] of single) expect([word, (await english(word)).trim()]).toEqual([word, meant])
+    // A word that says nothing is not dropped where it is all that a text says.
+    for (const [word, [meant]] of single)
+      expect([word, (await english(word)).trim()]).toEqual([word, meant === '' ? word : meant])
   })
 
   it('that several languages have are read in the language of the text', async () => {
