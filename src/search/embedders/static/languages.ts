@@ -38,8 +38,10 @@ const oddsOfEnglish = -2
 const oddsOfForeign = 2
 /** Of a word that the dictionary has, without a row of its own, and that tells the language of a text alone. */
 const oddsOfFunctionWord = 5
-/** Of such a word that is English too. */
+/** Of a listed word that is English too. */
 const oddsOfShared = -1
+/** The English vocabulary begins with the frequent words: after so many come names and rare words. */
+const frequentWords = 9000
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
@@ -195,8 +197,10 @@ export async function readLanguages(
   function oddsOfId(id: number, accented = false): number {
     const row = lexicon.rowOf(id)
     if (row !== -1) return facts.getInt8(factBytes * row) / oddsUnit
-    if (!accented && english.pieces.idOf(lexicon.textOf(id)) !== -1) return oddsOfShared
-    return lexicon.isFunctionWord(id) ? oddsOfFunctionWord : oddsOfForeign
+    const rank = accented ? -1 : english.pieces.idOf(lexicon.textOf(id))
+    if (!lexicon.isFunctionWord(id)) return rank === -1 ? oddsOfForeign : oddsOfShared
+    if (rank === -1) return oddsOfFunctionWord
+    return rank > frequentWords ? oddsOfForeign : oddsOfShared
   }
 
   /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */

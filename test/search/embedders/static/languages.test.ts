@@ -114,11 +114,12 @@ describe('words of other languages', () => {
 
   it.each([
     ['wat is de kortste route naar Utrecht', 'short route to utrecht'],
+    ['het wordt weer voor Utrecht', 'weather utrecht'],
     ['flyg från Stockholm till Paris', 'flight from stockholm to paris'],
   ])('leave what says nothing: %s', async (text, expected) => {
     const words = new Set((await english(text)).split(/\s+/).filter(Boolean))
     for (const word of expected.split(' ')) expect(words).toContain(word)
-    for (const word of text.split(' ').slice(0, 3)) expect(words).not.toContain(word)
+    for (const word of text.split(' ').slice(0, 2)) expect(words).not.toContain(word)
   })
 
   it.each(['jest', 'het', 'Jest', 'در'])('are kept where nothing else is said: %s', async (text) => {
