@@ -1,4 +1,4 @@
-// Requests in nine languages over a list of mostly English agents: is a right one first, or among the first three?
+// Requests in nineteen languages over a list of mostly English agents: is a right one first, or among the first three?
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -38,6 +38,10 @@ const cuesElsewhere = [
   String.raw`pero\s+no|mais\s+pas|mas\s+n[aã]o|ma\s+non`,
   String.raw`(?<=\bandere[nmrs]?\s(?:\p{L}{1,40}\s)?)als|(?:distint[oa]s?|diferentes?)\s+de|autres?\s+que|divers[aio]\s+da`,
   String.raw`(?:que\s+n(?:o|[aã]o)|che\s+non)(?=\s+${verbs}\s)|qui(?=\s+${frenchVerbs}\s)`,
+  'zonder|behalve|bez|oprócz|zamiast|kromě|namísto|utan|utom|förutom|uden|undtagen|tanpa|kecuali|selain|крім|окрім|замість|بدون|باستثناء|عدا',
+  String.raw`in(?:n[ayeą]|nego)\s+niż|ander[es]?\s+dan|jin[ýáéo]\s+než|ann(?:an|at)\s+än|andra\s+än|and(?:en|et|re)\s+end`,
+  String.raw`(?:maar|en)\s+niet|ale\s+ne|ale\s+nie|men\s+(?:inte|ikke)|tapi\s+(?:bukan|jangan)|але\s+не`,
+  String.raw`niet\s+(?:van|via|met|door)|nie\s+(?:od|przez)|inte\s+(?:från|med|via)|ikke\s+(?:fra|med|via)`,
   String.raw`без|кроме|вместо|за\s+исключением|(?:но|только)\s+не(?:\s+(?:в|из|от|через|на))?|не\s+(?:через|из|от)|не(?=\s+[a-z])`,
 ].join('|')
 const exclusion = new RegExp(String.raw`(?:,\s*)?(?:${cues})\s+${excludedObject}`, 'giu')
@@ -46,8 +50,9 @@ const exclusionElsewhere = new RegExp(
   String.raw`(?:,\s*)?((?<![\p{L}\p{N}])(?:${cuesElsewhere}))(?:\s+(?:${verbs}|${frenchVerbs}))?\s+${excludedObject}`,
   'giu',
 )
-/** What a request names before it excludes it: "notion excluded". */
-const excludedBefore = /(?<![\p{L}\p{N}])([\p{L}\p{N}.]{2,40})\s+(?:is\s+)?excluded\b/giu
+/** What a request names before it excludes it: "notion excluded", and so in Turkish and Hindi. */
+const excludedBefore =
+  /(?<![\p{L}\p{N}])([\p{L}\p{N}.]{2,40})(?:\s+(?:is\s+)?excluded\b|(?:['’]\p{L}{1,3})?\s+(?:olmadan|hariç|dışında|yerine)(?!\p{L})|\s+के\s+(?:बिना|अलावा))/giu
 const minus = /(?<=^|\s)-(\p{L}[\p{L}\p{N}.]{2,})/gu
 const excludedRun = String.raw`[\p{L}\p{N}.]{2,12}?`
 /** Chinese names what it excludes after the cue, Japanese and Korean before it. */

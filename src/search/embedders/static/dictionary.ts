@@ -29,8 +29,8 @@ interface Lexicon {
   /** True for a word without which no sentence of its language does, such as an article or a preposition. */
   isFunctionWord(id: number): boolean
   /**
-   * Translates pieces of one text: out of the languages that have the most of them, or out of the others what those and
-   * the table lack. A piece without a translation is for the table to tell.
+   * Translates pieces of one text: out of the languages that have the most of them, or out of the others what those, the
+   * table and English lack. A piece without a translation is for the table to tell.
    */
   translate(ids: readonly number[]): ReadonlyMap<number, string>
 }
@@ -78,7 +78,12 @@ export function parseDictionary(
   }
 }
 
-export function createLexicon(table: PieceIndex, { words, translationsOf }: Dictionary): Lexicon {
+/** `isEnglish` tells the words that English has too. */
+export function createLexicon(
+  table: PieceIndex,
+  { words, translationsOf }: Dictionary,
+  isEnglish: (word: string) => boolean,
+): Lexicon {
   const first = table.count
   const sizeOf = (id: number) => (id < first ? table.sizes[id] : words.sizes[id - first]) ?? 0
   const textOf = (id: number) => (id < first ? table.textOf(id) : words.textOf(id - first))
@@ -114,7 +119,9 @@ export function createLexicon(table: PieceIndex, { words, translationsOf }: Dict
         [...found].flatMap(([id, translations]) => {
           const likely = translations.filter(isLikely)
           if (likely.length > 0) return [[id, join(likely)] as const]
-          return rowOf(id) === -1 ? [[id, join(translations)] as const] : []
+          if (rowOf(id) !== -1) return []
+          const word = textOf(id)
+          return [[id, isEnglish(word) ? word : join(translations)] as const]
         }),
       )
     },

@@ -80,7 +80,7 @@ const wholeWords = /[\p{L}\p{M}]+/gu
 const unmarked = /[[\u0080-\u{10ffff}]--[\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
 /** Within a word of Ukrainian; elsewhere they stand between words. */
-const apostrophes = /(?<=\p{scx=Cyrl})['’ʼ](?=\p{scx=Cyrl})/gu
+const apostrophes = /['’ʼ](?<=\p{scx=Cyrl}['’ʼ])(?=\p{scx=Cyrl})/gu
 
 /** False if every word of the text is a whole word of the English vocabulary. */
 export function mayBeForeign(text: string, english: PieceIndex): boolean {
@@ -105,7 +105,7 @@ export async function readLanguages(
   const table = await readTable(folder)
   if (table.dimensions !== english.dimensions)
     throw new Failure('unavailable', `The table of languages in ${folder} does not fit the English table.`)
-  const lexicon = createLexicon(table.pieces, dictionary)
+  const lexicon = createLexicon(table.pieces, dictionary, (word) => english.pieces.idOf(word) !== -1)
   const { idOf, sizeOf, isTranslated } = lexicon
   const facts = new DataView((await readFacts(folder, factBytes * table.pieces.count)).buffer)
   const encoder = new TextEncoder()
@@ -329,13 +329,17 @@ export async function readLanguages(
         covered: cuts.reduce((total, part) => total + part.covered, 0),
         english(without = new Set()) {
           const glosses = (part: Cut) => {
-            if (translations.get(part.word.id) === '') return ''
-            return glossesOf(part, accented.has(part.word.text), translations) || part.word.text
+            const { text, id } = part.word
+            const translation = translations.get(id)
+            // "To" says what is converted into what.
+            if (translation === 'to' || translation === 'from') return translation
+            if (translation === '' || without.has(text)) return ''
+            return glossesOf(part, accented.has(text), translations) || text
           }
           return replaceIn(
             normal,
             cuts,
-            (part) => (without.has(part.word.text) ? '' : glosses(part)),
+            glosses,
             (between) => between.replace(wholeWords, (word) => (without.has(word) ? '' : word)),
           )
         },
