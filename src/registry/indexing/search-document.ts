@@ -1,7 +1,7 @@
 import { publisherIn } from '../../../schemas/ard.ts'
 import { type IndexedValues, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
-import { type Liveness, unseen } from '../../../schemas/liveness.ts'
+import { isLive, type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { SearchDocument } from '../../search/search-index.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -23,6 +23,7 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     created_at,
     capabilities: capabilities.map(titled),
     liveness: liveness.status,
+    live: isLive(liveness.status),
     callable: callableOf(entry, liveness).callable,
     protocol: protocolOf(entry),
     publisher: publisherIn(identified(entry)),
