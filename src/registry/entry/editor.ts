@@ -1,6 +1,7 @@
 import type { AuditAction } from '../../../schemas/audit.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { presentFields } from '../../../schemas/json.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
@@ -26,7 +27,6 @@ import {
   described,
   isChecked,
   type PublishedFacts,
-  stated,
   updated,
 } from './publication.ts'
 import { admission, type DefaultLimits } from './quotas.ts'
@@ -76,7 +76,7 @@ export class Editor {
     const { manifest_url } = publication
     const fetched =
       isIncomplete && manifest_url ? await this.#options.fetchCard(manifest_url, signal) : undefined
-    const facts = complete({ ...(fetched && listable(fetched)), ...stated(publication) })
+    const facts = complete({ ...(fetched && listable(fetched)), ...presentFields(publication) })
     assertTags(principal, facts.tags)
     return await this.commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts
@@ -172,7 +172,7 @@ export class Editor {
     const entry: StoredEntry = {
       ...initialEntry,
       ...facts,
-      stated: Object.keys(stated(publication)),
+      stated: Object.keys(presentFields(publication)),
       check_at: null,
       id: taken?.id ?? this.#options.createId(),
       versions_after: taken?.revision ?? 0,
