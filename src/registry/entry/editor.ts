@@ -42,6 +42,7 @@ export type Edit = (
   reads: DecisionReads,
 ) => StoredEntry | Promise<StoredEntry>
 
+/** The entry that was changed, and the revision of the change. */
 export interface Committed {
   readonly id: string
   readonly package_name: string
@@ -54,6 +55,8 @@ export interface EditorOptions {
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly fetchCard: FetchCard
+  /** Resolves once the indexes of this process have applied a revision. */
+  readonly applied: (revision: number) => Promise<void>
   /** Limits of what each owner may store; none when absent. */
   readonly quotas?: DefaultLimits
   /** Whether names under a registrable domain need a proof to go live. */
@@ -61,7 +64,7 @@ export interface EditorOptions {
   readonly protectedNames: readonly ProtectedName[]
 }
 
-/** The registry's writes on behalf of owners. Each returns the entry as committed. */
+/** The registry's writes on behalf of owners. Each returns once searches see it. */
 export class Editor {
   readonly #options: EditorOptions
 
@@ -203,6 +206,7 @@ export class Editor {
       const admit = admission(this.#options.quotas ?? null, actor, entry)
       return { before, entry: flagged, audit, admit }
     })
+    await this.#options.applied(revision)
     return { id: entry.id, package_name: entry.package_name, revision }
   }
 }
