@@ -266,8 +266,14 @@ export type IndexedField = PublishedField & FilterField
 export type AttributeField = {
   [Field in FilterField]: Table[Field]['filter'] extends { readonly of: string } ? never : Field
 }[FilterField]
-/** The value of such a field; lower-case where filters compare without case. */
+/** The value of such a field. */
 export type FilteredValue = string | boolean | null | readonly string[]
+/** What the index knows of an entry for filters: text is lower-case where they compare it without case. */
+export type FilteredValues = {
+  readonly [Name in AttributeField]: Name extends IndexedField
+    ? Readonly<z.output<Table[Name]['stored']>>
+    : FilteredValue
+}
 
 /** Published fields that lists show in a place or a form of their own (`Entry`), or not at all (`capabilities`). */
 const shownApart = [
@@ -325,9 +331,6 @@ export const initialValues = mapFields(
   publishedFields.filter((name): name is InitialField => has(name, 'initial')),
   (name) => entryFields[name].initial,
 ) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
-
-/** The values of an entry that the indexes keep. */
-export type IndexedValues = { readonly [Name in IndexedField]: Readonly<z.output<Table[Name]['stored']>> }
 
 /** The filters of a search in the form for an index: an owner is its key. */
 export type FilterValues = {

@@ -1,22 +1,12 @@
 import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
-import type {
-  AttributeField,
-  FacetName,
-  FilteredValue,
-  FilterValues,
-  IndexedField,
-  IndexedValues,
-} from '../../schemas/entry-fields.ts'
+import type { FacetName, FilteredValues, FilterValues } from '../../schemas/entry-fields.ts'
 import type { State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Correction } from '../../schemas/search.ts'
 
-/** The values of an entry by which searches filter and that are not published. */
-type ManagedValues = Readonly<Record<Exclude<AttributeField, IndexedField>, FilteredValue>>
-
 /** The indexed part of an entry: all values by which searches filter, and what else ranks and finds it. */
-export interface SearchDocument extends IndexedValues, ManagedValues {
+export interface SearchDocument extends FilteredValues {
   readonly id: string
   readonly package_name: string
   readonly name: string

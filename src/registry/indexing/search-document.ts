@@ -1,5 +1,5 @@
 import { publisherIn } from '../../../schemas/ard.ts'
-import { type IndexedValues, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { type IndexedField, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
 import { isLive, type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
@@ -43,9 +43,9 @@ function titled({ name, title, description }: Capability): SearchDocument['capab
 }
 
 /** Filters compare text without case, so the index has lower-case text. */
-function lowerCase(entry: StoredEntry): IndexedValues {
+function lowerCase(entry: StoredEntry): Pick<SearchDocument, IndexedField> {
   return mapFields(indexedFields, (name) => {
     const value = entry[name]
     return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
-  }) as IndexedValues
+  }) as Pick<SearchDocument, IndexedField>
 }

@@ -2,6 +2,7 @@ import {
   type AttributeField,
   attributeFields,
   type FilteredValue,
+  type FilteredValues,
   type FilterField,
   facetNames,
   facets,
@@ -17,10 +18,7 @@ import {
   type Selection,
   ValueIndex,
 } from '../../common/value-index.ts'
-import type { Facets, Filter, SearchDocument } from '../search-index.ts'
-
-/** What the index keeps of a document for filters. */
-type Attributes = Pick<SearchDocument, AttributeField>
+import type { Facets, Filter } from '../search-index.ts'
 
 type Value = AttributeValue<AttributeField>
 type Condition = AttributeCondition<AttributeField>
@@ -34,11 +32,11 @@ export const maxFacetValues = 50
 export class AttributeIndex {
   readonly #index = new ValueIndex(attributeFields)
 
-  add(slot: number, document: Attributes): void {
+  add(slot: number, document: FilteredValues): void {
     this.#index.add(slot, valuesOf(document))
   }
 
-  remove(slot: number, document: Attributes): void {
+  remove(slot: number, document: FilteredValues): void {
     this.#index.remove(slot, valuesOf(document))
   }
 
@@ -55,7 +53,7 @@ export class AttributeIndex {
 }
 
 /** The values of a document. A loop, since each start runs it for every document. */
-export function valuesOf(document: Attributes): Value[] {
+export function valuesOf(document: FilteredValues): Value[] {
   const found: Value[] = []
   for (const attribute of attributeFields) {
     for (const text of textsOf(document[attribute] ?? filters[attribute].none)) found.push([attribute, text])
