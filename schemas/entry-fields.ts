@@ -18,6 +18,10 @@ interface FieldFilter {
   readonly compare: 'equals' | 'every' | 'any'
   /** The name of the filter for callers; the name of the field when absent. */
   readonly name?: string
+  /** The field whose values the filter selects, if that is another one. */
+  readonly of?: string
+  /** The value by which callers select entries whose field is null. */
+  readonly none?: string
   /** The schema of the value that a caller gives. */
   readonly schema: z.ZodType
   /** The name under which answers count the field's values; without it, answers do not count them. */
@@ -181,12 +185,14 @@ export const entryFields = {
   labels: {
     filter: {
       compare: 'any',
+      of: 'tags',
       schema: listOrOne(Tag).describe('One of these tags.'),
     },
   },
   protocol: {
     filter: {
       compare: 'any',
+      none: 'none',
       schema: listOrOne(z.enum([...Protocol.options, 'none']).meta({ id: 'ProtocolFilter' })).describe(
         'Agents that are called by one of these protocols; `none`: agents that state nothing.',
       ),
@@ -197,6 +203,7 @@ export const entryFields = {
   publisher: {
     filter: {
       compare: 'any',
+      none: 'none',
       schema: listOrOne(z.string().toLowerCase().min(1).max(253)).describe(
         'Agents of one of these domains: proved, or in the identifier at the origin of a mirrored agent; `none`: all others.',
       ),
@@ -255,6 +262,19 @@ export type FilterField = FieldsWith<'filter'>
 /** Fields that publishers state and searches filter by: the indexes keep them. */
 export type IndexedField = PublishedField & FilterField
 
+/** The fields whose values the index keeps for filters. */
+export type AttributeField = {
+  [Field in FilterField]: Table[Field]['filter'] extends { readonly of: string } ? never : Field
+}[FilterField]
+/** The value of such a field. */
+export type FilteredValue = string | boolean | null | readonly string[]
+/** What the index knows of an entry for filters: text is lower-case where they compare it without case. */
+export type FilteredValues = {
+  readonly [Name in AttributeField]: Name extends IndexedField
+    ? Readonly<z.output<Table[Name]['stored']>>
+    : FilteredValue
+}
+
 /** Published fields that lists show in a place or a form of their own (`Entry`), or not at all (`capabilities`). */
 const shownApart = [
   'package_name',
@@ -312,9 +332,6 @@ export const initialValues = mapFields(
   (name) => entryFields[name].initial,
 ) as unknown as { readonly [Name in InitialField]: z.output<Table[Name]['stored']> }
 
-/** The values of an entry that the indexes keep. */
-export type IndexedValues = { readonly [Name in IndexedField]: Readonly<z.output<Table[Name]['stored']>> }
-
 /** The filters of a search in the form for an index: an owner is its key. */
 export type FilterValues = {
   readonly [Name in FilterField]?: Name extends 'owner'
@@ -336,13 +353,16 @@ export function pickFields<Name extends keyof Table, Entry extends { readonly [F
   return mapFields(fields, (name) => entry[name]) as Pick<Entry, Name>
 }
 
-/** The filters, keyed by the names that callers use. */
-export const filters: Readonly<Record<FilterField, FieldFilter & { readonly name: string }>> = mapFields(
-  filterFields,
-  (name) => {
-    const { filter }: { readonly filter: FieldFilter } = entryFields[name]
-    return { name, ...filter }
-  },
+/** The filters by field, each with the name that callers use and the field whose values it selects. */
+export const filters: Readonly<
+  Record<FilterField, FieldFilter & { readonly name: string; readonly of: AttributeField }>
+> = mapFields(filterFields, (name) => {
+  const { filter }: { readonly filter: FieldFilter } = entryFields[name]
+  return { name, of: name as AttributeField, ...(filter as FieldFilter & { readonly of?: AttributeField }) }
+})
+
+export const attributeFields = filterFields.filter(
+  (name): name is AttributeField => filters[name].of === name,
 )
 
 type FilterName<Field extends FilterField> = Table[Field]['filter'] extends {
@@ -362,14 +382,14 @@ type Facet<Field extends FilterField> = Table[Field]['filter'] extends {
   ? Name
   : never
 
-/** The fields whose values answers count, with the name of each count. */
-export type FacetName = { [Field in FilterField]: Facet<Field> }[FilterField]
+/** The names of the counts of values in answers. */
+export type FacetName = { [Field in AttributeField]: Facet<Field> }[AttributeField]
 
 /** The fields whose values answers count, keyed by the name of the count. */
 export const facets = Object.fromEntries(
-  filterFields.flatMap((field) =>
+  attributeFields.flatMap((field) =>
     filters[field].facet === undefined ? [] : [[filters[field].facet, field]],
   ),
-) as Readonly<Record<FacetName, FilterField>>
+) as Readonly<Record<FacetName, AttributeField>>
 
 export const facetNames = Object.keys(facets) as FacetName[]

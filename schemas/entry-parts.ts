@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { presentFields } from './json.ts'
 import { NamedInputs, Variables, variablesIn } from './package.ts'
 
 export const State = z.enum(['STAGE', 'ACTIVE']).meta({ id: 'State' })
@@ -95,7 +96,7 @@ const options = [
 /** The optional fields of a capability, as an agent states them, without the invalid ones. */
 export function capabilityOptions(stated: Readonly<Record<string, unknown>>): Partial<Capability> {
   const valid = options.map((field) => [field, Capability.shape[field].safeParse(stated[field]).data])
-  return Object.fromEntries(valid.filter(([, value]) => value !== undefined))
+  return presentFields(Object.fromEntries(valid))
 }
 
 /** The protocols by which agents are called. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PackageName } from './names.ts'
-import { Scope } from './scope.ts'
+import { Issuer, Scope, Subject } from './scope.ts'
 
 /**
  * Owners are (issuer, subject) pairs. The local issuer has this one name, whatever base URL or key its tokens have.
@@ -87,15 +87,10 @@ export const RevocationInput = z
   .strictObject({
     token: z.string().min(1).max(8192).optional().describe('A whole access token.'),
     jti: name.optional().describe('Id of a token.'),
-    subject: name.optional().describe('Everything that was issued to this subject until now.'),
-    issuer: z
-      .string()
-      .min(1)
-      .max(500)
-      .optional()
-      .describe(
-        'Issuer of the jti or subject. When absent: your own issuer if the subject is yours, else this gateway.',
-      ),
+    subject: Subject.optional().describe('Everything that was issued to this subject until now.'),
+    issuer: Issuer.optional().describe(
+      'Issuer of the jti or subject. When absent: your own issuer if the subject is yours, else this gateway.',
+    ),
     key: name.optional().describe('Id of an API key, with the tokens obtained with it.'),
     kid: name.optional().describe('A signing key, with every token that it signed.'),
     reason: z.string().max(300).optional(),

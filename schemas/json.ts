@@ -11,6 +11,12 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The fields of an object that are not undefined. */
+export function presentFields<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> }
+}
+
 /** The schema of a field within an object's schema, by its path; `{}` if there is none. */
 export function schemaAt(schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema {
   let current: unknown = schema

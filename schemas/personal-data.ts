@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nextCursor } from './paging.ts'
+import { Issuer, Subject } from './scope.ts'
 
 /** The kinds of rows that the registry may store of a person. */
 export const PersonalTable = z
@@ -21,18 +22,10 @@ export const PersonalTable = z
 export type PersonalTable = z.infer<typeof PersonalTable>
 
 const person = {
-  subject: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe('Subject of the tokens of the person; your own when absent. Another one needs admin.'),
-  issuer: z
-    .string()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe("Issuer of those tokens; this gateway's own when absent."),
+  subject: Subject.optional().describe(
+    'Subject of the tokens of the person; your own when absent. Another one needs admin.',
+  ),
+  issuer: Issuer.optional().describe("Issuer of those tokens; this gateway's own when absent."),
 }
 
 /** Which page of the rows of a person in a table. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PackageName } from './names.ts'
 import { cursor, limit, nextCursor } from './paging.ts'
+import { Issuer, Subject } from './scope.ts'
 import { Party } from './trust.ts'
 
 /** The quotas of an owner that the store counts, with their limits where nobody sets others. */
@@ -39,13 +40,8 @@ export const QuotaState = z
 export type QuotaState = z.infer<typeof QuotaState>
 
 const account = {
-  subject: z.string().min(1).max(200).optional().describe('Subject of the owner.'),
-  issuer: z
-    .string()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe('Issuer of the tokens of the subject; this gateway when absent.'),
+  subject: Subject.optional().describe('Subject of the owner.'),
+  issuer: Issuer.optional().describe('Issuer of the tokens of the subject; this gateway when absent.'),
   namespace: PackageName.optional().describe(
     'A claimed namespace, whose agents count together, whoever published them.',
   ),

@@ -19,6 +19,10 @@ export type Scope = z.infer<typeof Scope>
 export const resourcePaths = ['', '/mcp', '/a2a'] as const
 export type ResourcePath = (typeof resourcePaths)[number]
 
+/** As callers state those of another principal. */
+export const Subject = z.string().min(1).max(200)
+export const Issuer = z.string().min(1).max(500)
+
 /** The caller: the (issuer, subject) pair that owns entries, and the rights of its token. */
 export interface Principal {
   readonly issuer: string

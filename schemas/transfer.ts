@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { State } from './entry-parts.ts'
 import { cursor, limit, nextCursor } from './paging.ts'
 import { agentReference, expectedRevision } from './publication.ts'
+import { Issuer, Subject } from './scope.ts'
 import { Party } from './trust.ts'
 
 /** An agent that its owner offers to another owner. */
@@ -41,18 +42,8 @@ export type TransferRange = z.output<typeof TransferRange>
 /** An offer to another owner, or its withdrawal. */
 export const TransferInput = z.strictObject({
   agent: agentReference,
-  subject: z
-    .string()
-    .min(1)
-    .max(200)
-    .nullable()
-    .describe('Subject of the tokens of the receiver; null withdraws the offer.'),
-  issuer: z
-    .string()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe('Issuer of those tokens; that of your own when absent.'),
+  subject: Subject.nullable().describe('Subject of the tokens of the receiver; null withdraws the offer.'),
+  issuer: Issuer.optional().describe('Issuer of those tokens; that of your own when absent.'),
   expected_revision: expectedRevision,
 })
 export type TransferInput = z.output<typeof TransferInput>

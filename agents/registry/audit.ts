@@ -6,7 +6,7 @@ import type { RegistryPort } from './port.ts'
 export function audit(registry: RegistryPort): Action<AuditRange, AuditPage> {
   return defineAction({
     name: 'audit',
-    title: 'Read the log of an agent',
+    title: 'Read the audit log of an agent',
     description:
       'Lists who did what to an agent, when, and the fields before and after, newest first. For its owner and admins; deleted agents too.',
     input: input(AuditRange),

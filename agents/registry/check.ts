@@ -7,7 +7,7 @@ import type { RegistryPort } from './port.ts'
 export function check(registry: RegistryPort): Action<AgentInput, LivenessOutcome> {
   return defineAction({
     name: 'check',
-    title: 'Check an agent',
+    title: 'Probe an agent now',
     description:
       'Probes an agent now: whether its card is reachable and well-formed, and whether it answers in its protocol. The probe changes nothing at the agent.',
     input: input(AgentInput),

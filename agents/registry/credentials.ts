@@ -13,7 +13,7 @@ export function setCredential(credentials: CredentialsPort): Action<CredentialIn
   return defineAction({
     ...common,
     name: 'set_credential',
-    title: 'Store a credential',
+    title: 'Store your credential for an agent',
     description:
       'Stores your credential for a listed agent, encrypted. The gateway sends it when you call that agent, only to that address.',
     input: input(CredentialInput),
@@ -31,7 +31,7 @@ export function listCredentials(credentials: CredentialsPort): Action<Record<str
   return defineAction({
     ...common,
     name: 'list_credentials',
-    title: 'List credentials',
+    title: 'List your credentials',
     description:
       'The agents for which you have stored a credential, or to which you have signed in; no secret is shown.',
     input: input(z.strictObject({})),
@@ -45,7 +45,7 @@ export function deleteCredential(credentials: CredentialsPort): Action<AgentInpu
   return defineAction({
     ...common,
     name: 'delete_credential',
-    title: 'Delete a credential',
+    title: 'Delete your credential for an agent',
     description:
       'Deletes your credential for an agent. The tokens of a sign-in end at their authorization server too.',
     input: input(AgentInput),

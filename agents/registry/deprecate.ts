@@ -7,7 +7,7 @@ import type { RegistryPort } from './port.ts'
 export function deprecate(registry: RegistryPort): Action<DeprecationInput, EntryDetail> {
   return defineAction({
     name: 'deprecate',
-    title: 'Deprecate an agent',
+    title: 'Deprecate an agent, or end its deprecation',
     description:
       'Marks an agent as not for new use and names its replacement. It ranks below other agents that match as well, and still answers.',
     input: input(DeprecationInput),

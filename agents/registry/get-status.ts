@@ -7,7 +7,7 @@ import type { StatusPort } from './port.ts'
 export function getStatus(status: StatusPort): Action<Record<string, never>, Status> {
   return defineAction({
     name: 'get_status',
-    title: 'Read the status',
+    title: 'Read the state of the gateway',
     description:
       'The state of this gateway: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.',
     input: input(z.strictObject({})),

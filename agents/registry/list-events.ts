@@ -6,7 +6,7 @@ import type { RegistryPort } from './port.ts'
 export function listEvents(registry: RegistryPort): Action<RegistryEventRange, RegistryEventPage> {
   return defineAction({
     name: 'list_events',
-    title: 'Read the log of all agents',
+    title: 'Read the audit log of all agents',
     description:
       'Lists who did what to any agent, when, and the fields before and after, newest first: reports of problems, suspensions and every other change. For admins.',
     input: input(RegistryEventRange),

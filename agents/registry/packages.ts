@@ -15,7 +15,7 @@ export function approvePackage(packages: PackagesPort): Action<ApprovalInput, Ap
   return defineAction({
     ...common,
     name: 'approve_package',
-    title: 'Approve a package',
+    title: 'Approve the package of an agent',
     description:
       'Lets this gateway run the package of an agent, in a sandbox, at one exact version: installs it, starts it once and reads its tools. A new version, digest, argument, variable or host needs a new approval. A dry run only shows what would be approved.',
     input: input(ApprovalInput),

@@ -12,7 +12,7 @@ import type { RegistryPort } from './port.ts'
 export function getPersonalData(registry: RegistryPort): Action<PersonalDataRange, PersonalDataPage> {
   return defineAction({
     name: 'get_personal_data',
-    title: 'Export personal data',
+    title: 'Export your personal data',
     description: 'Everything that the registry stores of you, table by table. Secrets are left out.',
     input: input(PersonalDataRange),
     output: output(PersonalDataPage),
@@ -29,7 +29,7 @@ export function deletePersonalData(
 ): Action<PersonalDataDeletion, DeletedPersonalData> {
   return defineAction({
     name: 'delete_personal_data',
-    title: 'Delete personal data',
+    title: 'Delete your personal data',
     description:
       'Deletes your agents, API keys, webhooks, credentials, tasks and sessions. The logs of agents keep a pseudonym. Transfer an agent first if it is to stay. Tokens end when they expire, or are revoked.',
     input: input(PersonalDataDeletion),

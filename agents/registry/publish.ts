@@ -40,7 +40,7 @@ const publication: Shape<Publication> = {
 export function publish(registry: RegistryPort): Action<Publication, EntryDetail> {
   return defineAction({
     name: 'publish',
-    title: 'Create an agent',
+    title: 'Create an agent, in STAGE',
     description:
       'Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.',
     input: publication,

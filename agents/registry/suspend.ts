@@ -7,7 +7,7 @@ import type { RegistryPort } from './port.ts'
 export function suspend(registry: RegistryPort): Action<SuspensionInput, EntryDetail> {
   return defineAction({
     name: 'suspend',
-    title: 'Suspend an agent',
+    title: 'Suspend an agent, or lift a suspension',
     description:
       'Removes an agent from every public view until an admin lifts the suspension. Its owner still sees it, with the reason, and may update or delete it.',
     input: input(SuspensionInput),

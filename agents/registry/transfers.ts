@@ -9,7 +9,7 @@ import type { RegistryPort } from './port.ts'
 export function transfer(registry: RegistryPort): Action<TransferInput, TransferResult> {
   return defineAction({
     name: 'transfer',
-    title: 'Offer an agent',
+    title: 'Offer an agent to another owner',
     description:
       'Offers an agent to another owner, who gets it by accept_transfer, with its history; nothing changes before. A new offer replaces the old one, and subject null withdraws it. A transfer by an admin needs no acceptance. A domain proof ends with the transfer.',
     input: input(TransferInput),
@@ -24,7 +24,7 @@ export function transfer(registry: RegistryPort): Action<TransferInput, Transfer
 export function acceptTransfer(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
     name: 'accept_transfer',
-    title: 'Accept an agent',
+    title: 'Accept an agent that its owner offers to you',
     description:
       'Makes the caller the owner of an agent that its owner offered to the caller by transfer, with its history. The caller must prove the domain again.',
     input: input(Change),

@@ -11,7 +11,7 @@ export function goLive(registry: RegistryPort): Action<Change, EntryDetail> {
     ...writes('agents:publish'),
     name: 'go_live',
     aliases: ['go-live'],
-    title: 'Publish an agent',
+    title: 'Publish an agent: STAGE to ACTIVE',
     description: 'Moves an agent from STAGE to ACTIVE: all callers can find it.',
     output: output(EntryDetail),
     run: (change, { principal }) => registry.goLive(change, principal),
@@ -22,7 +22,7 @@ export function unpublish(registry: RegistryPort): Action<Change, EntryDetail> {
   return defineAction({
     ...writes('agents:publish'),
     name: 'unpublish',
-    title: 'Unpublish an agent',
+    title: 'Unpublish an agent: ACTIVE to STAGE',
     description: 'Moves an agent from ACTIVE back to STAGE: only its owner sees it.',
     output: output(EntryDetail),
     run: (change, { principal }) => registry.unpublish(change, principal),

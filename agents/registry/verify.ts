@@ -23,7 +23,7 @@ export function claim(registry: RegistryPort): Action<Input, VerificationOutcome
   return defineAction({
     ...proves,
     name: 'claim',
-    title: 'Claim an agent',
+    title: 'Claim an agent without a proved owner',
     description:
       'Makes the caller the owner of an agent that has no owner, or whose owner did not prove the domain of its name: by the same proofs as verify, or by a namespace claim that covers the name.',
     run: (request, { principal, signal }) => registry.claim(request, principal, signal),

@@ -35,7 +35,7 @@ interface Best {
 export function lookup(wiki: MediaWiki): Action<z.output<typeof Input>, z.output<typeof Output>> {
   return defineAction({
     name: 'lookup',
-    title: 'Look up',
+    title: 'Look up an encyclopedia page',
     description: 'Get the page that a title or a search term means, and the other hits.',
     input: input(Input),
     output: output(Output),

@@ -1,5 +1,5 @@
-import { indexedFields, initialValues, pickFields } from '../../schemas/entry-fields.ts'
 import type { SearchDocument } from '../../src/search/search-index.ts'
+import { documentOf } from '../../test/search/support/documents.ts'
 
 export interface Corpus {
   readonly size: number
@@ -51,15 +51,14 @@ export function createCorpus(size: number): Corpus {
 
   const word = () => `w${Math.floor(vocabulary ** random())}`
   const vectors = new Float32Array(size * dimensions)
-  const documents = Array.from({ length: size }, (_, at): SearchDocument => {
+  const documents = Array.from({ length: size }, (_, at) => {
     const cluster = Math.floor(random() * clusters)
     fillVector(vectors.subarray(at * dimensions, (at + 1) * dimensions), cluster, 0.5)
-    return {
+    return documentOf({
       id: `01900000-0000-7000-8000-${at.toString(16).padStart(12, '0')}`,
       package_name: `com.example.agent-${at}`,
       name: `${word()} ${word()}`,
       description: Array.from({ length: wordsEach }, word).join(' '),
-      ...pickFields(indexedFields, initialValues),
       tags: [
         ...new Set(
           Array.from({ length: 1 + Math.floor(random() * 4) }, () => `t${Math.floor(random() * tags)}`),
@@ -67,10 +66,8 @@ export function createCorpus(size: number): Corpus {
       ],
       category: `c${Math.floor(random() * categories)}`,
       state: random() < 0.1 ? 'STAGE' : 'ACTIVE',
-      owner: null,
       created_at: new Date(Date.UTC(2026, 0, 1) + at * 1000).toISOString(),
-      capabilities: [],
-    }
+    })
   })
   const questions = Array.from({ length: questionCount }, () => {
     const vector = new Float32Array(dimensions)

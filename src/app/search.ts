@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { indexedFields } from '../../schemas/entry-fields.ts'
+import { attributeFields, indexedFields } from '../../schemas/entry-fields.ts'
 import type { IndexTailerOptions } from '../registry/indexing/index-tailer.ts'
 import { type Listed, watchListed } from '../registry/indexing/listed-watcher.ts'
 import { createKeep, createSnapshot, type Keep, restoreFrom } from '../registry/indexing/snapshot.ts'
@@ -65,7 +65,7 @@ export async function openSearch(runtime: Runtime, store: Store, outbound: Outbo
   const engine = await openSearchEngine(runtime, store, outbound, onLost)
   const snapshot = createSnapshot(
     join(config.data, 'index', 'words'),
-    `${version}/19 ${indexedFields}`,
+    `${version}/20 ${attributeFields}`,
     store,
     onError,
     onLost,

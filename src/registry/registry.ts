@@ -5,8 +5,6 @@ import type { Change, Publication } from '../../schemas/publication.ts'
 import type { AgentIcon, Readme } from '../../schemas/publisher-file.ts'
 import type { Principal } from '../../schemas/scope.ts'
 import type { Site } from '../../schemas/site.ts'
-import type { TransferInput, TransferResult } from '../../schemas/transfer.ts'
-import type { VerificationOutcome } from '../../schemas/trust.ts'
 import type { UpstreamCall } from '../common/upstream.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import type { CallCounter } from './call-counter.ts'
@@ -35,9 +33,9 @@ import type { UnmetQueries } from './queries/unmet-queries.ts'
 import { createPersonalData } from './retention/personal-data.ts'
 import { createPurge } from './retention/purge.ts'
 import { createValidator } from './verification/validator.ts'
-import { createVerifier, type Verified, type VerifierOptions } from './verification/verifier.ts'
+import { createVerifier, type VerifierOptions } from './verification/verifier.ts'
 
-interface RegistryOptions extends EditorOptions {
+interface RegistryOptions extends Omit<EditorOptions, 'applied'> {
   /** Writes the snapshots of the indexes anew. */
   readonly saveSnapshots: () => Promise<void>
   readonly index: SearchIndex
@@ -92,8 +90,7 @@ export function createRegistry(options: RegistryOptions) {
     start_wait_ms: options.start_wait_ms,
   })
   const history = new VersionHistory(store, queries, views)
-  const editor = new Editor(options)
-  const verifier = createVerifier({ ...options, reader: store.read, editor })
+  const editor = new Editor({ ...options, applied })
   const transfers = createTransfers(store, editor, options.issuers)
   const moderation = createModeration(store, editor, options.clock)
 
@@ -102,28 +99,24 @@ export function createRegistry(options: RegistryOptions) {
     await Promise.all([tailer.caughtUp(revision), vectors?.caughtUp(revision)])
   }
 
-  async function settled(work: Promise<Committed>, caller: Caller): Promise<EntryDetail> {
-    const { id, revision } = await work
-    await applied(revision)
-    return await queries.written(id, caller)
-  }
+  /** The written entry as it is then. */
+  const shown = async (write: Promise<Committed>, caller: Caller): Promise<EntryDetail> =>
+    await queries.written((await write).id, caller)
 
-  /** A write that answers with the entry as it is then. */
-  const settling =
+  /** A write that answers with its entry. */
+  const showing =
     <Request>(write: (request: Request, caller: Caller) => Promise<Committed>) =>
     (request: Request, caller: Caller) =>
-      settled(write(request, caller), caller)
+      shown(write(request, caller), caller)
 
-  async function warned(work: Promise<EntryDetail>, publication: Publication): Promise<EntryDetail> {
+  async function warned(
+    write: Promise<Committed>,
+    publication: Publication,
+    caller: Caller,
+  ): Promise<EntryDetail> {
     const warnings = privateAddresses(publication, options.allowOrigins ?? [])
-    const entry = await work
+    const entry = await shown(write, caller)
     return warnings.length > 0 ? { ...entry, warnings } : entry
-  }
-
-  async function answered(work: Promise<Verified>): Promise<VerificationOutcome> {
-    const { outcome, committed } = await work
-    if (committed) await applied(committed.revision)
-    return outcome
   }
 
   return {
@@ -168,32 +161,26 @@ export function createRegistry(options: RegistryOptions) {
       return { package_name: entry.package_name, liveness: livenessCache.of(entry), signals: [...signals] }
     },
     validate: createValidator(options.fetchCard, store.read),
-    verify: (...call: Parameters<typeof verifier.verify>) => answered(verifier.verify(...call)),
-    claim: (...call: Parameters<typeof verifier.claim>) => answered(verifier.claim(...call)),
+    ...createVerifier({ ...options, reader: store.read, editor }),
     publish: (publication: Publication, caller: Caller, signal: AbortSignal) =>
-      warned(settled(editor.publish(publication, caller, signal), caller), publication),
+      warned(editor.publish(publication, caller, signal), publication, caller),
     update: (change: Change, publication: Publication, caller: Caller) =>
-      warned(settled(editor.update(change, publication, caller), caller), publication),
-    goLive: settling<Change>((change, caller) => editor.move(change, 'STAGE', 'ACTIVE', caller)),
-    unpublish: settling<Change>((change, caller) => editor.move(change, 'ACTIVE', 'STAGE', caller)),
+      warned(editor.update(change, publication, caller), publication, caller),
+    goLive: showing<Change>((change, caller) => editor.move(change, 'STAGE', 'ACTIVE', caller)),
+    unpublish: showing<Change>((change, caller) => editor.move(change, 'ACTIVE', 'STAGE', caller)),
     /** An admin's transfer may hide an entry in STAGE from its caller, so the entry is not the answer. */
-    async transfer(request: TransferInput, caller: Caller): Promise<TransferResult> {
-      const done = await transfers.transfer(request, caller)
-      await applied(done.revision)
-      return done
-    },
-    acceptTransfer: settling(transfers.accept),
+    transfer: transfers.transfer,
+    acceptTransfer: showing(transfers.accept),
     listTransfers: transfers.list,
-    suspend: settling(moderation.suspend),
+    suspend: showing(moderation.suspend),
     listSuspensions: moderation.listSuspensions,
-    deprecate: settling(createDeprecate(editor)),
+    deprecate: showing(createDeprecate(editor)),
     report: moderation.report,
     ...createAuditLog(store),
     purge: createPurge({ ...options, applied }),
-    ...createPersonalData({ ...options, editor, applied }),
-    async remove(change: Change, caller: Caller) {
-      const { revision } = await editor.remove(change, caller)
-      await applied(revision)
+    ...createPersonalData({ ...options, editor }),
+    async remove(change: Change, caller: Caller): Promise<void> {
+      await editor.remove(change, caller)
     },
     async importLines(lines: readonly string[], first: number, caller: Caller = null) {
       const { report, revision } = await importLines(options, lines, first, caller)

@@ -1,35 +1,28 @@
 import type { Callable } from '../../schemas/callable.ts'
 import type { Match } from '../../schemas/card.ts'
-import type { FacetName, FilterValues, IndexedValues } from '../../schemas/entry-fields.ts'
-import type { Protocol, State, VerificationLevel } from '../../schemas/entry-parts.ts'
+import type { FacetName, FilteredValues, FilterValues } from '../../schemas/entry-fields.ts'
+import type { State, VerificationLevel } from '../../schemas/entry-parts.ts'
 import type { LivenessStatus } from '../../schemas/liveness.ts'
 import type { Correction } from '../../schemas/search.ts'
 
-/** The indexed part of an entry. Values that filters compare without case are lower-case. */
-export interface SearchDocument extends IndexedValues {
+/** The indexed part of an entry: all values by which searches filter, and what else ranks and finds it. */
+export interface SearchDocument extends FilteredValues {
   readonly id: string
   readonly package_name: string
   readonly name: string
   readonly description: string
   readonly state: State | 'SUSPENDED'
   readonly owner: string | null
-  /** `unknown` when absent. */
-  readonly liveness?: LivenessStatus
-  /** Without a rank of its own when absent. */
-  readonly callable?: Callable
-  readonly protocol?: Protocol | null
-  readonly publisher?: string | null
-  /** Registries of its packages, in lower case. */
-  readonly package_types?: readonly string[]
-  /** `unclaimed` when absent. */
-  readonly verification_level?: VerificationLevel
-  /** False when absent. */
-  readonly deprecated?: boolean
-  /** The name imitates that of another agent; false when absent. */
-  readonly imitates_name?: boolean
+  readonly liveness: LivenessStatus
+  readonly callable: Callable
+  readonly publisher: string | null
+  readonly verification_level: VerificationLevel
+  readonly deprecated: boolean
+  /** The name imitates that of another agent. */
+  readonly imitates_name: boolean
   /** Where the entry comes from, and what it shares with entries of other sources that describe the same agent. */
-  readonly source?: string | undefined
-  readonly agent_keys?: readonly string[]
+  readonly source: string | null
+  readonly agent_keys: readonly string[]
   /** RFC 3339. */
   readonly created_at: string
   readonly capabilities: readonly { readonly name: string; readonly description: string }[]
@@ -42,9 +35,8 @@ export interface EntryChange {
 }
 
 /**
- * Every condition must hold. Text is compared without case. An entry must have every tag, and one of the kinds of
- * `callable`. An entry of unknown liveness
- * meets neither value of `live`.
+ * Every condition must hold. Text is compared without case. An entry of unknown liveness meets neither value of
+ * `live`.
  */
 export type Filter = FilterValues
 

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EntryDetail } from '../../schemas/card.ts'
 import {
@@ -166,6 +167,20 @@ test('an index refuses a filter that it does not know', async () => {
   const unknown = { colour: 'red' } as unknown as Filter
   const { signal } = new AbortController()
   await expect(index.search({ filter: unknown, limit: 1, sort: 'newest' }, signal)).rejects.toThrow('colour')
+})
+
+test('the documentation of search and of REST names every filter and every count', async () => {
+  const [guide, reference] = await Promise.all(
+    ['search.md', 'reference/http.md'].map((name) =>
+      readFile(new URL(`../../docs/${name}`, import.meta.url), 'utf8'),
+    ),
+  )
+  const row = reference!.split('\n').find((line) => line.startsWith('| `GET /public/agents`'))
+  for (const { name, facet } of Object.values(filters)) {
+    expect(guide).toContain(`\`${name}\``)
+    expect(row).toMatch(new RegExp(`\\b${name}\\b`))
+    if (facet) expect(guide).toContain(`\`${facet}\``)
+  }
 })
 
 test('every field that lists show or filter by has a value where its publisher states none', () => {

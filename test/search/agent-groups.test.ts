@@ -4,7 +4,7 @@ import { AgentGroups, type Grouped } from '../../src/search/index/agent-groups.t
 import { Scoreboard } from '../../src/search/index/scoreboard.ts'
 
 const slots = 8
-const describe = (slot: number) => ({ id: `agent-${slot}` })
+const describe = (slot: number) => ({ id: `agent-${slot}`, tie: '', callable: 'open' as const })
 
 /** The hits of a search that finds every document, each with its alternatives. */
 function hits(groups: AgentGroups, present: Iterable<number>): [number, readonly number[]][] {
@@ -20,7 +20,7 @@ function hits(groups: AgentGroups, present: Iterable<number>): [number, readonly
 test('groups that follow changes are those of the same documents at once', async () => {
   const document = fc.record({
     source: fc.constantFrom('a', 'b', 'c'),
-    keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm', 'n'), { maxLength: 3 }),
+    agent_keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm', 'n'), { maxLength: 3 }),
   })
   const change = fc.record({
     slot: fc.nat(slots - 1),
@@ -30,7 +30,7 @@ test('groups that follow changes are those of the same documents at once', async
   await fc.assert(
     fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
       const documents = new Map<number, Grouped>()
-      const groupedOf = (slot: number) => documents.get(slot) ?? {}
+      const groupedOf = (slot: number) => documents.get(slot) ?? { source: null, agent_keys: [] }
       const groups = new AgentGroups(groupedOf)
       for (const { slot, document: next, isSearched } of changes) {
         groups.remove(slot, groupedOf(slot))

@@ -1,14 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { NameIndex } from '../../src/search/index/name-index.ts'
-import type { SearchDocument } from '../../src/search/search-index.ts'
+import { type Named, NameIndex } from '../../src/search/index/name-index.ts'
 import { rounds } from '../support/rounds.ts'
-
-type Named = Pick<SearchDocument, 'name' | 'package_name' | 'verification_level'>
 
 function indexOf(names: readonly (readonly [name: string, packageName?: string])[]): NameIndex {
   return indexOfNamed(
-    names.map(([name, package_name], slot) => ({ name, package_name: package_name ?? `p${slot}` })),
+    names.map(([name, package_name], slot) => ({
+      ...unnamed,
+      name,
+      package_name: package_name ?? `p${slot}`,
+    })),
   )
 }
 
@@ -18,7 +19,7 @@ function indexOfNamed(named: readonly Named[], weightOf?: (slot: number) => numb
   return index
 }
 
-const unnamed = { name: '', package_name: '' }
+const unnamed = { name: '', package_name: '', verification_level: 'unclaimed' } as const
 
 describe('the completion of a name', () => {
   it('prefers the start of a name, then of a word of it, then of the package name, then what is inside', async () => {
@@ -49,8 +50,8 @@ describe('the completion of a name', () => {
   it('puts agents that a search ranks lower, and unproved publishers, behind the others', async () => {
     const index = indexOfNamed(
       [
-        { name: 'Sky', package_name: 'a' },
-        { name: 'Sky weather', package_name: 'b' },
+        { ...unnamed, name: 'Sky', package_name: 'a' },
+        { ...unnamed, name: 'Sky weather', package_name: 'b' },
         { name: 'Sky weather of all', package_name: 'c', verification_level: 'domain_verified' },
       ],
       (slot) => (slot === 0 ? 0.5 : 1),
@@ -71,12 +72,12 @@ describe('the completion of a name', () => {
         fc.array(change, { maxLength: 40 }),
         fc.array(text, { maxLength: 3 }),
         async (changes, queries) => {
-          const names = new Map<number, { name: string; package_name: string }>()
+          const names = new Map<number, Named>()
           const index = new NameIndex((slot) => names.get(slot) ?? unnamed)
           for (const [at, { slot, name, package_name, isGone }] of changes.entries()) {
             if (names.delete(slot)) index.remove(slot)
             if (!isGone) {
-              names.set(slot, { name, package_name })
+              names.set(slot, { ...unnamed, name, package_name })
               index.add(slot)
             }
             if (at % 7 === 0) await index.complete('a', 1)

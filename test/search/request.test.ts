@@ -250,7 +250,7 @@ describe('what a query excludes', () => {
     const [alone] = (await ask(await indexOf([documentOf(free!)]), { text: 'web search -google' })).hits
     const sources = [
       { ...mentions!, source: 'one', agent_keys: ['duck'], callable: 'open' as const },
-      { ...free!, source: 'other', agent_keys: ['duck'] },
+      { ...free!, source: 'other', agent_keys: ['duck'], callable: 'stated' as const },
     ]
     const { hits } = await ask(await indexOf(sources.map(documentOf)), { text: 'web search -google' })
     expect(hits.map(({ id, alternatives }) => [id, alternatives])).toEqual([['mentions', ['free']]])

@@ -34,7 +34,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List and search public agents
+     * Search agents
      * @description Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.
      */
     get: operations['searchAgents']
@@ -54,7 +54,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Full metadata and capabilities of one agent
+     * Get one agent
      * @description Full metadata, capabilities and card of one agent.
      */
     get: operations['getAgent']
@@ -74,7 +74,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Names of agents that complete what is typed
+     * Suggest names
      * @description Names of listed agents that complete a text, for search as one types, the best first.
      */
     get: operations['suggestNames']
@@ -94,7 +94,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The state of this gateway
+     * Read the state of the gateway
      * @description The state of this gateway: its version, its store and index, the agents by how they are called and whether they answer, the mirrors, agents that are slow or fail, and the calls of the last day by hour. An admin sees more.
      */
     get: operations['getStatus']
@@ -116,7 +116,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Find agents by natural-language intent
+     * Search agents
      * @description Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.
      */
     post: operations['discoverAgents']
@@ -156,7 +156,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Get a crypto or stock price
+     * Get the current price
      * @description Get a crypto, stock, currency or index price.
      */
     post: operations['getPrice']
@@ -176,7 +176,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Read any URL as clean Markdown
+     * Read a web page
      * @description Returns cleaned Markdown from any URL.
      */
     post: operations['readPage']
@@ -274,7 +274,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List public agents
+     * List agents
      * @description Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.
      */
     get: operations['listAgents']
@@ -296,7 +296,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Search agents by natural-language intent
+     * Search agents
      * @description Finds agents from natural-language intent. Without a query it lists agents. Answers with each agent’s package name, description, verification level and the URL of its card.
      */
     post: operations['searchAgentsByIntent']
@@ -316,7 +316,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Create a new agent, in STAGE
+     * Create an agent, in STAGE
      * @description Lists a new agent in STAGE, visible only to its owner until go_live. Give manifest_url; or a name, a description, and at least one of capabilities, endpoints and packages; or both: fields stated here take precedence.
      */
     post: operations['publishAgent']
@@ -422,7 +422,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Every version of an agent, the highest first
+     * List the versions of an agent
      * @description Every published version of an agent, the highest version first. resolve_package returns the card of each.
      */
     get: operations['listPublicVersions']
@@ -442,7 +442,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Every version of an agent, the highest first
+     * List the versions of an agent
      * @description Every published version of an agent, the highest version first. resolve_package returns the card of each.
      */
     get: operations['listVersions']
@@ -462,7 +462,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * What differs between two versions of an agent
+     * Compare two versions of an agent
      * @description The fields of the card that differ between two versions of an agent, before and after.
      */
     get: operations['diffPublicVersions']
@@ -482,7 +482,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The liveness of an agent by days
+     * Get the liveness of an agent by days
      * @description How many probes an agent answered on each day, and how fast.
      */
     get: operations['getLivenessHistory']
@@ -502,7 +502,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * How to install an agent in each host
+     * Get the configuration that installs an agent
      * @description What to paste or to run so that a host such as VS Code, Cursor or Claude Code uses an agent: the piece of its configuration file, a command line and a link. Secrets are prompts or variables.
      */
     get: operations['getPublicInstallConfig']
@@ -522,7 +522,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * How to install an agent in each host
+     * Get the configuration that installs an agent
      * @description What to paste or to run so that a host such as VS Code, Cursor or Claude Code uses an agent: the piece of its configuration file, a command line and a link. Secrets are prompts or variables.
      */
     get: operations['getInstallConfig']
@@ -542,7 +542,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The README that its publisher wrote
+     * Get the README of an agent
      * @description The README that the publisher of an agent wrote, as Markdown, read at its repository.
      */
     get: operations['getReadme']
@@ -562,7 +562,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The icon, redrawn by the gateway
+     * Get the icon of an agent
      * @description The icon of an agent as a square PNG, drawn anew from the picture of its publisher.
      */
     get: operations['getIcon']
@@ -604,7 +604,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Prove the domain of an agent
+     * Verify the domain of an agent
      * @description Checks for a proof that the owner controls the domain in the name of an agent: a DNS record, a file of the site, or the record of the MCP registry with a signature. Without a proof it answers with the records to publish.
      */
     post: operations['verifyAgent']
@@ -682,7 +682,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List the agents that are offered to you, or that you offer
+     * List offered agents
      * @description Lists the agents that other owners offer to you, or that you offer to others.
      */
     get: operations['listTransfers']
@@ -742,7 +742,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List the suspended agents
+     * List suspended agents
      * @description The suspended agents, the newest suspension first: their owners, since when, why and by whom. Deleted ones too: their names stay reserved.
      */
     get: operations['listSuspensions']
@@ -782,7 +782,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * The calls of an agent by days
+     * Get the calls of an agent by days
      * @description How often an agent was called through this registry on each day, and how the calls ended. For its owner and admins.
      */
     get: operations['getCallHistory']
@@ -802,7 +802,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Audit log of an agent
+     * Read the audit log of an agent
      * @description Lists who did what to an agent, when, and the fields before and after, newest first. For its owner and admins; deleted agents too.
      */
     get: operations['listAuditEvents']
@@ -822,7 +822,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Audit log of all agents
+     * Read the audit log of all agents
      * @description Lists who did what to any agent, when, and the fields before and after, newest first: reports of problems, suspensions and every other change. For admins.
      */
     get: operations['listEvents']
@@ -844,7 +844,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Purge an agent from the database, the indexes and snapshots
+     * Purge an agent
      * @description Removes an agent and all its versions from the database, the indexes and their snapshots. Nothing of it can be restored, and its name is free again. The log keeps its id and the reason.
      */
     post: operations['purgeAgent']
@@ -862,7 +862,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * What the registry stores of you
+     * Export your personal data
      * @description Everything that the registry stores of you, table by table. Secrets are left out.
      */
     get: operations['getPersonalData']
@@ -884,7 +884,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Delete what the registry stores of you
+     * Delete your personal data
      * @description Deletes your agents, API keys, webhooks, credentials, tasks and sessions. The logs of agents keep a pseudonym. Transfer an agent first if it is to stay. Tokens end when they expire, or are revoked.
      */
     post: operations['deletePersonalData']
@@ -952,7 +952,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Get the address at which you sign in to an agent
+     * Sign in to an agent
      * @description Answers an address at which you sign in, in a browser, to an agent that asks for a sign-in (OAuth). The tokens stay in the gateway.
      */
     post: operations['connectAgent']
@@ -970,7 +970,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List the agents for which you have stored a credential
+     * List your credentials
      * @description The agents for which you have stored a credential, or to which you have signed in; no secret is shown.
      */
     get: operations['listCredentials']
@@ -993,7 +993,7 @@ export interface paths {
     put?: never
     post?: never
     /**
-     * Delete an API key, with the tokens obtained with it
+     * Delete an API key
      * @description Revokes one of your API keys and every token obtained with it; an admin may revoke any key.
      */
     delete: operations['deleteKey']
@@ -1010,7 +1010,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Changes since a revision, as a page or as a stream
+     * Follow the registry
      * @description Changes of listed agents after a revision, in order: listed (new or changed), unlisted, deleted, liveness. Streams them as they happen if the caller can receive a stream; else returns a page.
      */
     get: operations['listChanges']
@@ -1030,13 +1030,13 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List your webhooks
+     * List webhooks
      * @description Your webhooks, the newest first, with the results of their last deliveries.
      */
     get: operations['listWebhooks']
     put?: never
     /**
-     * Create a webhook for changes
+     * Create a webhook
      * @description Posts changes of the registry to a URL as they happen, signed, in order, each at least once.
      */
     post: operations['createWebhook']
@@ -1054,12 +1054,12 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Read a webhook and the results of its last deliveries
+     * Read a webhook
      * @description One of your webhooks, with the results of its last deliveries and why some failed.
      */
     get: operations['getWebhook']
     /**
-     * Change a webhook, or enable it again
+     * Update a webhook
      * @description Changes the given fields and leaves the rest; enables a disabled webhook, which continues where it stopped.
      */
     put: operations['updateWebhook']
@@ -1082,7 +1082,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * What you use of each quota, and what is left
+     * Read usage and quotas
      * @description What you use of each quota, its limit and what is left, for you and for each namespace that you claim. An admin may ask for another owner or namespace.
      */
     get: operations['getUsage']
@@ -1103,13 +1103,13 @@ export interface paths {
     }
     get?: never
     /**
-     * Let the gateway run the package of an agent
+     * Approve the package of an agent
      * @description Lets this gateway run the package of an agent, in a sandbox, at one exact version: installs it, starts it once and reads its tools. A new version, digest, argument, variable or host needs a new approval. A dry run only shows what would be approved.
      */
     put: operations['approvePackage']
     post?: never
     /**
-     * Revoke the approval of a package
+     * Revoke an approval
      * @description Stops the package of an agent, deletes its approval and the secrets that came with it.
      */
     delete: operations['revokeApproval']
@@ -1126,7 +1126,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List the packages that the gateway may run
+     * List approvals
      * @description The packages that this gateway may run, and those that you approved for yourself in your host, without secrets.
      */
     get: operations['listApprovals']
@@ -1146,12 +1146,12 @@ export interface paths {
       cookie?: never
     }
     /**
-     * List what owners and namespaces use of their quotas
+     * List what owners use
      * @description Owners and claimed namespaces with what they use of each quota that the database counts, those that are nearest to a limit first.
      */
     get: operations['listQuotas']
     /**
-     * Set a quota of an owner or a namespace
+     * Set a quota
      * @description Sets the limit of one quota of an owner or a namespace, or removes it; answers what is used.
      */
     put: operations['setQuota']
@@ -1172,7 +1172,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Create a playground session
+     * Create a session
      * @description Starts a playground session of one hour. A session made with a token is visible to its owner only.
      */
     post: operations['createSession']
@@ -1192,7 +1192,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Discover agents in a session
+     * Discover agents
      * @description Finds agents by intent, as search does, and stores the call in the session.
      */
     post: operations['discoverInSession']
@@ -1212,7 +1212,7 @@ export interface paths {
     get?: never
     put?: never
     /**
-     * Execute a capability in a session
+     * Execute a capability
      * @description Calls one capability of an agent, with the rights of the session or of your token, and stores the call in the session, whether it succeeds or fails.
      */
     post: operations['executeInSession']
@@ -1230,7 +1230,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Read a session, or watch it
+     * Read a session
      * @description The calls of a session with their answers.
      */
     get: operations['getSession']
@@ -1254,7 +1254,7 @@ export interface paths {
       cookie?: never
     }
     /**
-     * Export a session as runnable code
+     * Export a session
      * @description Writes the calls of a session as a runnable program.
      */
     get: operations['exportSession']
@@ -5044,7 +5044,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Read the status */
+      /** @description Read the state of the gateway */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5135,7 +5135,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Look up */
+      /** @description Look up an encyclopedia page */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5614,7 +5614,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Create an agent */
+      /** @description Create an agent, in STAGE */
       201: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5878,7 +5878,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Publish an agent */
+      /** @description Publish an agent: STAGE to ACTIVE */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -5925,7 +5925,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Unpublish an agent */
+      /** @description Unpublish an agent: ACTIVE to STAGE */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6378,7 +6378,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Claim an agent */
+      /** @description Claim an agent without a proved owner */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6472,7 +6472,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Check an agent */
+      /** @description Probe an agent now */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6524,7 +6524,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Offer an agent */
+      /** @description Offer an agent to another owner */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6568,7 +6568,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Accept an agent */
+      /** @description Accept an agent that its owner offers to you */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6660,7 +6660,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Deprecate an agent */
+      /** @description Deprecate an agent, or end its deprecation */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6716,7 +6716,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Suspend an agent */
+      /** @description Suspend an agent, or lift a suspension */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6882,7 +6882,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Read the log of an agent */
+      /** @description Read the audit log of an agent */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -6919,7 +6919,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Read the log of all agents */
+      /** @description Read the audit log of all agents */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7005,7 +7005,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description Export personal data */
+      /** @description Export your personal data */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7046,7 +7046,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Delete personal data */
+      /** @description Delete your personal data */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7180,7 +7180,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Store a credential */
+      /** @description Store your credential for an agent */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7296,7 +7296,7 @@ export interface operations {
     }
     requestBody?: never
     responses: {
-      /** @description List credentials */
+      /** @description List your credentials */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']
@@ -7659,7 +7659,7 @@ export interface operations {
       }
     }
     responses: {
-      /** @description Approve a package */
+      /** @description Approve the package of an agent */
       200: {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id']

@@ -34,8 +34,7 @@ export function createCatalog({ applied, ...options }: CatalogOptions) {
     get: catalog.get.bind(catalog),
     validate: validateServer,
     async publish(document: AnyServer, caller: Principal): Promise<ListedServer> {
-      const { revision, name, version } = await publish(document, caller)
-      await applied(revision)
+      const { name, version } = await publish(document, caller)
       return await catalog.get(name, version, true)
     },
     async setStatus(input: ServerStatusInput, caller: Principal): Promise<ChangedServers> {

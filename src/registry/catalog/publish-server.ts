@@ -4,7 +4,7 @@ import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
 import { initialEntry, type StoredEntry } from '../../store/stored-entry.ts'
 import { readEndpoint } from '../capabilities/reading.ts'
-import type { Committed, Editor, EditorOptions } from '../entry/editor.ts'
+import type { Editor, EditorOptions } from '../entry/editor.ts'
 import {
   assertDistinct,
   assertFree,
@@ -33,7 +33,7 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
   return async function publishServer(
     value: unknown,
     principal: Principal,
-  ): Promise<Committed & Pick<ServerDocument, 'name' | 'version'>> {
+  ): Promise<Pick<ServerDocument, 'name' | 'version'>> {
     const document = publishableServer(value)
     const { name, version } = document
     const package_name = derivedName(name)
@@ -53,7 +53,7 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
     }
     const stated = { ...fieldsOf(document), server: document }
     const reference = latest ? { id: latest.entry_id } : { package_name }
-    const committed = await editor.commit({ action: 'publish' }, principal, async (reads) => {
+    await editor.commit({ action: 'publish' }, principal, async (reads) => {
       const before = await reads.entry(reference)
       const at = new Date(clock()).toISOString()
       const created = { package_name, id: before?.id ?? createId(), at, caller: principal }
@@ -68,7 +68,7 @@ export function createPublishServer({ store, editor, clock, createId, names }: O
       if (next.before && !next.before.deleted) await assertNewVersion(reads, next.before, next.entry)
       return next
     })
-    return { ...committed, name, version }
+    return { name, version }
   }
 }
 

@@ -1,6 +1,7 @@
 import type { AuditAction } from '../../../schemas/audit.ts'
 import type { State, VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { presentFields } from '../../../schemas/json.ts'
 import type { Change, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
 import type { Decision, DecisionReads, Store } from '../../store/store.ts'
@@ -26,7 +27,6 @@ import {
   described,
   isChecked,
   type PublishedFacts,
-  stated,
   updated,
 } from './publication.ts'
 import { admission, type DefaultLimits } from './quotas.ts'
@@ -42,6 +42,7 @@ export type Edit = (
   reads: DecisionReads,
 ) => StoredEntry | Promise<StoredEntry>
 
+/** The entry that was changed, and the revision of the change. */
 export interface Committed {
   readonly id: string
   readonly package_name: string
@@ -54,6 +55,8 @@ export interface EditorOptions {
   /** A new UUIDv7. */
   readonly createId: () => string
   readonly fetchCard: FetchCard
+  /** Resolves once the indexes of this process have applied a revision. */
+  readonly applied: (revision: number) => Promise<void>
   /** Limits of what each owner may store; none when absent. */
   readonly quotas?: DefaultLimits
   /** Whether names under a registrable domain need a proof to go live. */
@@ -61,7 +64,7 @@ export interface EditorOptions {
   readonly protectedNames: readonly ProtectedName[]
 }
 
-/** The registry's writes on behalf of owners. Each returns the entry as committed. */
+/** The registry's writes on behalf of owners. Each returns once searches see it. */
 export class Editor {
   readonly #options: EditorOptions
 
@@ -76,7 +79,7 @@ export class Editor {
     const { manifest_url } = publication
     const fetched =
       isIncomplete && manifest_url ? await this.#options.fetchCard(manifest_url, signal) : undefined
-    const facts = complete({ ...(fetched && listable(fetched)), ...stated(publication) })
+    const facts = complete({ ...(fetched && listable(fetched)), ...presentFields(publication) })
     assertTags(principal, facts.tags)
     return await this.commit({ action: 'publish' }, principal, async (reads) => {
       const { package_name } = facts
@@ -172,7 +175,7 @@ export class Editor {
     const entry: StoredEntry = {
       ...initialEntry,
       ...facts,
-      stated: Object.keys(stated(publication)),
+      stated: Object.keys(presentFields(publication)),
       check_at: null,
       id: taken?.id ?? this.#options.createId(),
       versions_after: taken?.revision ?? 0,
@@ -203,6 +206,7 @@ export class Editor {
       const admit = admission(this.#options.quotas ?? null, actor, entry)
       return { before, entry: flagged, audit, admit }
     })
+    await this.#options.applied(revision)
     return { id: entry.id, package_name: entry.package_name, revision }
   }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { initialValues, type PublishedField } from '../../../schemas/entry-fields.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { presentFields } from '../../../schemas/json.ts'
 import { PackageName } from '../../../schemas/names.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { missingFields, type Publication } from '../../../schemas/publication.ts'
@@ -14,12 +15,6 @@ import { afterMoving } from '../verification/verification-status.ts'
 
 /** What a publication and its manifest say of a new entry. */
 export type PublishedFacts = Pick<StoredEntry, PublishedField | 'card'>
-
-/** The fields that are present. */
-export function stated<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const present = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> }
-}
 
 /**
  * Checks the fields that a new entry or its manifest must state. Throws Failure `invalid_request` that names each
@@ -83,7 +78,7 @@ export function assertFilledIn(publication: Publication): void {
  * Returns the same entry if it states all of the publication already.
  */
 export function updated(entry: StoredEntry, publication: Publication, at: string): StoredEntry {
-  const { capabilities, ...others } = stated(publication)
+  const { capabilities, ...others } = presentFields(publication)
   // An empty list asks to follow the server, which an entry that does so is not asked twice.
   const isFollowing = capabilities?.length === 0 && entry.reading?.lists === true
   const values = { ...others, ...(capabilities && !isFollowing && { capabilities }) }

@@ -9,8 +9,8 @@ const forges = new Set(['github.com', 'gitlab.com', 'bitbucket.org', 'codeberg.o
 type Facts = Pick<StoredEntry, 'owner' | 'hosted' | 'origin' | 'source_url' | 'endpoints' | 'packages'>
 
 /** Where an entry comes from, for entries that may describe the same agent as an entry of another source. */
-export function sourceOf({ owner, hosted, origin }: Facts): string | undefined {
-  return owner || hosted ? undefined : (origin?.source ?? 'file')
+export function sourceOf({ owner, hosted, origin }: Facts): string | null {
+  return owner || hosted ? null : (origin?.source ?? 'file')
 }
 
 /**

@@ -1,7 +1,7 @@
 import { publisherIn } from '../../../schemas/ard.ts'
-import { type IndexedValues, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { type IndexedField, indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Capability } from '../../../schemas/entry-parts.ts'
-import { type Liveness, unseen } from '../../../schemas/liveness.ts'
+import { isLive, type Liveness, unseen } from '../../../schemas/liveness.ts'
 import { principalKey } from '../../common/principal-key.ts'
 import type { SearchDocument } from '../../search/search-index.ts'
 import type { StoredEntry } from '../../store/stored-entry.ts'
@@ -23,6 +23,7 @@ export function toDocument(entry: StoredEntry, liveness: Liveness = unseen): Sea
     created_at,
     capabilities: capabilities.map(titled),
     liveness: liveness.status,
+    live: isLive(liveness.status),
     callable: callableOf(entry, liveness).callable,
     protocol: protocolOf(entry),
     publisher: publisherIn(identified(entry)),
@@ -42,9 +43,9 @@ function titled({ name, title, description }: Capability): SearchDocument['capab
 }
 
 /** Filters compare text without case, so the index has lower-case text. */
-function lowerCase(entry: StoredEntry): IndexedValues {
+function lowerCase(entry: StoredEntry): Pick<SearchDocument, IndexedField> {
   return mapFields(indexedFields, (name) => {
     const value = entry[name]
     return Array.isArray(value) ? value.map((text) => text.toLowerCase()) : (value?.toLowerCase() ?? null)
-  }) as IndexedValues
+  }) as Pick<SearchDocument, IndexedField>
 }

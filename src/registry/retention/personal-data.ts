@@ -9,7 +9,7 @@ import type {
 import type { Principal } from '../../../schemas/scope.ts'
 import { isSamePrincipal, principalKey } from '../../common/principal-key.ts'
 import type { Store } from '../../store/store.ts'
-import type { Committed, Editor } from '../entry/editor.ts'
+import type { Editor } from '../entry/editor.ts'
 import { isAdmin } from '../entry/permissions.ts'
 import { decodePosition, encodePosition, numberIn } from '../queries/cursor.ts'
 
@@ -18,7 +18,6 @@ interface PersonalDataOptions {
   readonly editor: Pick<Editor, 'remove'>
   /** A random id. */
   readonly createId: () => string
-  readonly applied: (revision: number) => Promise<void>
   /** Ends and removes what a principal key has beside the store: sign-ins to listed agents, files of packages. */
   readonly onDeparture: (owner: string) => Promise<void>
 }
@@ -27,7 +26,7 @@ const maxPageCharacters = 512 * 1024
 const maxPageRows = 50
 
 /** The data that the registry stores of a person: a copy of it, and its deletion. */
-export function createPersonalData({ store, editor, createId, applied, onDeparture }: PersonalDataOptions) {
+export function createPersonalData({ store, editor, createId, onDeparture }: PersonalDataOptions) {
   return {
     /** One page of the rows of one table. */
     async personalData(range: PersonalDataRange, caller: Principal): Promise<PersonalDataPage> {
@@ -58,9 +57,7 @@ export function createPersonalData({ store, editor, createId, applied, onDepartu
       const pseudonym = { issuer: 'urn:dragoman:deleted', subject: createId() }
       const entries = await store.read.entries(await store.personalData.entryIds(owner))
       const living = entries.filter(({ deleted, hosted }) => !deleted && !hosted)
-      let last: Committed | undefined
-      for (const { id } of living) last = await editor.remove({ agent: id }, caller)
-      if (last) await applied(last.revision)
+      await Promise.all(living.map(({ id }) => editor.remove({ agent: id }, caller)))
       await onDeparture(principalKey(owner))
       await store.personalData.forget(owner, pseudonym)
       return { pseudonym: pseudonym.subject, deleted_agents: living.length }

@@ -1,6 +1,6 @@
 import { importJWK, type JWK } from 'jose'
 import { Failure } from '../../../schemas/failure.ts'
-import { isRecord } from '../../../schemas/json.ts'
+import { isRecord, presentFields } from '../../../schemas/json.ts'
 import type { Fetch } from '../../net/fetch/fetch.ts'
 import { httpsOrigin, readText } from './site-text.ts'
 
@@ -79,7 +79,5 @@ function isFit(key: JWK, alg: Algorithm): boolean {
 
 /** Drops the private members of a key, which some sets contain. */
 function publicPart({ kty, crv, x, y, n, e }: JWK): JWK {
-  return Object.fromEntries(
-    Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined),
-  ) as JWK
+  return presentFields({ kty, crv, x, y, n, e }) as JWK
 }

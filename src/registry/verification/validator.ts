@@ -1,6 +1,7 @@
 import { initialValues } from '../../../schemas/entry-fields.ts'
 import type { ServerStatement } from '../../../schemas/entry-parts.ts'
 import { Failure } from '../../../schemas/failure.ts'
+import { presentFields } from '../../../schemas/json.ts'
 import { placeholdersIn } from '../../../schemas/placeholders.ts'
 import { missingFields, Publication } from '../../../schemas/publication.ts'
 import type { Principal } from '../../../schemas/scope.ts'
@@ -220,8 +221,7 @@ function tooLarge({
   description = '',
   ...publication
 }: Publication): Finding[] {
-  const stated = Object.entries(publication).filter(([, value]) => value !== undefined)
-  const fields = { ...initialValues, ...Object.fromEntries(stated), package_name, name, description }
+  const fields = { ...initialValues, ...presentFields(publication), package_name, name, description }
   const bytes = entryBytes({ ...fields, card: null, hosted: false, source_url: null, deprecated: null })
   if (bytes <= maxEntryBytes) return []
   const message = `The agent would be ${bytes} bytes; an entry has at most ${maxEntryBytes}.`

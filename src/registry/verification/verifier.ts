@@ -21,21 +21,15 @@ import { domainOf } from './verification-status.ts'
 
 type VerifyRequest = Change & ProofRequest
 
-/** The outcome, and the change that was committed with it. */
-export interface Verified {
-  readonly outcome: VerificationOutcome
-  readonly committed: Committed | null
-}
-
 /** Verifies and claims entries. */
 interface Verifier {
   /** Checks for a proof of the domain by the entry's owner. */
-  verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+  verify(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<VerificationOutcome>
   /**
    * Makes the caller the owner of an entry whose owner, if it has one, did not prove the domain; by the same proof or by
    * the caller's namespace claim.
    */
-  claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<Verified>
+  claim(request: VerifyRequest, caller: Principal | null, signal: AbortSignal): Promise<VerificationOutcome>
 }
 
 export interface VerifierOptions {
@@ -51,7 +45,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     request: VerifyRequest,
     caller: Principal | null,
     signal: AbortSignal,
-  ): Promise<Verified> {
+  ): Promise<VerificationOutcome> {
     const entry = await reader.entry(toReference(request.agent))
     assertMayChange(caller, entry, request.agent)
     assertNotSuspended(entry)
@@ -69,7 +63,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     request: VerifyRequest,
     caller: Principal | null,
     signal: AbortSignal,
-  ): Promise<Verified> {
+  ): Promise<VerificationOutcome> {
     if (!caller) throw Failure.needsToken()
     const entry = await reader.entry(toReference(request.agent))
     const claims = entry ? await reader.claims(namespacesOver(entry.package_name)) : []
@@ -85,15 +79,15 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
       )
     }
     if (namespace !== null) {
-      const committed = await take(`By a token with the namespace claim ${namespace}.`)
-      return { outcome: outcomeOf(entry, { verification_level: 'unverified' }), committed }
+      await take(`By a token with the namespace claim ${namespace}.`)
+      return outcomeOf(entry, { verification_level: 'unverified' })
     }
-    const { outcome, committed } = await attempt(nameAlone(entry), caller, request, signal, (proof) =>
+    const outcome = await attempt(nameAlone(entry), caller, request, signal, (proof) =>
       take(`The domain ${proof.domain} was proved.`, proof),
     )
-    if (!committed || entry.owner === null || isWithin(entry, outcome.domain)) return { outcome, committed }
+    if (!outcome.verified || entry.owner === null || isWithin(entry, outcome.domain)) return outcome
     const reason = `You own it now. Its card or an endpoint was outside ${outcome.domain}: correct it, then verify.`
-    return { outcome: { ...outcome, verified: false, verification_level: 'unverified', reason }, committed }
+    return { ...outcome, verified: false, verification_level: 'unverified', reason }
   }
 
   /** The entry is not locked during outside requests: `commit` checks that it is unchanged. */
@@ -103,20 +97,19 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
     { domain: requested, method, signature }: ProofRequest,
     signal: AbortSignal,
     commit: (proof: Proof) => Promise<Committed>,
-  ): Promise<Verified> {
+  ): Promise<VerificationOutcome> {
     const { domain, reason } = domainOf(entry, requested)
-    if (domain === null) return { outcome: outcomeOf(entry, { reason }), committed: null }
+    if (domain === null) return outcomeOf(entry, { reason })
     const token = claimToken(await secret(), claimant, domain)
     const { proof, attempts } = await prove({ domain, token, method, signature }, signal)
     if (proof) {
-      const committed = await commit(proof)
-      const gained = {
+      await commit(proof)
+      return outcomeOf(entry, {
         verified: true,
         verification_level: 'domain_verified',
         domain,
         attempts: [...attempts],
-      }
-      return { outcome: outcomeOf(entry, gained), committed }
+      })
     }
     const found = {
       domain,
@@ -124,7 +117,7 @@ export function createVerifier({ reader, editor, prove, secret }: VerifierOption
       challenges: challengesFor(domain, token),
       attempts: [...attempts],
     }
-    return { outcome: outcomeOf(entry, found as Partial<VerificationOutcome>), committed: null }
+    return outcomeOf(entry, found as Partial<VerificationOutcome>)
   }
 
   return { verify, claim }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
+import { attributeFields } from '../../../schemas/entry-fields.ts'
 import type { JsonObject } from '../../../schemas/json.ts'
-import { attributes, valuesOf } from '../index/attribute-index.ts'
+import { valuesOf } from '../index/attribute-index.ts'
 import { type DocumentTerms, readDocument } from '../index/document-terms.ts'
 import { exactNamesOf } from '../index/exact-names.ts'
 import { foldedName, gramLength, maxCharacters } from '../index/name-index.ts'
@@ -10,7 +11,7 @@ import type { SearchDocument } from '../search-index.ts'
 import { isSpellable } from '../spelling/word-list.ts'
 
 /** Raise it after a change of the terms of a document: they are then in an index of their own. */
-const format = 8
+const format = 9
 
 const keyword = { type: 'keyword' }
 const words = { type: 'text', analyzer: 'whitespace', norms: false, index_options: 'docs' }
@@ -28,7 +29,7 @@ export const engineProperties: JsonObject = {
   newest: { type: 'long' },
   name: keyword,
   tie: keyword,
-  values: { properties: Object.fromEntries(attributes.map((name) => [name, keyword])) },
+  values: { properties: Object.fromEntries(attributeFields.map((name) => [name, keyword])) },
   completion: {
     properties: { name: keyword, words: keyword, grams: keyword, rank: { type: 'long' } },
   },

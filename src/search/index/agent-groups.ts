@@ -1,20 +1,13 @@
-import type { Callable } from '../../../schemas/callable.ts'
 import { SlotLists } from '../../common/slot-lists.ts'
+import type { SearchDocument } from '../search-index.ts'
 import { byUse, compareTies } from './order.ts'
 import type { Scoreboard } from './scoreboard.ts'
+import type { StoredDocument } from './stored-documents.ts'
 
-/** What tells that documents of different sources describe one agent. */
-export interface Grouped {
-  /** The source of the document; without one, or without keys, it is in no group. */
-  readonly source?: string | undefined
-  readonly keys?: readonly string[] | undefined
-}
+/** What tells that documents of different sources describe one agent; without a source, or keys, one is in no group. */
+export type Grouped = Pick<SearchDocument, 'source' | 'agent_keys'>
 
-interface Described {
-  readonly id: string
-  readonly tie?: string
-  readonly callable?: Callable | undefined
-}
+type Described = Pick<StoredDocument, 'id' | 'tie' | 'callable'>
 
 /** Members of groups that a search has folded into one hit, by the slot of the hit; the best one comes first. */
 type Folded = ReadonlyMap<number, readonly number[]>
@@ -66,7 +59,7 @@ export class AgentGroups {
       const score = (slot: number) => board.scores[slot] ?? 0
       const [best = 0, ...others] = present.toSorted((left, right) => {
         const [first, second] = [describe(left), describe(right)]
-        const useFirst = byUse[first.callable ?? 'no'] - byUse[second.callable ?? 'no']
+        const useFirst = byUse[first.callable] - byUse[second.callable]
         return useFirst || score(right) - score(left) || compareTies(first, second)
       })
       before(best)
@@ -129,6 +122,6 @@ export class AgentGroups {
   }
 }
 
-function joiningKeys({ source, keys = [] }: Grouped): readonly string[] {
-  return source === undefined ? [] : keys
+function joiningKeys({ source, agent_keys }: Grouped): readonly string[] {
+  return source === null ? [] : agent_keys
 }

@@ -1,12 +1,15 @@
 import {
+  type AttributeField,
+  attributeFields,
+  type FilteredValue,
+  type FilteredValues,
+  type FilterField,
   facetNames,
   facets,
+  filterFields,
   filters,
-  type IndexedField,
   indexedFields,
-  mapFields,
 } from '../../../schemas/entry-fields.ts'
-import { isLive } from '../../../schemas/liveness.ts'
 import { compareText } from '../../common/compare.ts'
 import type { PostingList } from '../../common/postings.ts'
 import {
@@ -15,87 +18,25 @@ import {
   type Selection,
   ValueIndex,
 } from '../../common/value-index.ts'
-import type { Facets, Filter, SearchDocument } from '../search-index.ts'
+import type { Facets, Filter } from '../search-index.ts'
 
-/** The attributes of filters; lower-case where filters compare without case. */
-export type IndexedAttributes = Pick<
-  SearchDocument,
-  | IndexedField
-  | 'state'
-  | 'owner'
-  | 'liveness'
-  | 'callable'
-  | 'protocol'
-  | 'publisher'
-  | 'package_types'
-  | 'verification_level'
-  | 'deprecated'
->
+type Value = AttributeValue<AttributeField>
+type Condition = AttributeCondition<AttributeField>
 
-type Value = AttributeValue<keyof Filter>
-type Condition = AttributeCondition<keyof Filter>
+/** The fields that publishers state are compared without case. */
+const ignoresCase: ReadonlySet<FilterField> = new Set(indexedFields)
 
-/** Every filter has a row: a missing one does not compile. */
-const values: {
-  readonly [Name in keyof Filter]-?: {
-    readonly ofDocument: (document: IndexedAttributes) => readonly Text[]
-    readonly ofFilter: (filter: NonNullable<Filter[Name]>) => readonly Text[]
-    /** The attribute whose values the filter selects, if another filter has them. */
-    readonly attribute?: keyof Filter
-  }
-} = {
-  state: { ofDocument: ({ state }) => [state], ofFilter: (state) => [state] },
-  owner: { ofDocument: ({ owner }) => [owner], ofFilter: (owner) => [owner] },
-  ...mapFields(indexedFields, (name) => ({
-    ofDocument: (document: IndexedAttributes) => distinct(document[name]),
-    ofFilter: (filter: Text | readonly Text[]) => distinct(filter).map((text) => text?.toLowerCase()),
-  })),
-  callable: {
-    ofDocument: ({ callable }) => [callable],
-    ofFilter: distinct,
-  },
-  labels: {
-    attribute: 'tags',
-    ofDocument: () => [],
-    ofFilter: (tags) => distinct(tags).map((tag) => tag?.toLowerCase()),
-  },
-  protocol: { ofDocument: ({ protocol }) => [protocol ?? 'none'], ofFilter: distinct },
-  publisher: {
-    ofDocument: ({ publisher }) => [publisher ?? 'none'],
-    ofFilter: (domains) => distinct(domains).map((domain) => domain?.toLowerCase()),
-  },
-  package_types: {
-    ofDocument: ({ package_types = [] }) => distinct(package_types),
-    ofFilter: distinct,
-  },
-  verification_level: {
-    ofDocument: ({ verification_level = 'unclaimed' }) => [verification_level],
-    ofFilter: distinct,
-  },
-  live: {
-    ofDocument: ({ liveness = 'unknown' }) => [isLive(liveness)?.toString()],
-    ofFilter: (live) => [live.toString()],
-  },
-  deprecated: {
-    ofDocument: ({ deprecated = false }) => [deprecated.toString()],
-    ofFilter: (deprecated) => [deprecated.toString()],
-  },
-}
-
-type Text = string | null | undefined
-
-export const attributes = Object.keys(values) as (keyof Filter)[]
 export const maxFacetValues = 50
 
 /** The values of the live slots: exact filters and facets. */
 export class AttributeIndex {
-  readonly #index = new ValueIndex(attributes)
+  readonly #index = new ValueIndex(attributeFields)
 
-  add(slot: number, document: IndexedAttributes): void {
+  add(slot: number, document: FilteredValues): void {
     this.#index.add(slot, valuesOf(document))
   }
 
-  remove(slot: number, document: IndexedAttributes): void {
+  remove(slot: number, document: FilteredValues): void {
     this.#index.remove(slot, valuesOf(document))
   }
 
@@ -112,40 +53,34 @@ export class AttributeIndex {
 }
 
 /** The values of a document. A loop, since each start runs it for every document. */
-export function valuesOf(document: IndexedAttributes): Value[] {
+export function valuesOf(document: FilteredValues): Value[] {
   const found: Value[] = []
-  for (const attribute of attributes) {
-    for (const text of values[attribute].ofDocument(document)) {
-      if (text !== null && text !== undefined) found.push([attribute, text])
-    }
+  for (const attribute of attributeFields) {
+    for (const text of textsOf(document[attribute] ?? filters[attribute].none)) found.push([attribute, text])
   }
   return found
 }
 
-/** What a filter asks of values. Throws RangeError for a filter without a row: an ignored filter would let every entry pass. */
+/** What a filter asks of values. Throws RangeError for an unknown filter: an ignored one would let every entry pass. */
 export function conditionsOf(filter: Filter): Condition[] {
   for (const name of Object.keys(filter)) {
-    if (!Object.hasOwn(values, name)) throw new RangeError(`The index has no filter ${name}.`)
+    if (!Object.hasOwn(filters, name)) throw new RangeError(`The index has no filter ${name}.`)
   }
-  return attributes.flatMap((name): Condition[] => {
-    const value: unknown = filter[name]
-    if (value === undefined) return []
-    const { attribute = name } = values[name]
-    const ofFilter = values[name].ofFilter as (filter: unknown) => readonly Text[]
-    const conditions = pairs(attribute, ofFilter(value))
+  return filterFields.flatMap((name): Condition[] => {
+    const { of: attribute, compare } = filters[name]
+    const values = textsOf(filter[name])
+    const texts = ignoresCase.has(attribute) ? values.map((text) => text.toLowerCase()) : values
+    if (compare !== 'any') return texts.map((text) => [attribute, text])
     // An empty list excludes nothing, as for tags.
-    const isChoice = filters[name].compare === 'any' && conditions.length > 0
-    return isChoice ? [[attribute, conditions.map(([, text]) => text)]] : conditions
+    return texts.length > 0 ? [[attribute, texts]] : []
   })
 }
 
-function distinct(value: Text | readonly Text[]): readonly Text[] {
-  if (!Array.isArray(value)) return [value as Text]
-  return value.length < 2 ? value : [...new Set(value)]
-}
-
-function pairs(attribute: keyof Filter, texts: readonly Text[]): Value[] {
-  return texts.flatMap((text) => (text === null || text === undefined ? [] : [[attribute, text] as const]))
+/** The distinct texts of a value. */
+function textsOf(value: FilteredValue | undefined): readonly string[] {
+  if (value === null || value === undefined) return []
+  if (typeof value === 'object') return value.length < 2 ? value : [...new Set(value)]
+  return [String(value)]
 }
 
 function countValues(

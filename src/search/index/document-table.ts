@@ -1,16 +1,15 @@
-import { indexedFields, pickFields } from '../../../schemas/entry-fields.ts'
 import { untilAborted } from '../../common/abort.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
 import { inSlices } from '../../common/time-slices.ts'
 import type { Position, SearchDocument } from '../search-index.ts'
-import { AgentGroups, type Grouped } from './agent-groups.ts'
+import { AgentGroups } from './agent-groups.ts'
 import { AttributeIndex } from './attribute-index.ts'
 import type { DocumentTerms } from './document-terms.ts'
 import { NameIndex } from './name-index.ts'
 import { orders } from './order.ts'
 import { OrderedSlots } from './ordered-slots.ts'
 import { weightOf } from './score-weights.ts'
-import { type DocumentFacts, type StoredDocument, StoredDocuments } from './stored-documents.ts'
+import { type StoredDocument, StoredDocuments } from './stored-documents.ts'
 import { TextIndex } from './text-index.ts'
 
 /** The live entries, each in its own slot, with all data derived from them. */
@@ -22,7 +21,7 @@ export class DocumentTable {
   readonly #slots = new Map<string, number>()
   /** Factors of scores by slot. */
   readonly weights: number[] = []
-  readonly groups = new AgentGroups((slot) => groupedOf(this.at(slot)))
+  readonly groups = new AgentGroups((slot) => this.at(slot))
   /** The names of the listed entries. */
   readonly names = new NameIndex(
     (slot) => this.at(slot),
@@ -72,7 +71,7 @@ export class DocumentTable {
   add(document: SearchDocument, read?: DocumentTerms): void {
     const slot = this.#free.pop() ?? this.#documents.length
     this.texts.add(slot, document, read)
-    this.#documents.set(slot, factsOf(document))
+    this.#documents.set(slot, document)
     this.#index(slot, this.at(slot))
     this.ordered.newest.add(slot)
     this.ordered.name.add(slot)
@@ -88,7 +87,7 @@ export class DocumentTable {
     this.attributes.remove(slot, document)
     this.texts.remove(slot)
     this.names.remove(slot)
-    this.groups.remove(slot, groupedOf(document))
+    this.groups.remove(slot, document)
     this.#documents.delete(slot)
     this.#slots.delete(id)
     this.#free.push(slot)
@@ -98,7 +97,7 @@ export class DocumentTable {
     this.#slots.set(document.id, slot)
     this.attributes.add(slot, document)
     this.weights[slot] = weightOf(document)
-    this.groups.add(slot, groupedOf(document))
+    this.groups.add(slot, document)
     if (document.state === 'ACTIVE') this.names.add(slot)
   }
 
@@ -119,35 +118,5 @@ export class DocumentTable {
         name,
       ),
     }
-  }
-}
-
-function groupedOf({ source, agent_keys: keys }: StoredDocument): Grouped {
-  return { source, keys }
-}
-
-function factsOf(document: SearchDocument): DocumentFacts {
-  const { id, name, package_name, created_at, state, owner, capabilities } = document
-  const { liveness, callable, protocol, publisher, deprecated, imitates_name } = document
-  const { package_types = [], verification_level } = document
-  const { source, agent_keys = [] } = document
-  return {
-    id,
-    name,
-    package_name,
-    created: Date.parse(created_at),
-    state,
-    owner,
-    ...pickFields(indexedFields, document),
-    ...(liveness && { liveness }),
-    ...(callable && { callable }),
-    ...(protocol && { protocol }),
-    ...(publisher && { publisher }),
-    ...(package_types.length > 0 && { package_types }),
-    ...(verification_level && { verification_level }),
-    ...(deprecated && { deprecated }),
-    ...(imitates_name && { imitates_name }),
-    ...(source !== undefined && agent_keys.length > 0 && { source, agent_keys }),
-    capabilities: capabilities.map((capability) => capability.name),
   }
 }

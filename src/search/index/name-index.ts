@@ -1,13 +1,10 @@
 import type { VerificationLevel } from '../../../schemas/entry-parts.ts'
 import { compareAscii } from '../../common/compare.ts'
 import { inSlices } from '../../common/time-slices.ts'
+import type { SearchDocument } from '../search-index.ts'
 
 /** What a completion reads of a listed entry. */
-interface Named {
-  readonly name: string
-  readonly package_name: string
-  readonly verification_level?: VerificationLevel | undefined
-}
+export type Named = Pick<SearchDocument, 'name' | 'package_name' | 'verification_level'>
 
 /** A name in the form that completions compare. */
 interface Entry {
@@ -126,10 +123,7 @@ export class NameIndex {
 }
 
 /** A name as completions compare it; `weight` is the factor of the entry's score in a search. */
-export function foldedName(
-  { name, package_name, verification_level = 'unclaimed' }: Named,
-  weight: number,
-): Entry {
+export function foldedName({ name, package_name, verification_level }: Named, weight: number): Entry {
   const folded = { name: fold(name), package_name: fold(package_name) }
   const quality = Math.round((1 - weight) * 1000) * 10 + verifications.indexOf(verification_level)
   return { ...folded, rank: quality * qualityRank + Math.min(maxNameLength, folded.name.length) }

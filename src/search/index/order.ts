@@ -55,9 +55,9 @@ export const byUse: Readonly<Record<Callable, number>> = {
  * resort.
  */
 export function tieOf({
-  verification_level = 'unclaimed',
-  liveness = 'unknown',
-  callable = 'no',
+  verification_level,
+  liveness,
+  callable,
   name,
   package_name,
 }: Pick<SearchDocument, 'verification_level' | 'liveness' | 'callable' | 'name' | 'package_name'>): string {

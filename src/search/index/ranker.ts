@@ -1,3 +1,4 @@
+import { indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
 import type { Facets, Filter, Hit, Hits, IndexQuery, Sort } from '../search-index.ts'
 import type { AttributeFilter, AttributeName } from '../vectors/attributes.ts'
 import { takeBest } from './best.ts'
@@ -222,22 +223,11 @@ function alternativesOf(
   return slots ? { alternatives: slots.map((slot) => describe(slot).id) } : {}
 }
 
-/**
- * The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. A
- * filter that neither is named here nor is an attribute of vectors (`../vectors/attributes.ts`) does not compile.
- */
-function toVectorFilter({
-  live: _,
-  deprecated: __,
-  callable: ___,
-  labels: ____,
-  protocol: _____,
-  publisher: ______,
-  package_types: _______,
-  verification_level: ________,
-  ...filter
-}: Filter): AttributeFilter {
-  return filter satisfies {
-    readonly [Name in keyof typeof filter]: Name extends AttributeName ? unknown : never
-  }
+/** The filters that vectors support; a published field that they lack does not compile. */
+const vectorFields = ['state', 'owner', ...indexedFields] as const satisfies readonly AttributeName[]
+
+/** The part of the filter that vectors support. Entries that do not meet the rest are dropped when scores are fused. */
+function toVectorFilter(filter: Filter): AttributeFilter {
+  const present = vectorFields.filter((name) => filter[name] !== undefined)
+  return mapFields(present, (name) => filter[name]) as AttributeFilter
 }

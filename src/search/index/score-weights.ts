@@ -32,10 +32,10 @@ export type WeighedStatus = Pick<SearchDocument, 'liveness' | 'callable' | 'depr
 
 /** The factors below 1 of an agent's score, by their reason. */
 export function weightsOf({
-  liveness = 'unknown',
-  callable = 'open',
-  deprecated = false,
-  imitates_name = false,
+  liveness,
+  callable,
+  deprecated,
+  imitates_name,
 }: WeighedStatus): Record<string, number> {
   // A dead agent cannot be called: one reason lowers its score once.
   const answers = liveness !== 'dead' && liveness !== 'stale'

@@ -1,54 +1,35 @@
 import { LRUCache } from 'lru-cache'
-import { indexedFields, mapFields } from '../../../schemas/entry-fields.ts'
+import { attributeFields } from '../../../schemas/entry-fields.ts'
 import { IntegerLists } from '../../common/integer-lists.ts'
 import { upTo } from '../../common/lru.ts'
 import type { Pieces, Sections } from '../../common/sections.ts'
-import type { IndexedAttributes } from './attribute-index.ts'
+import type { SearchDocument } from '../search-index.ts'
 import { tieOf } from './order.ts'
-import type { WeighedStatus } from './score-weights.ts'
+
+/** The parts of a document that are stored as they are. */
+const copied = [
+  'id',
+  'name',
+  'package_name',
+  ...attributeFields,
+  'liveness',
+  'imitates_name',
+  'source',
+  'agent_keys',
+] as const satisfies readonly (keyof SearchDocument)[]
 
 /** The stored part of a document, without its terms. */
-export interface StoredDocument extends IndexedAttributes, WeighedStatus {
-  readonly id: string
-  readonly name: string
-  readonly package_name: string
+export interface StoredDocument extends Pick<SearchDocument, (typeof copied)[number]> {
   /** Orders it among equals. */
   readonly tie: string
   /** Milliseconds since the epoch. */
   readonly created: number
   /** The names of the capabilities. */
   readonly capabilities: readonly string[]
-  readonly source?: string
-  readonly agent_keys?: readonly string[]
 }
 
-/** A document without what follows from its other parts. */
-export type DocumentFacts = Omit<StoredDocument, 'tie'>
-
 /** The order of the parts in JSON: their names would take as much memory as they do. */
-const parts = Object.keys({
-  id: true,
-  name: true,
-  package_name: true,
-  created: true,
-  state: true,
-  owner: true,
-  ...mapFields(indexedFields, () => true as const),
-  liveness: true,
-  callable: true,
-  protocol: true,
-  publisher: true,
-  package_types: true,
-  verification_level: true,
-  deprecated: true,
-  imitates_name: true,
-  source: true,
-  agent_keys: true,
-  capabilities: true,
-} satisfies Record<keyof DocumentFacts, true>) as (keyof DocumentFacts)[]
-
-/** Parts that are null where a document has none; the others are absent there. */
-const nullable: ReadonlySet<keyof DocumentFacts> = new Set(['owner', ...indexedFields])
+const parts = [...copied, 'created', 'capabilities'] as const
 
 /** Documents that were read last: a page of results reads each several times. */
 const remembered = 5000
@@ -90,9 +71,12 @@ export class StoredDocuments {
     return { ...facts, tie: tieOf(facts) }
   }
 
-  set(slot: number, facts: DocumentFacts): void {
+  set(slot: number, document: SearchDocument): void {
     this.#read.delete(slot)
-    this.#packed.set(slot, encode(JSON.stringify(parts.map((part) => facts[part]))))
+    const { created_at, capabilities } = document
+    const names = capabilities.map(({ name }) => name)
+    const values = [...copied.map((part) => document[part]), Date.parse(created_at), names]
+    this.#packed.set(slot, encode(JSON.stringify(values)))
     this.length = Math.max(this.length, slot + 1)
   }
 
@@ -102,14 +86,13 @@ export class StoredDocuments {
   }
 }
 
-function fromValues(values: readonly unknown[]): DocumentFacts {
+type Facts = Omit<StoredDocument, 'tie'>
+
+/** A loop, since each start runs it for every document. */
+function fromValues(values: readonly unknown[]): Facts {
   const facts: Record<string, unknown> = {}
-  for (let at = 0; at < parts.length; at++) {
-    const part = parts[at] as keyof DocumentFacts
-    const value = values[at]
-    if (value !== null || nullable.has(part)) facts[part] = value
-  }
-  return facts as unknown as DocumentFacts
+  for (let at = 0; at < parts.length; at++) facts[parts[at] as string] = values[at]
+  return facts as unknown as Facts
 }
 
 /** The bytes of a JSON text, with spaces up to a whole number of integers. */

@@ -38,15 +38,8 @@ export function createPersonalDataStore(
     async forget(owner, pseudonym) {
       await commit(async (db) => {
         const key = principalKey(owner)
-        const sessions = await db
-          .selectFrom('playground_session')
-          .select('id')
-          .where('owner', '=', key)
-          .execute()
-        await removeSessions(
-          db,
-          sessions.map(({ id }) => id),
-        )
+        const sessions = db.selectFrom('playground_session').select('id').where('owner', '=', key)
+        await removeSessions(db, await sessions.execute())
         for (const table of ['task', 'credential', 'webhook', 'repeat', 'sign_in'] as const) {
           await db.deleteFrom(table).where('owner', '=', key).execute()
         }

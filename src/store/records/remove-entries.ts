@@ -54,9 +54,11 @@ export async function removeEntries(db: Database, ids: readonly string[], at: st
 /** Results of calls that are kept for a while, where they hold one of these texts. */
 export async function removeMentions(db: Database, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
-    const sessions = db.selectFrom('playground_step').select('session').where(contains('document', text))
-    const ids = (await sessions.distinct().execute()).map(({ session }) => session)
-    await removeSessions(db, ids)
+    const sessions = db
+      .selectFrom('playground_step')
+      .select('session as id')
+      .where(contains('document', text))
+    await removeSessions(db, await sessions.distinct().execute())
     await db.deleteFrom('task').where(contains('document', text)).execute()
     await db.deleteFrom('repeat').where(contains('output', text)).execute()
   }

@@ -110,15 +110,8 @@ export function createRetentionStore(
 async function pruneExpired(transact: Transact, now: number): Promise<void> {
   const at = new Date(now).toISOString()
   await transact(async (db) => {
-    const sessions = await db
-      .selectFrom('playground_session')
-      .select('id')
-      .where('expires_at', '<=', at)
-      .execute()
-    await removeSessions(
-      db,
-      sessions.map(({ id }) => id),
-    )
+    const sessions = db.selectFrom('playground_session').select('id').where('expires_at', '<=', at)
+    await removeSessions(db, await sessions.execute())
     await db.deleteFrom('task').where(isExpired(at)).execute()
     await db.deleteFrom('repeat').where('expires_at', '<=', now).execute()
     await db.deleteFrom('revocation').where('expires_at', '<=', now).execute()

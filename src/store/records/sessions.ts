@@ -97,7 +97,7 @@ export function createSessionStore(reader: Database, transact: Transact, clock: 
       return rows.map(({ number, document }): Step => ({ number, ...JSON.parse(document) }))
     },
 
-    remove: (id) => transact((db) => removeSessions(db, [id])),
+    remove: (id) => transact((db) => removeSessions(db, [{ id }])),
   }
 }
 
@@ -113,15 +113,15 @@ function expired(db: Database, now: string) {
 }
 
 async function forget(db: Database, those: ReturnType<typeof expired>): Promise<void> {
-  const rows = await those.execute()
-  await removeSessions(
-    db,
-    rows.map(({ id }) => id),
-  )
+  await removeSessions(db, await those.execute())
 }
 
 /** Deletes sessions and their steps. */
-export async function removeSessions(db: Database, ids: readonly string[]): Promise<void> {
+export async function removeSessions(
+  db: Database,
+  sessions: readonly { readonly id: string }[],
+): Promise<void> {
+  const ids = sessions.map(({ id }) => id)
   for (const chunk of chunksOf(ids, maxRowsPerStatement)) {
     // Sessions first: a concurrent write of a step waits for its session, and then finds it deleted.
     await db.deleteFrom('playground_session').where('id', 'in', chunk).execute()

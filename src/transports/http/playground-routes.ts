@@ -9,43 +9,28 @@ function file(value: Json): Shown {
 }
 
 export const playgroundRoutes: readonly Route[] = [
-  playground('POST /api/playground/session', 'createSession', 'Create a playground session', {
+  playground('POST /api/playground/session', 'createSession', {
     action: 'create_session',
     status: 201,
     location: '/api/playground/session',
     gives: 'session',
   }),
-  playground(
-    'POST /api/playground/session/:session/discover',
-    'discoverInSession',
-    'Discover agents in a session',
-  ),
-  playground(
-    'POST /api/playground/session/:session/execute',
-    'executeInSession',
-    'Execute a capability in a session',
-  ),
-  playground('GET /api/playground/session/:session', 'getSession', 'Read a session, or watch it', {
+  playground('POST /api/playground/session/:session/discover', 'discoverInSession'),
+  playground('POST /api/playground/session/:session/execute', 'executeInSession'),
+  playground('GET /api/playground/session/:session', 'getSession', {
     action: 'get_session',
     query: { after: 'after' },
     uncached: true,
     fails: ['forbidden'],
     events: { action: 'watch_session', id: 'number', after: 'after' },
   }),
-  playground(
-    'GET /api/playground/session/:session/export',
-    'exportSession',
-    'Export a session as runnable code',
-    {
-      action: 'export_session',
-      query: { format: 'format' },
-      uncached: true,
-      fails: ['forbidden'],
-      texts: ['text/x-shellscript', 'application/typescript', 'application/x-ndjson'],
-      show: file,
-    },
-  ),
-  playground('DELETE /api/playground/session/:session', 'deleteSession', 'Delete a session', {
-    action: 'delete_session',
+  playground('GET /api/playground/session/:session/export', 'exportSession', {
+    action: 'export_session',
+    query: { format: 'format' },
+    uncached: true,
+    fails: ['forbidden'],
+    texts: ['text/x-shellscript', 'application/typescript', 'application/x-ndjson'],
+    show: file,
   }),
+  playground('DELETE /api/playground/session/:session', 'deleteSession', { action: 'delete_session' }),
 ]

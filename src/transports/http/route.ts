@@ -39,7 +39,8 @@ export interface Route {
   readonly path: string
   /** Other paths of the resource, for clients that ask there; the OpenAPI document leaves them out. */
   readonly also?: readonly string[]
-  readonly summary: string
+  /** The title of the action when absent. */
+  readonly summary?: string
   readonly to: string
   readonly action: string
   /** Path parameter → field of the action's input. */
@@ -89,10 +90,10 @@ interface Events {
 }
 
 /** The members that a row may state. */
-type Differences = Partial<Omit<Route, 'method' | 'path' | 'id' | 'tag' | 'summary' | 'to'>>
+type Differences = Partial<Omit<Route, 'method' | 'path' | 'id' | 'tag' | 'to'>>
 
 /**
- * Makes the rows of one agent by convention, from `POST /api/agents/:agent/go-live`, an id and a summary. The action is the last
+ * Makes the rows of one agent by convention, from `POST /api/agents/:agent/go-live` and an id. The action is the last
  * part of the path (`go_live`). A parameter fills the field of its name (`agent`). POST and PUT have the input as their
  * body. DELETE answers 204. A row states only its differences from this.
  */
@@ -100,7 +101,6 @@ export function routesOf(to: string, tag: RouteTag) {
   return (
     address: `${Uppercase<HttpMethod>} /${string}`,
     id: string,
-    summary: string,
     differences: Differences = {},
   ): Route => {
     const [verb = '', path = ''] = address.split(' ')
@@ -112,7 +112,6 @@ export function routesOf(to: string, tag: RouteTag) {
       path,
       id,
       tag,
-      summary,
       to,
       action: (path.split('/').at(-1) ?? '').replaceAll('-', '_'),
       ...(names.length > 0 && { parameters }),

@@ -56,49 +56,34 @@ const webhooks = routesOf(registryName, 'Webhooks')
 
 /** The REST interface. */
 export const routes: readonly Route[] = [
-  search('GET /public/agents', 'searchAgents', 'List and search public agents', searching),
-  search('GET /public/agents/:agent', 'getAgent', 'Full metadata and capabilities of one agent', {
-    action: 'get_agent',
-    entry: true,
+  search('GET /public/agents', 'searchAgents', searching),
+  search('GET /public/agents/:agent', 'getAgent', { action: 'get_agent', entry: true }),
+  search('GET /public/suggest', 'suggestNames', { query: { q: 'text', limit: 'limit' } }),
+  operations('GET /public/status', 'getStatus', { action: 'get_status', uncached: true }),
+  search('POST /a2a/discover', 'discoverAgents', { action: 'search', access: { scope: 'agents:read' } }),
+  routesOf('svc.utility.wiki', 'Utilities')('POST /a2a/utility/wiki', 'lookUpPage', {
+    ...utility,
+    action: 'lookup',
   }),
-  search('GET /public/suggest', 'suggestNames', 'Names of agents that complete what is typed', {
-    query: { q: 'text', limit: 'limit' },
+  routesOf('svc.utility.finance', 'Utilities')('POST /a2a/utility/finance', 'getPrice', {
+    ...utility,
+    action: 'get_current_price',
   }),
-  operations('GET /public/status', 'getStatus', 'The state of this gateway', {
-    action: 'get_status',
-    uncached: true,
+  routesOf('svc.utility.reader', 'Utilities')('POST /a2a/utility/reader', 'readPage', {
+    ...utility,
+    action: 'extract_content',
   }),
-  search('POST /a2a/discover', 'discoverAgents', 'Find agents by natural-language intent', {
-    action: 'search',
-    access: { scope: 'agents:read' },
+  cards('GET /.well-known/agent-card.json', 'getRegistryCard', {
+    ...card,
+    summary: "The registry's own agent card",
   }),
-  routesOf('svc.utility.wiki', 'Utilities')(
-    'POST /a2a/utility/wiki',
-    'lookUpPage',
-    'Look up an encyclopedia page',
-    { ...utility, action: 'lookup' },
-  ),
-  routesOf('svc.utility.finance', 'Utilities')(
-    'POST /a2a/utility/finance',
-    'getPrice',
-    'Get a crypto or stock price',
-    { ...utility, action: 'get_current_price' },
-  ),
-  routesOf('svc.utility.reader', 'Utilities')(
-    'POST /a2a/utility/reader',
-    'readPage',
-    'Read any URL as clean Markdown',
-    { ...utility, action: 'extract_content' },
-  ),
-  cards('GET /.well-known/agent-card.json', 'getRegistryCard', "The registry's own agent card", card),
-  cards(
-    'GET /agents/:agent/.well-known/agent-card.json',
-    'getAgentCard',
-    'The card of a hosted or rendered agent',
-    card,
-  ),
-  cards('GET /a2a/v1/.well-known/agent-card.json', 'getRegistryA2ACard', "The registry's standard A2A card", {
+  cards('GET /agents/:agent/.well-known/agent-card.json', 'getAgentCard', {
+    ...card,
+    summary: 'The card of a hosted or rendered agent',
+  }),
+  cards('GET /a2a/v1/.well-known/agent-card.json', 'getRegistryA2ACard', {
     ...standardCard,
+    summary: "The registry's standard A2A card",
     also: [
       '/.well-known/agent.json',
       '/a2a/v1/.well-known/agent.json',
@@ -106,236 +91,138 @@ export const routes: readonly Route[] = [
       '/a2a/.well-known/agent-card.json',
     ],
   }),
-  cards(
-    'GET /a2a/v1/:tenant/.well-known/agent-card.json',
-    'getAgentA2ACard',
-    'The standard A2A card for calling an agent through this gateway',
-    {
-      ...standardCard,
-      parameters: { tenant: 'agent' },
-      also: ['/a2a/v1/:tenant/.well-known/agent.json', '/agents/:tenant/.well-known/agent.json'],
-    },
-  ),
-  search('GET /api/agents', 'listAgents', 'List public agents', searching),
-  search('POST /api/agents/search', 'searchAgentsByIntent', 'Search agents by natural-language intent'),
-  publishing('POST /api/agents/publish', 'publishAgent', 'Create a new agent, in STAGE', {
+  cards('GET /a2a/v1/:tenant/.well-known/agent-card.json', 'getAgentA2ACard', {
+    ...standardCard,
+    summary: 'The standard A2A card for calling an agent through this gateway',
+    parameters: { tenant: 'agent' },
+    also: ['/a2a/v1/:tenant/.well-known/agent.json', '/agents/:tenant/.well-known/agent.json'],
+  }),
+  search('GET /api/agents', 'listAgents', { ...searching, summary: 'List agents' }),
+  search('POST /api/agents/search', 'searchAgentsByIntent'),
+  publishing('POST /api/agents/publish', 'publishAgent', {
     entry: true,
     status: 201,
     location: '/api/agents',
   }),
-  publishing('POST /api/agents/validate', 'validateAgent', 'Validate a card or a publication'),
-  search('GET /api/agents/:agent', 'readAgent', 'Get one agent', { action: 'get_agent', entry: true }),
-  publishing('PUT /api/agents/:agent', 'updateAgent', 'Update an agent', {
-    action: 'update',
-    entry: true,
-    conditional: true,
-  }),
-  publishing('POST /api/agents/:agent/go-live', 'goLive', 'Publish an agent: STAGE to ACTIVE', {
-    entry: true,
-    conditional: true,
-  }),
-  publishing('POST /api/agents/:agent/unpublish', 'unpublishAgent', 'Unpublish an agent: ACTIVE to STAGE', {
-    entry: true,
-    conditional: true,
-  }),
-  publishing('DELETE /api/agents/:agent', 'deleteAgent', 'Delete an agent', {
-    action: 'delete',
-    conditional: true,
-  }),
-  history(
-    'GET /public/agents/:agent/versions',
-    'listPublicVersions',
-    'Every version of an agent, the highest first',
-    { action: 'list_versions', query: { ...page, changes: 'changes' } },
-  ),
-  history('GET /api/agents/:agent/versions', 'listVersions', 'Every version of an agent, the highest first', {
+  publishing('POST /api/agents/validate', 'validateAgent'),
+  search('GET /api/agents/:agent', 'readAgent', { action: 'get_agent', entry: true }),
+  publishing('PUT /api/agents/:agent', 'updateAgent', { action: 'update', entry: true, conditional: true }),
+  publishing('POST /api/agents/:agent/go-live', 'goLive', { entry: true, conditional: true }),
+  publishing('POST /api/agents/:agent/unpublish', 'unpublishAgent', { entry: true, conditional: true }),
+  publishing('DELETE /api/agents/:agent', 'deleteAgent', { action: 'delete', conditional: true }),
+  history('GET /public/agents/:agent/versions', 'listPublicVersions', {
     action: 'list_versions',
     query: { ...page, changes: 'changes' },
   }),
-  history(
-    'GET /public/agents/:agent/diff',
-    'diffPublicVersions',
-    'What differs between two versions of an agent',
-    { action: 'diff_versions', query: { from: 'from', to: 'to' } },
-  ),
-  history('GET /public/agents/:agent/liveness', 'getLivenessHistory', 'The liveness of an agent by days', {
+  history('GET /api/agents/:agent/versions', 'listVersions', {
+    action: 'list_versions',
+    query: { ...page, changes: 'changes' },
+  }),
+  history('GET /public/agents/:agent/diff', 'diffPublicVersions', {
+    action: 'diff_versions',
+    query: { from: 'from', to: 'to' },
+  }),
+  history('GET /public/agents/:agent/liveness', 'getLivenessHistory', {
     action: 'get_liveness_history',
     query: { days: 'days' },
   }),
-  installation(
-    'GET /public/agents/:agent/install',
-    'getPublicInstallConfig',
-    'How to install an agent in each host',
-    install,
-  ),
-  installation(
-    'GET /api/agents/:agent/install',
-    'getInstallConfig',
-    'How to install an agent in each host',
-    install,
-  ),
-  search('GET /public/agents/:agent/readme', 'getReadme', 'The README that its publisher wrote', {
-    action: 'get_readme',
+  installation('GET /public/agents/:agent/install', 'getPublicInstallConfig', install),
+  installation('GET /api/agents/:agent/install', 'getInstallConfig', install),
+  search('GET /public/agents/:agent/readme', 'getReadme', { action: 'get_readme' }),
+  search('GET /public/agents/:agent/icon', 'getIcon', { action: 'get_icon' }),
+  ownership('POST /api/agents/:agent/claim', 'claimAgent', { conditional: true }),
+  ownership('POST /api/agents/:agent/verify', 'verifyAgent', { conditional: true }),
+  publishing('POST /api/agents/:agent/check', 'checkAgent'),
+  ownership('POST /api/agents/:agent/transfer', 'transferAgent', { conditional: true }),
+  ownership('POST /api/agents/:agent/accept-transfer', 'acceptTransfer', { entry: true, conditional: true }),
+  ownership('GET /api/transfers', 'listTransfers', {
+    action: 'list_transfers',
+    query: { made: 'made', ...page },
+    uncached: true,
   }),
-  search('GET /public/agents/:agent/icon', 'getIcon', 'The icon, redrawn by the gateway', {
-    action: 'get_icon',
-  }),
-  ownership('POST /api/agents/:agent/claim', 'claimAgent', 'Claim an agent without a proved owner', {
-    conditional: true,
-  }),
-  ownership('POST /api/agents/:agent/verify', 'verifyAgent', 'Prove the domain of an agent', {
-    conditional: true,
-  }),
-  publishing('POST /api/agents/:agent/check', 'checkAgent', 'Probe an agent now'),
-  ownership('POST /api/agents/:agent/transfer', 'transferAgent', 'Offer an agent to another owner', {
-    conditional: true,
-  }),
-  ownership(
-    'POST /api/agents/:agent/accept-transfer',
-    'acceptTransfer',
-    'Accept an agent that its owner offers to you',
-    { entry: true, conditional: true },
-  ),
-  ownership(
-    'GET /api/transfers',
-    'listTransfers',
-    'List the agents that are offered to you, or that you offer',
-    { action: 'list_transfers', query: { made: 'made', ...page }, uncached: true },
-  ),
-  publishing(
-    'POST /api/agents/:agent/deprecate',
-    'deprecateAgent',
-    'Deprecate an agent, or end its deprecation',
-    { entry: true, conditional: true },
-  ),
-  moderation('POST /api/agents/:agent/suspend', 'suspendAgent', 'Suspend an agent, or lift a suspension', {
-    entry: true,
-    conditional: true,
-  }),
-  moderation('GET /api/suspensions', 'listSuspensions', 'List the suspended agents', {
+  publishing('POST /api/agents/:agent/deprecate', 'deprecateAgent', { entry: true, conditional: true }),
+  moderation('POST /api/agents/:agent/suspend', 'suspendAgent', { entry: true, conditional: true }),
+  moderation('GET /api/suspensions', 'listSuspensions', {
     action: 'list_suspensions',
     query: { by: 'by', ...page },
     uncached: true,
   }),
-  moderation('POST /api/agents/:agent/report', 'reportAgent', 'Report an agent', { status: 204 }),
-  history('GET /api/agents/:agent/calls', 'getCallHistory', 'The calls of an agent by days', {
+  moderation('POST /api/agents/:agent/report', 'reportAgent', { status: 204 }),
+  history('GET /api/agents/:agent/calls', 'getCallHistory', {
     action: 'get_call_history',
     query: { days: 'days' },
     uncached: true,
   }),
-  history('GET /api/agents/:agent/audit', 'listAuditEvents', 'Audit log of an agent', {
-    query: page,
-    uncached: true,
-  }),
-  moderation('GET /api/audit', 'listEvents', 'Audit log of all agents', {
+  history('GET /api/agents/:agent/audit', 'listAuditEvents', { query: page, uncached: true }),
+  moderation('GET /api/audit', 'listEvents', {
     action: 'list_events',
     query: { ...page, action: 'action' },
     uncached: true,
   }),
-  moderation(
-    'POST /api/agents/:agent/purge',
-    'purgeAgent',
-    'Purge an agent from the database, the indexes and snapshots',
-    { uncached: true },
-  ),
-  account('GET /api/personal-data', 'getPersonalData', 'What the registry stores of you', {
+  moderation('POST /api/agents/:agent/purge', 'purgeAgent', { uncached: true }),
+  account('GET /api/personal-data', 'getPersonalData', {
     action: 'get_personal_data',
     query: { table: 'table', cursor: 'cursor', subject: 'subject', issuer: 'issuer' },
     uncached: true,
   }),
-  account('POST /api/personal-data/delete', 'deletePersonalData', 'Delete what the registry stores of you', {
+  account('POST /api/personal-data/delete', 'deletePersonalData', {
     action: 'delete_personal_data',
     uncached: true,
   }),
-  account('POST /api/keys', 'createKey', 'Create an API key', {
-    action: 'create_key',
-    status: 201,
-    uncached: true,
-  }),
-  account('PUT /api/agents/:agent/credential', 'setCredential', 'Store your credential for an agent', {
+  account('POST /api/keys', 'createKey', { action: 'create_key', status: 201, uncached: true }),
+  account('PUT /api/agents/:agent/credential', 'setCredential', {
     action: 'set_credential',
     uncached: true,
     fails: ['not_callable'],
   }),
-  account('DELETE /api/agents/:agent/credential', 'deleteCredential', 'Delete your credential for an agent', {
-    action: 'delete_credential',
+  account('DELETE /api/agents/:agent/credential', 'deleteCredential', { action: 'delete_credential' }),
+  account('POST /api/agents/:agent/connect', 'connectAgent', {
+    action: 'connect_agent',
+    uncached: true,
+    fails: ['not_callable', 'wrong_state'],
   }),
-  account(
-    'POST /api/agents/:agent/connect',
-    'connectAgent',
-    'Get the address at which you sign in to an agent',
-    { action: 'connect_agent', uncached: true, fails: ['not_callable', 'wrong_state'] },
-  ),
-  account(
-    'GET /api/credentials',
-    'listCredentials',
-    'List the agents for which you have stored a credential',
-    { action: 'list_credentials', uncached: true },
-  ),
-  account('GET /api/keys', 'listKeys', 'List API keys', { action: 'list_keys', uncached: true }),
-  account('DELETE /api/keys/:id', 'deleteKey', 'Delete an API key, with the tokens obtained with it', {
+  account('GET /api/credentials', 'listCredentials', { action: 'list_credentials', uncached: true }),
+  account('GET /api/keys', 'listKeys', { action: 'list_keys', uncached: true }),
+  account('DELETE /api/keys/:id', 'deleteKey', {
     // Not `key`: a client that fills parameters by name would send the secret of the key.
     parameters: { id: 'key' },
     action: 'delete_key',
   }),
-  history('GET /public/changes', 'listChanges', 'Changes since a revision, as a page or as a stream', {
+  history('GET /public/changes', 'listChanges', {
     action: 'watch_changes',
     query: { since: 'since', limit: 'limit', agent: 'agent' },
     uncached: true,
     fails: ['cursor_expired'],
     events: { action: 'watch_changes', id: 'revision', after: 'since' },
   }),
-  webhooks('POST /api/webhooks', 'createWebhook', 'Create a webhook for changes', {
+  webhooks('POST /api/webhooks', 'createWebhook', {
     action: 'create_webhook',
     status: 201,
     location: '/api/webhooks',
     uncached: true,
     gives: 'webhook',
   }),
-  webhooks('GET /api/webhooks', 'listWebhooks', 'List your webhooks', {
-    action: 'list_webhooks',
-    uncached: true,
-  }),
-  webhooks(
-    'GET /api/webhooks/:webhook',
-    'getWebhook',
-    'Read a webhook and the results of its last deliveries',
-    { action: 'get_webhook', uncached: true },
-  ),
-  webhooks('PUT /api/webhooks/:webhook', 'updateWebhook', 'Change a webhook, or enable it again', {
-    action: 'update_webhook',
-    uncached: true,
-  }),
-  webhooks('DELETE /api/webhooks/:webhook', 'deleteWebhook', 'Delete a webhook', {
-    action: 'delete_webhook',
-  }),
-  account('GET /api/usage', 'getUsage', 'What you use of each quota, and what is left', {
+  webhooks('GET /api/webhooks', 'listWebhooks', { action: 'list_webhooks', uncached: true }),
+  webhooks('GET /api/webhooks/:webhook', 'getWebhook', { action: 'get_webhook', uncached: true }),
+  webhooks('PUT /api/webhooks/:webhook', 'updateWebhook', { action: 'update_webhook', uncached: true }),
+  webhooks('DELETE /api/webhooks/:webhook', 'deleteWebhook', { action: 'delete_webhook' }),
+  account('GET /api/usage', 'getUsage', {
     action: 'get_usage',
     query: { subject: 'subject', issuer: 'issuer', namespace: 'namespace' },
     uncached: true,
   }),
-  moderation(
-    'PUT /api/agents/:agent/approval',
-    'approvePackage',
-    'Let the gateway run the package of an agent',
-    { action: 'approve_package', uncached: true, fails: ['not_callable', 'not_installable'] },
-  ),
-  moderation('DELETE /api/agents/:agent/approval', 'revokeApproval', 'Revoke the approval of a package', {
-    action: 'revoke_approval',
+  moderation('PUT /api/agents/:agent/approval', 'approvePackage', {
+    action: 'approve_package',
+    uncached: true,
+    fails: ['not_callable', 'not_installable'],
   }),
-  moderation('GET /api/approvals', 'listApprovals', 'List the packages that the gateway may run', {
+  moderation('DELETE /api/agents/:agent/approval', 'revokeApproval', { action: 'revoke_approval' }),
+  moderation('GET /api/approvals', 'listApprovals', {
     action: 'list_approvals',
     query: page,
     uncached: true,
   }),
-  moderation('GET /api/quotas', 'listQuotas', 'List what owners and namespaces use of their quotas', {
-    action: 'list_quotas',
-    query: page,
-    uncached: true,
-  }),
-  moderation('PUT /api/quotas', 'setQuota', 'Set a quota of an owner or a namespace', {
-    action: 'set_quota',
-    uncached: true,
-  }),
+  moderation('GET /api/quotas', 'listQuotas', { action: 'list_quotas', query: page, uncached: true }),
+  moderation('PUT /api/quotas', 'setQuota', { action: 'set_quota', uncached: true }),
   ...playgroundRoutes,
 ]

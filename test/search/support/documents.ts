@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import {
+  attributeFields,
   filters,
   indexedFields,
   initialValues,
   mapFields,
   pickFields,
 } from '../../../schemas/entry-fields.ts'
+import { isLive } from '../../../schemas/liveness.ts'
 import type { Sections } from '../../../src/common/sections.ts'
 import { createMemoryIndex, type MemoryIndex } from '../../../src/search/index/memory-index.ts'
 import type { Hits, IndexQuery, SearchDocument, SearchIndex } from '../../../src/search/search-index.ts'
@@ -14,15 +16,26 @@ const { signal } = new AbortController()
 
 /** A document with defaults for the fields that a test does not set. */
 export function documentOf(fields: Partial<SearchDocument> & { id: string }): SearchDocument {
+  const { liveness = 'unknown' } = fields
   return {
     package_name: `com.example.${fields.id}`,
     name: 'Nameless',
     description: '',
+    ...mapFields(attributeFields, () => null),
     ...pickFields(indexedFields, initialValues),
     state: 'ACTIVE',
     owner: null,
     created_at: '2026-01-01T00:00:00Z',
     capabilities: [],
+    liveness,
+    live: isLive(liveness),
+    callable: 'open',
+    publisher: null,
+    verification_level: 'unclaimed',
+    deprecated: false,
+    imitates_name: false,
+    source: null,
+    agent_keys: [],
     ...fields,
   }
 }
@@ -79,19 +92,21 @@ const phrase = fc.array(fc.constantFrom(...vocabulary), { maxLength: 4 }).map((w
 const slug = fc.constantFrom('red', 'green', 'blue')
 
 /** Few words and values, so that scores and keys are often equal. */
-export const someDocument = fc.record({
-  id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
-  package_name: fc.constantFrom('com.example.weather', 'npm.send-mail', 'mcp.server'),
-  name: phrase,
-  description: phrase,
-  ...mapFields(indexedFields, (name) =>
-    filters[name].compare === 'every' ? fc.uniqueArray(slug) : fc.option(slug),
-  ),
-  state: fc.constantFrom('STAGE', 'ACTIVE'),
-  owner: fc.option(fc.constantFrom('ann', 'bob')),
-  created_at: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.500Z', '2026-02-01T00:00:00Z'),
-  capabilities: fc.array(fc.record({ name: phrase, description: phrase }), { maxLength: 3 }),
-}) as fc.Arbitrary<SearchDocument>
+export const someDocument: fc.Arbitrary<SearchDocument> = fc
+  .record({
+    id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
+    package_name: fc.constantFrom('com.example.weather', 'npm.send-mail', 'mcp.server'),
+    name: phrase,
+    description: phrase,
+    ...mapFields(indexedFields, (name) =>
+      filters[name].compare === 'every' ? fc.uniqueArray(slug) : fc.option(slug),
+    ),
+    state: fc.constantFrom('STAGE', 'ACTIVE'),
+    owner: fc.option(fc.constantFrom('ann', 'bob')),
+    created_at: fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-01T00:00:00.500Z', '2026-02-01T00:00:00Z'),
+    capabilities: fc.array(fc.record({ name: phrase, description: phrase }), { maxLength: 3 }),
+  })
+  .map((fields) => documentOf(fields as Parameters<typeof documentOf>[0]))
 
 export const someDocuments: fc.Arbitrary<SearchDocument[]> = fc.uniqueArray(someDocument, {
   selector: ({ id }) => id,

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { indexedFields, initialValues, pickFields } from '../../../schemas/entry-fields.ts'
 import type { SearchDocument } from '../../../src/search/search-index.ts'
+import { documentOf } from './documents.ts'
 
 const data = fileURLToPath(new URL('../../../../shared/data/', import.meta.url))
 
@@ -30,14 +30,13 @@ const AgentCard = z.object({
 export function realEntries(): SearchDocument[] {
   const servers = readLines('mcp-servers.jsonl').map((line) => fromServer(Server.parse(line)))
   const cards = readLines('a2a-cards.jsonl').map((line) => fromCard(AgentCard.parse(line)))
-  return [...servers, ...cards].map((entry, index) => ({
-    ...pickFields(indexedFields, initialValues),
-    ...entry,
-    id: `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`,
-    state: 'ACTIVE',
-    owner: null,
-    created_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
-  }))
+  return [...servers, ...cards].map((entry, index) =>
+    documentOf({
+      ...entry,
+      id: `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`,
+      created_at: new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString(),
+    }),
+  )
 }
 
 type Fields = Pick<

@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/failure.ts'
+import { presentFields } from '../../../../schemas/json.ts'
 
 /** A read of the MCP registry's API: the action that answers it, and its input. */
 export interface CatalogRead {
@@ -51,14 +52,14 @@ export function searchAt(search: string): CatalogRead {
   const { limit, cursor, bridged } = listParams(query)
   const intent = query.get('search') ?? query.get('q') ?? ''
   const stated = { query: intent, limit, cursor, bridged }
-  return { action: 'list_servers', params: withoutAbsent(cursor ? { ...stated, query: undefined } : stated) }
+  return { action: 'list_servers', params: presentFields(cursor ? { ...stated, query: undefined } : stated) }
 }
 
 /** Empty parameters count as absent; unknown ones are ignored, as at the official registry. */
 function listParams(query: URLSearchParams): Record<string, unknown> {
   const text = (name: string) => query.get(name)?.trim() || undefined
   const limit = text('limit')
-  return withoutAbsent({
+  return presentFields({
     query: text('search'),
     limit: limit === undefined ? undefined : /^\d+$/.test(limit) ? Number(limit) : limit,
     cursor: text('cursor'),
@@ -68,10 +69,6 @@ function listParams(query: URLSearchParams): Record<string, unknown> {
     include_deleted: flag(query.get('include_deleted')),
     bridged: flag(query.get('bridged')),
   })
-}
-
-function withoutAbsent(params: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined))
 }
 
 /** Text that is no truth value is left to the input's schema. */

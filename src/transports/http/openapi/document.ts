@@ -140,7 +140,7 @@ function operationOf(row: Row, all: readonly Row[], components: Components): Ope
   return {
     operationId: id,
     tags: [route.tag],
-    summary: route.summary,
+    summary: route.summary ?? action.title,
     description: action.description,
     security: securityOf(route.access ?? action.access),
     parameters: parametersOf(row, components),
