@@ -33,7 +33,8 @@ export async function mintToken(
   clock: () => number,
 ): Promise<string> {
   const { subject, owner_issuer = localIssuer, client_id = subject, audience } = grant
-  const now = Math.floor(clock() / 1000)
+  // In milliseconds, as revocations are: a token of the second of a revocation is not revoked by it.
+  const now = clock() / 1000
   const [only] = audience
   return await new SignJWT({
     client_id,
@@ -47,6 +48,6 @@ export async function mintToken(
     .setSubject(subject)
     .setJti(randomUUID())
     .setIssuedAt(now)
-    .setExpirationTime(now + grant.ttl_s)
+    .setExpirationTime(Math.floor(now) + grant.ttl_s)
     .sign(key.private_key)
 }

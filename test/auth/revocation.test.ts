@@ -45,6 +45,13 @@ describe('a revoked token', () => {
     expect(await holds(token)).toBe(false)
   })
 
+  test('leaves the token of who signs in again within the same second', async () => {
+    const admin = await home.token('root', { scopes: ['admin'] })
+    const before = await home.token('again')
+    await revoke(admin, { subject: 'again' })
+    expect([await holds(before), await holds(await home.token('again'))]).toEqual([false, true])
+  })
+
   test('closes the sockets that it opened with 1008, and no others, before they ask again', async () => {
     const [first, two] = [await home.token('bob'), await home.token('bob')]
     await using closing = await openSocket(`${home.url}/rpc`, ['jsonrpc', `bearer.${first}`])

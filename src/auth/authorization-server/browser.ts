@@ -10,7 +10,7 @@ interface Browser {
   readonly person: Person | null
   /** The cookie names a session that is over. */
   readonly expired: boolean
-  /** Seconds since the epoch; 0 if nobody is signed in. */
+  /** Seconds since the epoch, to the millisecond; 0 if nobody is signed in. */
   readonly signedInAt: number
   /** The secret of the session, for its forms. */
   readonly session: string
@@ -54,7 +54,8 @@ export function createBrowsers({ provider, accounts, isSecure }: BrowsersOptions
       if (before && !isSame) await before.destroy()
       const session = before && isSame ? before : new Session()
       if (session === before) session.resetIdentifier()
-      session.loginAccount({ accountId })
+      // The library counts whole seconds, on the clock of the machine; revocations count milliseconds.
+      session.loginAccount({ accountId, loginTs: Date.now() / 1000 })
       await session.save(lifetimes.Session)
       setCookie(response, cookieName(), session.jti, { secure: isSecure(), max_age_s: lifetimes.Session })
     },

@@ -53,7 +53,7 @@ declare module 'oidc-provider' {
     readonly jti: string
     readonly accountId?: string
     readonly loginTs?: number
-    loginAccount(details: { readonly accountId: string }): void
+    loginAccount(details: { readonly accountId: string; readonly loginTs: number }): void
     resetIdentifier(): void
     save(ttl_s: number): Promise<string>
     destroy(): Promise<void>
