@@ -1,7 +1,7 @@
 import type { Correction } from '../../../schemas/search.ts'
 import { type Direction, directionsAsked, directionsOf, withConnectors } from '../query/directions.ts'
 import { joinedWords } from '../query/joined-words.ts'
-import type { Language } from '../query/languages.ts'
+import { english, type Language } from '../query/languages.ts'
 import { productsOf } from '../query/product-names.ts'
 import {
   isEnglish,
@@ -158,12 +158,12 @@ export class QueryReader {
     if (whole === intent) return undefined
     const language = languageIn(intent, true)
     // The reading of the English leaves out what is English, but needs its "to".
-    const english = language.phrases ? whole : await this.#inEnglish(meaning, intent, language.words)
+    const words = language.phrases ? whole : await this.#inEnglish(meaning, intent, language.words)
     const terms = readQuery(request.intent, language)
-    const restated = this.#restate(english)
-    const inEnglish = { ...request, intent: restated === english ? connected : restated }
-    const reading = this.#withSynonyms(text, inEnglish, readQuery(restated), vocabulary, terms)
-    const directions = new Set([...reading.directions, ...directionsOf(english)])
+    const restated = this.#restate(words)
+    const inEnglish = { ...request, intent: restated === words ? connected : restated }
+    const reading = this.#withSynonyms(text, inEnglish, readQuery(restated, english), vocabulary, terms)
+    const directions = new Set([...reading.directions, ...directionsOf(words)])
     return { ...reading, directions, foreign: terms }
   }
 

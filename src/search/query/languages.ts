@@ -88,7 +88,7 @@ const japanese =
 const korean =
   /(?:해\s?(?:줘|주세요|줄래)|싶어요?|싶습니다|찾아\s?(?:줘|주세요)|보여\s?(?:줘|주세요)|알려\s?(?:줘|주세요)|도와\s?(?:줘|주세요)|필요(?:해요?|합니다)?|하고|나는|내가|저는|제가|오늘|지금|좀|도구|에이전트)|(?<=\p{scx=Hang})(?:에서|에게|으로|[을를은는이가에의로와과도])(?=\s|$)/gu
 
-const english: Language = { words: stopWords }
+export const english: Language = { words: stopWords }
 const inLatin: readonly Language[] = [german, spanish, french, portuguese, italian].map((words) => ({
   words,
 }))

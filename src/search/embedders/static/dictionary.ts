@@ -113,8 +113,11 @@ export function createLexicon(
           counts.set(language, (counts.get(language) ?? 0) + 1)
       const most = Math.max(0, ...counts.values())
       const isLikely = ({ language }: Translation) => counts.get(language) === most
+      /** A word that says nothing in one of its meanings mostly has that one. */
       const join = (translations: readonly Translation[]) =>
-        [...new Set(translations.map(({ english }) => english))].join(' ')
+        translations.some(({ english }) => english === '')
+          ? ''
+          : [...new Set(translations.map(({ english }) => english))].join(' ')
       return new Map(
         [...found].flatMap(([id, translations]) => {
           const likely = translations.filter(isLikely)

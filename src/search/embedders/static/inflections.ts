@@ -28,6 +28,14 @@ export const latinInflections: readonly Inflection[] = [
     'a y i e u o ow om ami ach em owi ie iem ia iu ego ej emu ym ych ymi im ich imi ova ove ovi um ech ich iho imu ou',
     'a e o y i ie ia ka ek ny ni',
   ),
+  // Verbs of Polish and Czech in the past and the present.
+  latin(3, 'l la lo li ly lem lam les uje uja uji uju ujesz ujes ujemy', 'c t ac at owac ovat ic it'),
+  // Verbs of Turkish.
+  latin(
+    3,
+    '(?:(?:y?[ae]bil|[iıuü]yor|[dt][iıu]|m[iıu]s|y?[ae]c[ae][kg]|[iıua]r|s[ae])[a-zı]{0,4}|m[ae]y?[iıae]?|[iıu]n|d[iıu]k[a-zı]{0,4})',
+    'mek mak',
+  ),
   // Turkish: plural, possession and case.
   latin(
     3,
@@ -48,6 +56,15 @@ export const cyrillicInflections: readonly Inflection[] = [
   },
   // Verbs in the past, of which dictionaries list the infinitive.
   { affix: /(?<=[\u0430-\u0491]{3})(?:л[аоиі]?|в)$/, listed: ['ть', 'ти'] },
+]
+
+/** Forms of verbs, then plurals and cases of nouns. */
+export const hindiInflections: readonly Inflection[] = [
+  {
+    affix: /(?<=[\u0900-\u097f]{2})(?:ने|नी|ता|ते|ती|कर|ूं|ऊं|ओ|ो|ें|एं|े|ा|ी|िए|इए|ए|ना)$/,
+    listed: ['ना', 'ा', ''],
+  },
+  { affix: /(?<=[\u0900-\u097f]{2})(?:ियों|ियां|ाओं|ाएं|ओं|ों|ें|े|ी|ा)$/, listed: ['', 'ा', 'ी', 'े', 'ि'] },
 ]
 
 /** Articles, conjunctions and prepositions, which are written with the word, and possession. */

@@ -1,6 +1,12 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { createLexicon, type Dictionary } from './dictionary.ts'
-import { arabicInflections, cyrillicInflections, type Inflection, latinInflections } from './inflections.ts'
+import {
+  arabicInflections,
+  cyrillicInflections,
+  hindiInflections,
+  type Inflection,
+  latinInflections,
+} from './inflections.ts'
 import type { PieceIndex } from './piece-index.ts'
 import { readFacts, readTable, type Table } from './table.ts'
 
@@ -30,7 +36,7 @@ export interface Languages {
 /** Bytes of `facts.bin` for each piece: how foreign it is, in twentieths, and two English words, 0 for none. */
 const factBytes = 5
 const oddsUnit = 20
-/** A text is foreign if the logarithms of the odds of its Latin words sum to more than this. */
+/** A text is foreign if the logarithms of the odds of its Latin words sum to at least this. */
 const minForeign = 1
 /** A word that is English with more certainty is English in every text. */
 const maxEnglish = -2.5
@@ -38,10 +44,11 @@ const oddsOfEnglish = -2
 const oddsOfForeign = 2
 /** Of a word that the dictionary has, without a row of its own, and that tells the language of a text alone. */
 const oddsOfFunctionWord = 5
+const oddsOfEndingOfName = 3
 /** Of a listed word that is English too. */
 const oddsOfShared = -1
 /** The English vocabulary begins with the frequent words: after so many come names and rare words. */
-const frequentWords = 9000
+const frequentWords = 6000
 /** A Latin word without a row of its own is split only if its pieces cover this share of it. */
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
@@ -69,7 +76,7 @@ const scripts: readonly Script[] = [
   { pattern: /[\uac00-\ud7a3]+/y, least: 0, inflections: [] },
   { pattern: /[\u0430-\u0491]+/y, least: 6, inflections: cyrillicInflections },
   { pattern: /[\u0621-\u064a\u0671-\u06d3]+/y, least: 8, inflections: arabicInflections },
-  { pattern: /[\u0900-\u0963\u0970-\u097f]+/y, least: 12, inflections: [] },
+  { pattern: /[\u0900-\u0963\u0970-\u097f]+/y, least: 12, inflections: hindiInflections },
 ]
 
 const otherLetter = /[[\u0080-\u{10ffff}]&&\p{L}]/v
@@ -79,8 +86,23 @@ const wholeWords = /[\p{L}\p{M}]+/gu
 /** Without the scripts whose marks are letters. */
 const unmarked = /[[\u0080-\u{10ffff}]--[\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]]+/gv
 const marks = /\p{Mn}/gu
+/** Marks of Devanagari that some write, and others do not or in another way. */
+const [nukta, anusvara] = ['\u093c', '\u0902']
+const optionalMarks = /[\u093c\u0901]/g
+/** A word with a capital letter after one without. */
+const name = /(?<=(?:^|\s)\p{Ll}+\s+)\p{Lu}\p{Ll}+/gu
+/** An ending of Turkish after a name, as in "Berlin'e" and "YouTube'dan". */
+const endingOfName = /(?<=\p{L})['’](?:[dt][ae]n?|[yn]?[aeiıuü]|n?[iıuü]n)(?!\p{L})/u
 /** Within a word of Ukrainian; elsewhere they stand between words. */
 const apostrophes = /['’ʼ](?<=\p{scx=Cyrl}['’ʼ])(?=\p{scx=Cyrl})/gu
+
+interface Writing {
+  readonly normal: string
+  /** Words that had accents. */
+  readonly accented: ReadonlySet<string>
+  /** Words with a capital letter after one without. */
+  readonly names: ReadonlySet<string>
+}
 
 /** False if every word of the text is a whole word of the English vocabulary. */
 export function mayBeForeign(text: string, english: PieceIndex): boolean {
@@ -204,12 +226,14 @@ export async function readLanguages(
   }
 
   /** The logarithm of the odds that a Latin word is not English. One that is only like a listed word may be a name. */
-  function oddsOf(word: Word, accented: boolean): number {
+  function oddsOf(word: Word, { accented, names }: Writing): number {
     const { text, id } = word
+    if (text.length === 1 && lexicon.rowOf(id) === -1) return oddsOfShared
+    const isAccented = accented.has(text)
     const isInflected = isTranslated(id) && lexicon.textOf(id) !== text
-    if (id !== -1) return isInflected ? 0 : oddsOfId(id, accented)
-    if (english.pieces.idOf(text) !== -1) return oddsOfEnglish
-    return accented || partsOf(word) ? oddsOfForeign : 0
+    if (id !== -1) return isInflected ? 0 : oddsOfId(id, isAccented)
+    if (english.pieces.idOf(text) !== -1) return names.has(text) ? 0 : oddsOfEnglish
+    return isAccented || partsOf(word) ? oddsOfForeign : 0
   }
 
   /** The longest pieces from each position on that have at least so many bytes, and the bytes that they cover. */
@@ -260,8 +284,10 @@ export async function readLanguages(
     accented: boolean,
     translations: ReadonlyMap<number, string>,
   ): string {
-    const { text, bytes, script } = word
-    const isForeign = script !== latin || accented || english.pieces.idOf(text) !== -1
+    const { text, bytes, script, id } = word
+    const isShared = script === latin && english.pieces.idOf(text) !== -1
+    if (isShared && id !== -1 && !isTranslated(id) && oddsOfId(id) < 0) return ''
+    const isForeign = script !== latin || accented || isShared
     const isTelling = (id: number) =>
       (id === word.id || sizeOf(id) >= minCovered * bytes.length) && (isForeign || oddsOfId(id) >= 0)
     const telling = script.least === 0 ? ids : (partsOf(word) ?? ids.filter(isTelling))
@@ -286,11 +312,14 @@ export async function readLanguages(
   }
 
   /** The logarithm of the odds that a text with these words is not English; each different word counts once. */
-  function oddsOfAll(found: readonly Word[], accented: ReadonlySet<string>): number {
+  function oddsOfAll(found: readonly Word[], writing: Writing): number {
     const different = new Map(found.map((word) => [word.text, word]))
     return [...different.values()]
       .filter(({ script }) => script === latin)
-      .reduce((total, word) => total + oddsOf(word, accented.has(word.text)), 0)
+      .reduce(
+        (total, word) => total + oddsOf(word, writing),
+        endingOfName.test(writing.normal) ? oddsOfEndingOfName : 0,
+      )
   }
 
   /** A text with something in the place of each word that was cut. */
@@ -311,9 +340,10 @@ export async function readLanguages(
   return {
     table,
     read(text) {
-      const { normal, accented } = normalise(text)
+      const writing = normalise(text)
+      const { normal, accented } = writing
       const found = wordsIn(normal)
-      const isForeign = oddsOfAll(found, accented) > minForeign
+      const isForeign = oddsOfAll(found, writing) >= minForeign
       const cuts = found.flatMap((word) => (isForeign || word.script !== latin ? (cut(word) ?? []) : []))
       if (cuts.length === 0) return undefined
       const ids = cuts.flatMap((part) => part.ids)
@@ -353,16 +383,21 @@ export function normalForm(text: string): string {
   return withoutMarks(text.normalize('NFKC').toLowerCase())
 }
 
-/** The text in lower case without accents, and its words that had accents. */
-function normalise(text: string): { normal: string; accented: ReadonlySet<string> } {
-  const lower = text.normalize('NFKC').toLowerCase()
-  if (!foreignLetter.test(lower)) return { normal: lower, accented: new Set() }
+/** The text in lower case without accents, and what its writing tells of its words. */
+function normalise(text: string): Writing {
+  const composed = text.normalize('NFKC')
+  const lower = composed.toLowerCase()
+  const names = new Set(composed.match(name)?.map(normalForm))
+  if (!foreignLetter.test(lower)) return { normal: lower, accented: new Set(), names }
   const accented = lower.match(/[\p{Script=Latin}\p{M}]+/gu)?.filter((word) => foreignLetter.test(word)) ?? []
-  return { normal: withoutMarks(lower), accented: new Set(accented.map(withoutMarks)) }
+  return { normal: withoutMarks(lower), accented: new Set(accented.map(withoutMarks)), names }
 }
 
 function withoutMarks(lower: string): string {
-  return lower.replace(unmarked, (run) => run.normalize('NFD').replace(marks, '')).replace(apostrophes, '')
+  return lower
+    .replace(unmarked, (run) => run.normalize('NFD').replace(marks, ''))
+    .replace(apostrophes, '')
+    .replace(optionalMarks, (mark) => (mark === nukta ? '' : anusvara))
 }
 
 function sizeOfCharacter(first: number): number {
