@@ -164,7 +164,8 @@ function addressOf(field) {
   const form = /** @type {HTMLFormElement} */ (field.form)
   const values = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (value !== '') values.append(name, String(value))
-  return values.size > 0 ? `${form.action}?${values}` : form.action
+  const query = String(values)
+  return query === '' ? form.action : `${form.action}?${query}`
 }
 
 /** @param {HTMLInputElement} field */

@@ -6,6 +6,13 @@ import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { pngOf } from '../../support/pictures.ts'
 
+/** Takes away what Safari 16, Firefox 110 and Chrome 109 lack. */
+const laterThan2022 = `
+delete URLSearchParams.prototype.size
+delete Promise.withResolvers
+for (const name of ['toSorted', 'toReversed', 'toSpliced', 'with']) delete Array.prototype[name]
+`
+
 let home: TestGateway
 let browser: Browser
 let website: string
@@ -80,6 +87,17 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.waitForURL(`${home.url}/agent/com.example.swans`)
+    expect(reports).toEqual([])
+  })
+
+  test('search answers as one types in a browser of 2022', async () => {
+    await using opened = await openPage('/')
+    const { page, reports } = opened
+    await page.addInitScript(laterThan2022)
+    await page.goto(`${home.url}/search`)
+    await page.fill('input[type=search]', 'swans')
+    await page.waitForURL(`${home.url}/search?q=swans`)
+    expect((await found(page))[0]).toMatch(/^Swans/)
     expect(reports).toEqual([])
   })
 
