@@ -101,6 +101,40 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(reports).toEqual([])
   })
 
+  test('colours, and the examples of each protocol, are there in a browser whose styles are of 2022', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    await page.route('**/style.css', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(/\b(has|light-dark|color-mix)\(/g, 'later-$1(')
+      await route.fulfill({ response, body })
+    })
+    await page.goto(`${home.url}/`)
+    await page.evaluate('document.fonts.ready')
+    expect(await page.locator('.demo pre:visible').count()).toBe(4)
+    const edge =
+      '[getComputedStyle(document.querySelector(".field")).borderTopColor, getComputedStyle(document.body).color]'
+    expect(await page.evaluate(edge)).toEqual(['rgb(143, 137, 125)', 'rgb(27, 33, 39)'])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await page.evaluate(edge)).toEqual(['rgb(102, 114, 126)', 'rgb(236, 234, 228)'])
+    await page.goto(`${home.url}/agent/svc.utility.reader`)
+    expect(await page.locator('.code pre:visible').count()).toBe(4)
+  })
+
+  test('a page is printed dark on white, whichever theme one has chosen', async () => {
+    await using opened = await openPage('/', { colorScheme: 'dark' })
+    const { page } = opened
+    const ink = () => page.evaluate('getComputedStyle(document.body).color')
+    for (const theme of ['light', 'dark']) {
+      await page.click('[data-theme-switch]')
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
+      await page.emulateMedia({ media: 'print' })
+      expect(await ink()).toBe('rgb(27, 33, 39)')
+      await page.emulateMedia({ media: 'screen' })
+    }
+    expect(await ink()).toBe('rgb(236, 234, 228)')
+  })
+
   test('the field of the front page offers names that complete what one types', async () => {
     await using opened = await openPage('/')
     const { page, reports } = opened
