@@ -141,9 +141,11 @@ function suggesting(field, list) {
       const answer = await fetch(`/public/suggest?q=${encodeURIComponent(text)}`, { signal })
       const { suggestions } = await read(answer)
       list.replaceChildren(
-        ...suggestions.map((/** @type {{ name: string, package_name: string }} */ { name, package_name }) =>
-          Object.assign(element('option', package_name), { value: name }),
-        ),
+        ...suggestions.map((/** @type {{ name: string, package_name: string }} */ { name, package_name }) => {
+          // Firefox shows the label in place of the name, and only where it has the text.
+          const label = name.toLowerCase().includes(text.toLowerCase()) ? '' : package_name
+          return Object.assign(element('option', label), { value: name })
+        }),
       )
     } catch {
       // A later keystroke has ended this request, or the gateway is away: the field works without the list.

@@ -135,14 +135,19 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(await ink()).toBe('rgb(236, 234, 228)')
   })
 
-  test('the field of the front page offers names that complete what one types', async () => {
+  test('the field of the front page offers names that complete what one types, and labels that have it where they have not', async () => {
     await using opened = await openPage('/')
     const { page, reports } = opened
-    await page.fill('input[type=search]', 'swa')
-    const offered = page.locator('#names option')
-    await offered.first().waitFor({ state: 'attached' })
-    expect(await offered.first().getAttribute('value')).toMatch(/^Swans/)
-    expect(await offered.first().textContent()).toBe('com.example.swans')
+    const offered = page.locator('#names option[value^=Swans]')
+    const labels: (string | null)[] = []
+    for (const text of ['SWA', 'com.example.swa']) {
+      await page.fill('input[type=search]', '')
+      await offered.waitFor({ state: 'detached' })
+      await page.fill('input[type=search]', text)
+      await offered.waitFor({ state: 'attached' })
+      labels.push(await offered.textContent())
+    }
+    expect(labels).toEqual(['', 'com.example.swans'])
     expect(reports).toEqual([])
   })
 
