@@ -28,7 +28,11 @@ function themes() {
         ? root.dataset.theme === 'dark'
         : matchMedia('(prefers-color-scheme: dark)').matches
       root.dataset.theme = isDark ? 'light' : 'dark'
-      localStorage.setItem('theme', root.dataset.theme)
+      try {
+        localStorage.setItem('theme', root.dataset.theme)
+      } catch {
+        // A browser that blocks cookies keeps nothing.
+      }
     })
   }
 }
@@ -197,17 +201,39 @@ function keys(field) {
 }
 
 /** Where a tab keeps the id of its playground session. */
-export const sessionKey = 'playground'
+const sessionKey = 'playground'
+/** The id where the browser blocks cookies, and the storage of a tab with them: until the page is left. */
+let session = /** @type {string | null} */ (null)
+
+/** The id of the playground session of this tab, or null. */
+export function keptSession() {
+  try {
+    return sessionStorage.getItem(sessionKey)
+  } catch {
+    return session
+  }
+}
+
+/** @param {string | null} id Null forgets it. */
+export function keepSession(id) {
+  session = id
+  try {
+    if (id === null) sessionStorage.removeItem(sessionKey)
+    else sessionStorage.setItem(sessionKey, id)
+  } catch {
+    // The storage is blocked.
+  }
+}
 
 /**
  * The playground session of this tab, made with the first call.
  * @returns {Promise<string>}
  */
 export async function openSession() {
-  const open = sessionStorage.getItem(sessionKey)
+  const open = keptSession()
   if (open) return open
   const { id } = await fetch('/api/playground/session', { method: 'POST' }).then(read)
-  sessionStorage.setItem(sessionKey, id)
+  keepSession(id)
   return id
 }
 

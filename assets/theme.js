@@ -1,3 +1,7 @@
 // Runs before the page is painted, so that a chosen theme does not flash.
-const theme = localStorage.getItem('theme')
-if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+try {
+  const theme = localStorage.getItem('theme')
+  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme
+} catch {
+  // A browser that blocks cookies keeps nothing.
+}

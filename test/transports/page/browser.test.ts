@@ -161,6 +161,24 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(page.url()).toBe(`${home.url}/agent/com.example.swans`)
   })
 
+  test('an agent is called, and a theme is chosen, in a browser that blocks cookies and with them its storage', async () => {
+    await using opened = await openPage('/')
+    const { page, reports } = opened
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, { get() { throw new DOMException('The operation is insecure.', 'SecurityError') } })
+    }`)
+    await page.goto(`${home.url}/play?agent=svc.utility.reader`)
+    await page.click('[data-theme-switch]')
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+    await page.fill('form.call [data-name=url]', website)
+    for (const calls of [1, 2]) {
+      await page.click('form.call button')
+      await page.waitForSelector(`#steps li:nth-child(${calls})`)
+    }
+    expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
+    expect(reports).toEqual([])
+  })
+
   test('the theme that one chooses stays', async () => {
     await using opened = await openPage('/')
     const { page } = opened
