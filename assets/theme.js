@@ -1,4 +1,5 @@
-// Runs before the page is painted, so that a chosen theme does not flash.
+// Runs before the page is painted, so that a chosen theme does not flash, and nothing that needs scripts appears late.
+document.documentElement.dataset.scripted = ''
 try {
   const theme = localStorage.getItem('theme')
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme

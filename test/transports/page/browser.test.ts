@@ -161,6 +161,19 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(page.url()).toBe(`${home.url}/agent/com.example.swans`)
   })
 
+  test('where scripts are blocked, nothing is shown that needs them', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    const needing = page.locator(':is([data-theme-switch], [data-copy], .field kbd, form.call):visible')
+    await page.goto(`${home.url}/play?agent=svc.utility.reader`)
+    expect(await needing.count()).toBeGreaterThan(2)
+    await page.route('**/*.js', (route) => route.abort())
+    for (const path of ['/play?agent=svc.utility.reader', '/agent/svc.utility.reader', '/connect']) {
+      await page.goto(home.url + path)
+      expect(await needing.count()).toBe(0)
+    }
+  })
+
   test('an agent is called, and a theme is chosen, in a browser that blocks cookies and with them its storage', async () => {
     await using opened = await openPage('/')
     const { page, reports } = opened
