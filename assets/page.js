@@ -21,20 +21,15 @@ function all(selector) {
 }
 
 function themes() {
-  const root = document.documentElement
-  for (const button of all('[data-theme-switch]')) {
-    button.addEventListener('click', () => {
-      const isDark = root.dataset.theme
-        ? root.dataset.theme === 'dark'
-        : matchMedia('(prefers-color-scheme: dark)').matches
-      root.dataset.theme = isDark ? 'light' : 'dark'
-      try {
-        localStorage.setItem('theme', root.dataset.theme)
-      } catch {
-        // A browser that blocks cookies keeps nothing.
-      }
-    })
-  }
+  const { dataset } = document.documentElement
+  document.querySelector('[data-theme-switch]')?.addEventListener('click', () => {
+    const isDark = dataset.theme
+      ? dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches
+    dataset.theme = isDark ? 'light' : 'dark'
+    // A browser that blocks cookies refuses this: the theme is that of the page.
+    localStorage.theme = dataset.theme
+  })
 }
 
 /**
@@ -171,7 +166,7 @@ function addressOf(field) {
   const values = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (value !== '') values.append(name, String(value))
   const query = String(values)
-  return query === '' ? form.action : `${form.action}?${query}`
+  return form.action + (query && `?${query}`)
 }
 
 /** @param {HTMLInputElement} field */
@@ -200,40 +195,23 @@ function keys(field) {
   })
 }
 
-/** Where a tab keeps the id of its playground session. */
-const sessionKey = 'playground'
-/** The id where the browser blocks cookies, and the storage of a tab with them: until the page is left. */
-let session = /** @type {string | null} */ (null)
-
-/** The id of the playground session of this tab, or null. */
-export function keptSession() {
+/** What the tab keeps; where the browser blocks cookies and with them its storage, the page does until it is left. */
+export const kept = (() => {
   try {
-    return sessionStorage.getItem(sessionKey)
+    return sessionStorage
   } catch {
-    return session
+    return /** @type {Record<string, string>} */ ({})
   }
-}
-
-/** @param {string | null} id Null forgets it. */
-export function keepSession(id) {
-  session = id
-  try {
-    if (id === null) sessionStorage.removeItem(sessionKey)
-    else sessionStorage.setItem(sessionKey, id)
-  } catch {
-    // The storage is blocked.
-  }
-}
+})()
 
 /**
  * The playground session of this tab, made with the first call.
  * @returns {Promise<string>}
  */
 export async function openSession() {
-  const open = keptSession()
-  if (open) return open
+  if (kept.playground) return kept.playground
   const { id } = await fetch('/api/playground/session', { method: 'POST' }).then(read)
-  keepSession(id)
+  kept.playground = id
   return id
 }
 
