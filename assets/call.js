@@ -1,6 +1,6 @@
 // The forms that call an agent: as the person who is signed in, or in a session of the playground.
 
-import { announce, element, openSession, parse, read, sessionKey } from './page.js'
+import { announce, element, kept, openSession, parse, read } from './page.js'
 
 /** Milliseconds after which a call that still runs is shown as such. */
 const patience = 120
@@ -79,7 +79,7 @@ async function execute(request, isAgain = false) {
   const body = JSON.stringify(request)
   const response = await fetch(`/api/playground/session/${id}/execute`, { method: 'POST', headers, body })
   if (response.status === 404 && !isAgain) {
-    sessionStorage.removeItem(sessionKey)
+    delete kept.playground
     return execute(request, true)
   }
   return read(response)

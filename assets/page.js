@@ -21,16 +21,15 @@ function all(selector) {
 }
 
 function themes() {
-  const root = document.documentElement
-  for (const button of all('[data-theme-switch]')) {
-    button.addEventListener('click', () => {
-      const isDark = root.dataset.theme
-        ? root.dataset.theme === 'dark'
-        : matchMedia('(prefers-color-scheme: dark)').matches
-      root.dataset.theme = isDark ? 'light' : 'dark'
-      localStorage.setItem('theme', root.dataset.theme)
-    })
-  }
+  const { dataset } = document.documentElement
+  document.querySelector('[data-theme-switch]')?.addEventListener('click', () => {
+    const isDark = dataset.theme
+      ? dataset.theme === 'dark'
+      : matchMedia('(prefers-color-scheme: dark)').matches
+    dataset.theme = isDark ? 'light' : 'dark'
+    // A browser that blocks cookies refuses this: the theme is that of the page.
+    localStorage.theme = dataset.theme
+  })
 }
 
 /**
@@ -141,9 +140,11 @@ function suggesting(field, list) {
       const answer = await fetch(`/public/suggest?q=${encodeURIComponent(text)}`, { signal })
       const { suggestions } = await read(answer)
       list.replaceChildren(
-        ...suggestions.map((/** @type {{ name: string, package_name: string }} */ { name, package_name }) =>
-          Object.assign(element('option', package_name), { value: name }),
-        ),
+        ...suggestions.map((/** @type {{ name: string, package_name: string }} */ { name, package_name }) => {
+          // Firefox shows the label in place of the name, and only where it has the text.
+          const label = name.toLowerCase().includes(text.toLowerCase()) ? '' : package_name
+          return Object.assign(element('option', label), { value: name })
+        }),
       )
     } catch {
       // A later keystroke has ended this request, or the gateway is away: the field works without the list.
@@ -164,7 +165,8 @@ function addressOf(field) {
   const form = /** @type {HTMLFormElement} */ (field.form)
   const values = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (value !== '') values.append(name, String(value))
-  return values.size > 0 ? `${form.action}?${values}` : form.action
+  const query = String(values)
+  return form.action + (query && `?${query}`)
 }
 
 /** @param {HTMLInputElement} field */
@@ -193,18 +195,23 @@ function keys(field) {
   })
 }
 
-/** Where a tab keeps the id of its playground session. */
-export const sessionKey = 'playground'
+/** What the tab keeps; where the browser blocks cookies and with them its storage, the page does until it is left. */
+export const kept = (() => {
+  try {
+    return sessionStorage
+  } catch {
+    return /** @type {Record<string, string>} */ ({})
+  }
+})()
 
 /**
  * The playground session of this tab, made with the first call.
  * @returns {Promise<string>}
  */
 export async function openSession() {
-  const open = sessionStorage.getItem(sessionKey)
-  if (open) return open
+  if (kept.playground) return kept.playground
   const { id } = await fetch('/api/playground/session', { method: 'POST' }).then(read)
-  sessionStorage.setItem(sessionKey, id)
+  kept.playground = id
   return id
 }
 

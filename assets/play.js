@@ -1,11 +1,11 @@
 // The console: each call is a step of a session, which the tab keeps. call.js makes the calls.
-import { activate, announce, element, openSession, parse, read, sessionKey } from './page.js'
+import { activate, announce, element, kept, openSession, parse, read } from './page.js'
 
 const steps = /** @type {HTMLFormElement} */ (document.querySelector('form.steps'))
 
 /** Shows the steps of the session, if there is one. */
 async function show() {
-  const id = sessionStorage.getItem(sessionKey)
+  const id = kept.playground
   if (!id) return
   const fields = /** @type {any} */ (steps.elements)
   fields.session.value = id
@@ -13,15 +13,15 @@ async function show() {
   const answer = await fetch(steps.action, { method: 'POST', body })
   const list = parse(await answer.text()).getElementById('steps')
   // A session lives for an hour.
-  if (!list) return sessionStorage.removeItem(sessionKey)
+  if (!list) return void delete kept.playground
   document.getElementById('steps')?.replaceWith(document.adoptNode(list))
   activate(steps)
   steps.querySelector('[data-forget]')?.addEventListener('click', forget)
 }
 
 async function forget() {
-  const id = sessionStorage.getItem(sessionKey)
-  sessionStorage.removeItem(sessionKey)
+  const id = kept.playground
+  delete kept.playground
   await fetch(`/api/playground/session/${id}`, { method: 'DELETE' })
   location.reload()
 }

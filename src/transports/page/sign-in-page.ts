@@ -3,7 +3,7 @@ import type { Page } from '../../auth/authorization-server/pages.ts'
 import { type Html, html } from './html.ts'
 import { mark } from './mark.ts'
 
-/** The style of the pages of sign-in, light and dark: they load nothing but the font of the site. */
+/** The style of the pages of sign-in, light and dark: they load nothing but the font and the icon of the site. */
 const style = `
 @font-face{font-family:Inter;src:url(/-/sign-in/inter.woff2) format("woff2");font-weight:100 900;font-display:swap}
 :root{color-scheme:light dark;--paper:#fbfaf7;--surface:#fff;--ink:#1b2127;--soft:#4a535c;--line:#c9c4b9;--edge:#8f897d;--accent:#0b6670;--on:#fff;--wash:#e3f1f1;--bad:#b3261e}
@@ -66,7 +66,7 @@ ${body}
     html: document.html,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; font-src 'self'; form-action ${`'self' ${formTarget}`.trim()}; base-uri 'none'; frame-ancestors 'none'`,
+      'Content-Security-Policy': `default-src 'none'; style-src ${styleSource}; font-src 'self'; img-src 'self'; form-action ${`'self' ${formTarget}`.trim()}; base-uri 'none'; frame-ancestors 'none'`,
       'X-Frame-Options': 'DENY',
       'Cache-Control': 'no-store',
     },

@@ -89,6 +89,17 @@ describe.skipIf(!chromiumPath)(
       expect(await opened.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0)
     })
 
+    test('the policy of the sign-in permits the icon that browsers ask for', async () => {
+      await using opened = await openPage('/sign-in')
+      const { page, reports } = opened
+      // Firefox loads the icon of a tab under the policy of its page.
+      const icon = `Object.assign(new Image(), { src: '/favicon.ico' })`
+      expect(
+        await page.evaluate(`(async (icon) => (await icon.decode(), icon.naturalWidth))(${icon})`),
+      ).toBeGreaterThan(0)
+      expect(reports).toEqual([])
+    })
+
     test('a form that is refused, or done, is read from what came of it, and leads to its fields', async () => {
       await using opened = await openPage('/sign-in/with/example')
       const { page } = opened

@@ -48,6 +48,10 @@ const movingParts = `[...document.querySelectorAll('*')].filter((element) => {
   return parseFloat(transitionDuration) > 0 || animationName !== 'none'
 }).length`
 
+/** Paper does not scroll. */
+const cutTables = `[...document.querySelectorAll('.scroll')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map(({ outerHTML }) => outerHTML.slice(0, 200))`
+
 /** Forced colours put a plate of the colour Canvas behind each text. */
 const hiddenTexts = `[...document.querySelectorAll('body *')].filter((element) => {
   const { color, forcedColorAdjust } = getComputedStyle(element)
@@ -154,6 +158,7 @@ describe.skipIf(!chromiumPath)('every page, in Chromium', { timeout: 60_000 }, (
       await page.setViewportSize({ width: 720, height: 1000 })
       await page.emulateMedia({ media: 'print' })
       expect(await overflow(page)).toBeLessThanOrEqual(0)
+      expect(await page.evaluate(cutTables)).toEqual([])
       expect(await page.locator('h1').isVisible()).toBe(true)
       for (const hidden of ['.head nav', '.foot', '.field', '.toc', '[data-copy]']) {
         const part = page.locator(hidden).first()

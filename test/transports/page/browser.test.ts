@@ -6,6 +6,13 @@ import { sampleEntry } from '../../support/entries.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { pngOf } from '../../support/pictures.ts'
 
+/** Takes away what Safari 16, Firefox 110 and Chrome 109 lack. */
+const laterThan2022 = `
+delete URLSearchParams.prototype.size
+delete Promise.withResolvers
+for (const name of ['toSorted', 'toReversed', 'toSpliced', 'with']) delete Array.prototype[name]
+`
+
 let home: TestGateway
 let browser: Browser
 let website: string
@@ -83,14 +90,64 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect(reports).toEqual([])
   })
 
-  test('the field of the front page offers names that complete what one types', async () => {
+  test('search answers as one types in a browser of 2022', async () => {
     await using opened = await openPage('/')
     const { page, reports } = opened
-    await page.fill('input[type=search]', 'swa')
-    const offered = page.locator('#names option')
-    await offered.first().waitFor({ state: 'attached' })
-    expect(await offered.first().getAttribute('value')).toMatch(/^Swans/)
-    expect(await offered.first().textContent()).toBe('com.example.swans')
+    await page.addInitScript(laterThan2022)
+    await page.goto(`${home.url}/search`)
+    await page.fill('input[type=search]', 'swans')
+    await page.waitForURL(`${home.url}/search?q=swans`)
+    expect((await found(page))[0]).toMatch(/^Swans/)
+    expect(reports).toEqual([])
+  })
+
+  test('colours, and the examples of each protocol, are there in a browser whose styles are of 2022', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    await page.route('**/style.css', async (route) => {
+      const response = await route.fetch()
+      const body = (await response.text()).replace(/\b(has|light-dark|color-mix)\(/g, 'later-$1(')
+      await route.fulfill({ response, body })
+    })
+    await page.goto(`${home.url}/`)
+    await page.evaluate('document.fonts.ready')
+    expect(await page.locator('.demo pre:visible').count()).toBe(4)
+    const edge =
+      '[getComputedStyle(document.querySelector(".field")).borderTopColor, getComputedStyle(document.body).color]'
+    expect(await page.evaluate(edge)).toEqual(['rgb(143, 137, 125)', 'rgb(27, 33, 39)'])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await page.evaluate(edge)).toEqual(['rgb(102, 114, 126)', 'rgb(236, 234, 228)'])
+    await page.goto(`${home.url}/agent/svc.utility.reader`)
+    expect(await page.locator('.code pre:visible').count()).toBe(4)
+  })
+
+  test('a page is printed dark on white, whichever theme one has chosen', async () => {
+    await using opened = await openPage('/', { colorScheme: 'dark' })
+    const { page } = opened
+    const ink = () => page.evaluate('getComputedStyle(document.body).color')
+    for (const theme of ['light', 'dark']) {
+      await page.click('[data-theme-switch]')
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(theme)
+      await page.emulateMedia({ media: 'print' })
+      expect(await ink()).toBe('rgb(27, 33, 39)')
+      await page.emulateMedia({ media: 'screen' })
+    }
+    expect(await ink()).toBe('rgb(236, 234, 228)')
+  })
+
+  test('the field of the front page offers names that complete what one types, and labels that have it where they have not', async () => {
+    await using opened = await openPage('/')
+    const { page, reports } = opened
+    const offered = page.locator('#names option[value^=Swans]')
+    const labels: (string | null)[] = []
+    for (const text of ['SWA', 'com.example.swa']) {
+      await page.fill('input[type=search]', '')
+      await offered.waitFor({ state: 'detached' })
+      await page.fill('input[type=search]', text)
+      await offered.waitFor({ state: 'attached' })
+      labels.push(await offered.textContent())
+    }
+    expect(labels).toEqual(['', 'com.example.swans'])
     expect(reports).toEqual([])
   })
 
@@ -102,6 +159,37 @@ describe.skipIf(!chromiumPath)('in Chromium, where it is installed', { timeout: 
     expect((await found(page))[0]).toMatch(/^Swans/)
     await page.click('#results h2 a')
     expect(page.url()).toBe(`${home.url}/agent/com.example.swans`)
+  })
+
+  test('where scripts are blocked, nothing is shown that needs them', async () => {
+    await using opened = await openPage('/')
+    const { page } = opened
+    const needing = page.locator(':is([data-theme-switch], [data-copy], .field kbd, form.call):visible')
+    await page.goto(`${home.url}/play?agent=svc.utility.reader`)
+    expect(await needing.count()).toBeGreaterThan(2)
+    await page.route('**/*.js', (route) => route.abort())
+    for (const path of ['/play?agent=svc.utility.reader', '/agent/svc.utility.reader', '/connect']) {
+      await page.goto(home.url + path)
+      expect(await needing.count()).toBe(0)
+    }
+  })
+
+  test('an agent is called, and a theme is chosen, in a browser that blocks cookies and with them its storage', async () => {
+    await using opened = await openPage('/')
+    const { page, reports } = opened
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, { get() { throw new DOMException('The operation is insecure.', 'SecurityError') } })
+    }`)
+    await page.goto(`${home.url}/play?agent=svc.utility.reader`)
+    await page.fill('form.call [data-name=url]', website)
+    for (const calls of [1, 2]) {
+      await page.click('form.call button')
+      await page.waitForSelector(`#steps li:nth-child(${calls})`)
+    }
+    expect(await page.locator('.answer pre').textContent()).toContain('Tides come twice a day')
+    expect(reports).toEqual([])
+    await page.click('[data-theme-switch]')
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
   })
 
   test('the theme that one chooses stays', async () => {
