@@ -68,7 +68,7 @@ export const hindiInflections: readonly Inflection[] = [
 ]
 
 /** Articles, conjunctions and prepositions, which are written with the word, and possession. */
-const arabicPrefix = '^[وف]?(?:ال|بال|كال|لل|[بلك])(?=.{3})|^[وف](?=.{3})'
+const arabicPrefix = '^[وف]?(?:ال|بال|كال|لل)(?=.{2})|^[وف]?[بلك](?=.{3})|^[وف](?=.{3})'
 const arabicSuffix = '(?<=.{3})(?:ي|ه|ها|هم|هما|نا|ك|كم|ات|ين|ون|ة)$'
 export const arabicInflections: readonly Inflection[] = [
   arabicPrefix,
