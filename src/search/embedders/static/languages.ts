@@ -366,11 +366,8 @@ export async function readLanguages(
             if (translation === '' || without.has(text)) return ''
             return glossesOf(part, accented.has(text), translations) || text
           }
-          return replaceIn(
-            normal,
-            cuts,
-            glosses,
-            (between) => between.replace(wholeWords, (word) => (without.has(word) ? '' : word)),
+          return replaceIn(normal, cuts, glosses, (between) =>
+            between.replace(wholeWords, (word) => (without.has(word) ? '' : word)),
           )
         },
       }
