@@ -19,12 +19,12 @@ OWN_LETTERS = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
 LATIN = re.compile(r"[a-zßæøœıđł]+")
 """In twentieths: `oddsOfForeign` of src/search/embedders/static/languages.ts is among them."""
 COMMON_ODDS = range(30, 81)
-KEEPS_MARKS = re.compile(r"[\uac00-\ud7a3\u3040-\u30ff]")
+KEEPS_MARKS = re.compile(r"[\u0900-\u097f\uac00-\ud7a3\u3040-\u30ff]")
 BYTES = {"rows.bin": 256, "scales.bin": 4, "facts.bin": 5}
 
 
 def normal_form(text):
-    """As `normalForm` of src/search/embedders/static/languages.ts has it for these letters."""
+    """As `normalForm` of src/search/embedders/static/writing.ts has it for these letters."""
     lower = unicodedata.normalize("NFKC", text).lower()
     return "".join(character if KEEPS_MARKS.match(character) else unmarked(character) for character in lower)
 

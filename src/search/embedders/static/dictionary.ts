@@ -15,7 +15,7 @@ interface Translation {
 }
 
 /** The pieces of a table and the words of a dictionary, which count where both have one. */
-interface Lexicon {
+export interface Lexicon {
   /** The id of a piece; -1 if there is none. */
   idOf(piece: string): number
   /** The id of the longest piece from a byte of a word on; -1 if there is none. */

@@ -1,14 +1,8 @@
 import { Failure } from '../../../../schemas/failure.ts'
 import { createLexicon, type Dictionary } from './dictionary.ts'
-import {
-  arabicInflections,
-  cyrillicInflections,
-  hindiInflections,
-  type Inflection,
-  latinInflections,
-} from './inflections.ts'
-import type { PieceIndex } from './piece-index.ts'
 import { readFacts, readTable, type Table } from './table.ts'
+import { createWordReader, type Word } from './word-reader.ts'
+import { latin, normalise, type Writing } from './writing.ts'
 
 /** A text in which words of other languages than English were found. */
 export interface Reading {
@@ -53,67 +47,9 @@ const frequentWords = 6000
 const minCovered = 0.6
 /** A Latin word is a compound if pieces of so many letters and odds cover this share of it, the last one with more of both. */
 const compound = { covered: 0.9, letters: 4, odds: 1, lastLetters: 5, lastOdds: 2.5 }
-/** A plural of Spanish, Portuguese, French or Italian words. */
-const plural = /(?<=[a-z]{4}[aeo])s$/
-/** German letters as they are written where the keyboard has none. */
-const digraphs = /([aou])e/g
-
-/** A kind of writing: a run of its letters, and the least bytes of a piece within a word; 0 where words are unspaced. */
-interface Script {
-  readonly pattern: RegExp
-  readonly least: number
-  /** How its words change, except for names; likelier ones first. */
-  readonly inflections: readonly Inflection[]
-}
-const latin: Script = { pattern: /[a-zßæøœıđł]+/y, least: 3, inflections: latinInflections }
-const scripts: readonly Script[] = [
-  latin,
-  {
-    pattern: /[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々〆]+/y,
-    least: 0,
-    inflections: [],
-  },
-  { pattern: /[\uac00-\ud7a3]+/y, least: 0, inflections: [] },
-  { pattern: /[\u0430-\u0491]+/y, least: 6, inflections: cyrillicInflections },
-  { pattern: /[\u0621-\u064a\u0671-\u06d3]+/y, least: 8, inflections: arabicInflections },
-  { pattern: /[\u0900-\u0963\u0970-\u097f]+/y, least: 12, inflections: hindiInflections },
-]
-
-const otherLetter = /[[\u0080-\u{10ffff}]&&\p{L}]/v
-const foreignLetter = /[\u0080-\u{10ffff}]/u
-const words = /[a-z]+/g
 const wholeWords = /[\p{L}\p{M}]+/gu
-/** Without the scripts whose marks are letters. */
-const unmarked = /[[\u0080-\u{10ffff}]--[\u0900-\u097f\u3040-\u30ff\uac00-\ud7a3]]+/gv
-const marks = /\p{Mn}/gu
-/** Marks of Devanagari that some write, and others do not or in another way. */
-const [nukta, anusvara] = ['\u093c', '\u0902']
-const optionalMarks = /[\u093c\u0901]/g
-/** A word with a capital letter after one without. */
-const name = /(?<=(?:^|\s)\p{Ll}+\s+)\p{Lu}\p{Ll}+/gu
 /** An ending of Turkish after a name, as in "Berlin'e" and "YouTube'dan". */
 const endingOfName = /(?<=\p{L})['’](?:[dt][ae]n?|[yn]?[aeiıuü]|n?[iıuü]n)(?!\p{L})/u
-/** Within a word of Ukrainian; elsewhere they stand between words. */
-const apostrophes = /['’ʼ](?<=\p{scx=Cyrl}['’ʼ])(?=\p{scx=Cyrl})/gu
-
-interface Writing {
-  readonly normal: string
-  /** Words that had accents. */
-  readonly accented: ReadonlySet<string>
-  /** Words with a capital letter after one without. */
-  readonly names: ReadonlySet<string>
-}
-
-/** False if every word of the text is a whole word of the English vocabulary. */
-export function mayBeForeign(text: string, english: PieceIndex): boolean {
-  if (otherLetter.test(text)) return true
-  return (
-    text
-      .toLowerCase()
-      .match(words)
-      ?.some((word) => english.idOf(word) === -1) ?? false
-  )
-}
 
 /**
  * Reads the table of languages in `folder`; the words of the dictionary are read as their translations. Throws Failure
@@ -128,78 +64,15 @@ export async function readLanguages(
   if (table.dimensions !== english.dimensions)
     throw new Failure('unavailable', `The table of languages in ${folder} does not fit the English table.`)
   const lexicon = createLexicon(table.pieces, dictionary, (word) => english.pieces.idOf(word) !== -1)
-  const { idOf, sizeOf, isTranslated } = lexicon
+  const { sizeOf, isTranslated } = lexicon
+  const wordsIn = createWordReader(lexicon, english.pieces)
   const facts = new DataView((await readFacts(folder, factBytes * table.pieces.count)).buffer)
-  const encoder = new TextEncoder()
-
-  interface Word {
-    readonly text: string
-    readonly start: number
-    readonly end: number
-    readonly script: Script
-    readonly bytes: Uint8Array
-    /** The id of the whole word in the lexicon; -1 if it has none. */
-    readonly id: number
-  }
 
   /** A word of another language as its pieces, and the letters of it that they cover. */
   interface Cut {
     readonly word: Word
     readonly ids: readonly number[]
     readonly covered: number
-  }
-
-  function readWord(text: string, start: number): Word | undefined {
-    for (const script of scripts) {
-      script.pattern.lastIndex = start
-      const word = script.pattern.exec(text)?.[0]
-      if (word === undefined) continue
-      return {
-        text: word,
-        start,
-        end: start + word.length,
-        script,
-        bytes: encoder.encode(word),
-        id: idIn(script, word),
-      }
-    }
-    return undefined
-  }
-
-  function idIn(script: Script, word: string): number {
-    return script === latin ? idOfForms(word) : idOfInflected(word, script)
-  }
-
-  /** The id of a Latin word, or of a form without its ending, or of its form with umlauts; -1 if it has none. */
-  function idOfForms(word: string): number {
-    const id = idOf(word)
-    if (id !== -1 || english.pieces.idOf(word) !== -1) return id
-    const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
-    const form = others.find((other) => other !== word && isForeignAlone(other))
-    if (form !== undefined) return idOf(form)
-    return listedForms(word, latin).find(isTranslated) ?? -1
-  }
-
-  /** The id of a word, or of the form of it that is listed; -1 if it has none. */
-  function idOfInflected(word: string, script: Script): number {
-    const id = idOf(word)
-    if (isTranslated(id)) return id
-    const forms = listedForms(word, script)
-    return forms.find(isTranslated) ?? (id === -1 ? (forms[0] ?? -1) : id)
-  }
-
-  /** The ids of the forms of a word that are listed or have a row; of each inflection a translated one if there is one. */
-  function listedForms(word: string, { inflections }: Script): number[] {
-    return inflections.flatMap(({ affix, listed }) => {
-      const stem = word.replace(affix, '')
-      if (stem === word) return []
-      const forms = listed.map((other) => idOf(`${stem}${other}`)).filter((form) => form !== -1)
-      return forms.find(isTranslated) ?? forms.slice(0, 1)
-    })
-  }
-
-  function isForeignAlone(word: string): boolean {
-    return idOf(word) !== -1 && english.pieces.idOf(word) === -1
   }
 
   /** The pieces of a word of which each is a word, such as *Bild* and *Bearbeitung*; undefined for other words. */
@@ -301,16 +174,6 @@ export async function readLanguages(
     return ids.flatMap((id) => (id === 0 ? [] : english.pieces.textOf(id)))
   }
 
-  function wordsIn(text: string): Word[] {
-    const found: Word[] = []
-    for (let start = 0; start < text.length; ) {
-      const word = readWord(text, start)
-      if (word) found.push(word)
-      start = word?.end ?? start + 1
-    }
-    return found
-  }
-
   /** The logarithm of the odds that a text with these words is not English; each different word counts once. */
   function oddsOfAll(found: readonly Word[], writing: Writing): number {
     const different = new Map(found.map((word) => [word.text, word]))
@@ -373,28 +236,6 @@ export async function readLanguages(
       }
     },
   }
-}
-
-/** The text in lower case without accents. */
-export function normalForm(text: string): string {
-  return withoutMarks(text.normalize('NFKC').toLowerCase())
-}
-
-/** The text in lower case without accents, and what its writing tells of its words. */
-function normalise(text: string): Writing {
-  const composed = text.normalize('NFKC')
-  const lower = composed.toLowerCase()
-  const names = new Set(composed.match(name)?.map(normalForm))
-  if (!foreignLetter.test(lower)) return { normal: lower, accented: new Set(), names }
-  const accented = lower.match(/[\p{Script=Latin}\p{M}]+/gu)?.filter((word) => foreignLetter.test(word)) ?? []
-  return { normal: withoutMarks(lower), accented: new Set(accented.map(withoutMarks)), names }
-}
-
-function withoutMarks(lower: string): string {
-  return lower
-    .replace(unmarked, (run) => run.normalize('NFD').replace(marks, ''))
-    .replace(apostrophes, '')
-    .replace(optionalMarks, (mark) => (mark === nukta ? '' : anusvara))
 }
 
 function sizeOfCharacter(first: number): number {

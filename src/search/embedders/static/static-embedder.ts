@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Embedder, TextEmbedding } from '../embedder.ts'
 import { parseDictionary } from './dictionary.ts'
-import { type Languages, mayBeForeign, normalForm, type Reading, readLanguages } from './languages.ts'
+import { type Languages, type Reading, readLanguages } from './languages.ts'
 import { readHashes, readTable, type Table } from './table.ts'
 import { createWordPiece, unknownPiece } from './word-piece.ts'
+import { mayBeForeign, normalForm } from './writing.ts'
 
 /** The limit of the teacher model, 256, without its [CLS] and [SEP]. */
 const maxPieces = 254

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { languagesModel, staticModel } from '../../../../src/app/assets.ts'
 import type { Embedder } from '../../../../src/search/embedders/embedder.ts'
-import { normalForm } from '../../../../src/search/embedders/static/languages.ts'
 import { createStaticEmbedder } from '../../../../src/search/embedders/static/static-embedder.ts'
+import { normalForm } from '../../../../src/search/embedders/static/writing.ts'
 import { temporaryFolder } from '../../../support/command.ts'
 
 const { signal } = new AbortController()
