@@ -38,7 +38,7 @@ const marks = /\p{Mn}/gu
 const [nukta, anusvara] = ['\u093c', '\u0902']
 const optionalMarks = /[\u093c\u0901]/g
 /** A word with a capital letter after one without. */
-const name = /(?<=(?:^|\s)\p{Ll}+\s+)\p{Lu}\p{Ll}+/gu
+const name = /\p{Lu}(?<=(?:^|\s)\p{Ll}+\s\p{Lu})\p{Ll}+/gu
 /** Within a word of Ukrainian; elsewhere they stand between words. */
 const apostrophes = /['’ʼ](?<=\p{scx=Cyrl}['’ʼ])(?=\p{scx=Cyrl})/gu
 
