@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { RunLimits } from '../runner.ts'
 import { findProgram } from './find-program.ts'
@@ -130,11 +131,21 @@ const trialLimits: RunLimits = {
   output_bytes_per_s: 0,
 }
 
+/** Milliseconds before each try to remove a container: an engine refuses one that is just ending by itself. */
+const pauses = [0, 200, 1000, 3000]
+
 /** Kills and removes a container, if it is there. */
 export async function removeContainer(engine: ContainerEngine, name: string): Promise<void> {
   // podman would first wait ten seconds for a polite end.
   const atOnce = engine.name === 'podman' ? ['--time=0'] : []
-  await run(engine, ['rm', '--force', ...atOnce, name]).catch(() => {})
+  for (const pause of pauses) {
+    await setTimeout(pause)
+    const isRemoved = await run(engine, ['rm', '--force', ...atOnce, name]).then(
+      () => true,
+      (thrown) => /no such container/i.test(String(thrown)),
+    )
+    if (isRemoved) return
+  }
 }
 
 /** Removes the containers of gateways that were killed. */
