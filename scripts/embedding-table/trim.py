@@ -1,5 +1,6 @@
 """Drops the rows of words that the lists of words translate where these tell all that search needs of them: it reads
-the words by their English, and knows a text by them as it does by a row of common odds.
+the words by their English, and knows a text by them as it does by a row of common odds. Drops the rows of names of
+products, too.
 
 Usage: python trim.py LANGUAGES ENGLISH
 
@@ -19,6 +20,8 @@ OWN_LETTERS = re.compile(r"[\u0430-\u045f]+|[\uac00-\ud7a3]+|[\u3040-\u30ff]+")
 LATIN = re.compile(r"[a-zßæøœıđł]+")
 """In twentieths: `oddsOfForeign` of src/search/embedders/static/languages.ts is among them."""
 COMMON_ODDS = range(30, 81)
+PRODUCTS = {"vue", "vite", "udio"}
+"""Words of French and Italian that requests rather use as names."""
 KEEPS_MARKS = re.compile(r"[\u0900-\u097f\uac00-\ud7a3\u3040-\u30ff]")
 BYTES = {"rows.bin": 256, "scales.bin": 4, "facts.bin": 5}
 
@@ -52,6 +55,8 @@ def main():
     facts = (folder / "facts.bin").read_bytes()
 
     def is_needed(at, piece):
+        if piece in PRODUCTS:
+            return False
         if piece not in words or OWN_LETTERS.fullmatch(piece):
             return piece not in words
         if not LATIN.fullmatch(piece) or piece in english_words:

@@ -163,6 +163,7 @@ describe('words of other languages', () => {
       'An MCP server for Notion, Figma and Linear',
       'Sonos, Aptos, Votars and Lichess',
       'hostinger',
+      'Vue components and a Vite plugin',
       'notifications, pagination, visualizations and customizable calculators',
     ]
     expect(await Promise.all(texts.map(english))).toEqual(texts)
