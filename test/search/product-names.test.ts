@@ -19,6 +19,10 @@ test.each([
   ['макет из фигмы', 'макет из figma'],
   ['плейлист в Спотифае', 'плейлист в spotify'],
   ['таблица Экселя', 'таблица excel'],
+  ['повідомлення у слаку', 'повідомлення у slack'],
+  ['сторінка в гітхабі', 'сторінка в github'],
+  ['ملخص مقطع من اليوتيوب', 'ملخص مقطع من youtube'],
+  ['रिपोर्ट स्लैक पर भेजो', 'रिपोर्ट slack पर भेजो'],
 ])('the product in %j is read by its Latin name', (text, expected) => {
   expect(latinised(text).replace(/\s+/g, ' ').trim()).toBe(expected)
 })
@@ -37,6 +41,8 @@ test.each([
 test.each([
   ['이메일, 구글 말고', 'google'],
   ['поиск без гугла', 'google'],
+  ['بحث في الويب بدون جوجل', 'google'],
+  ['गूगल के बिना इंटरनेट खोज', 'google'],
   ['グーグル以外の検索', 'google'],
 ])('a request that excludes a product by its name in another script excludes it: %j', (text, excluded) => {
   expect(readRequest(latinised(text)).excluded).toBe(excluded)

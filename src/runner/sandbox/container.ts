@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { retryFor } from '../../common/retry.ts'
 import type { RunLimits } from '../runner.ts'
 import { findProgram } from './find-program.ts'
 import {
@@ -131,21 +131,15 @@ const trialLimits: RunLimits = {
   output_bytes_per_s: 0,
 }
 
-/** Milliseconds before each try to remove a container: an engine refuses one that is just ending by itself. */
-const pauses = [0, 200, 1000, 3000]
+/** An engine refuses to remove a container that is just ending by itself. */
+const whileItEnds = { within_ms: 4000, first_ms: 200, max_ms: 1000 }
 
 /** Kills and removes a container, if it is there. */
 export async function removeContainer(engine: ContainerEngine, name: string): Promise<void> {
   // podman would first wait ten seconds for a polite end.
   const atOnce = engine.name === 'podman' ? ['--time=0'] : []
-  for (const pause of pauses) {
-    await setTimeout(pause)
-    const isRemoved = await run(engine, ['rm', '--force', ...atOnce, name]).then(
-      () => true,
-      (thrown) => /no such container/i.test(String(thrown)),
-    )
-    if (isRemoved) return
-  }
+  const isThere = (thrown: unknown) => !/no such container/i.test(String(thrown))
+  await retryFor(() => run(engine, ['rm', '--force', ...atOnce, name]), isThere, whileItEnds).catch(() => {})
 }
 
 /** Removes the containers of gateways that were killed. */

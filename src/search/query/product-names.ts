@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs'
 import { wordLines } from '../../common/word-lines.ts'
 
 /** Letters of the scripts that the names are in. */
-const otherScript = /[\p{Script=Cyrillic}\p{Script=Hangul}\p{Script=Katakana}\p{Script=Han}]/u
+const otherScript =
+  /[\p{Script=Cyrillic}\p{Script=Hangul}\p{Script=Katakana}\p{Script=Han}\p{Script=Arabic}\p{Script=Devanagari}]/u
 const isLetter = /[\p{L}\p{N}]/u
 const cyrillic = /^\p{Script=Cyrillic}/u
 const hangul = /^\p{Script=Hangul}/u
 const katakana = /^\p{Script=Katakana}/u
-/** The endings of a Russian noun in the singular; that of its first case is cut off before. */
-const endings = '(?:а|у|ом|ем|е|ы|и|ой|ей|ю|я|ь|й)?'
+const arabic = /^\p{Script=Arabic}/u
+const devanagari = /^\p{Script=Devanagari}/u
+/** The endings of a Russian or Ukrainian noun in the singular; that of its first case is cut off before. */
+const endings = '(?:а|у|ом|ем|е|ы|и|і|ой|ей|ю|я|ь|й)?'
 const firstEnding = /[аьяй]$/u
 /** Particles of Korean after a name, which mean nothing without it. */
 const particles = '(?:(?:에서|에게|으로|에|로|의|을|를|이|가|은|는|과|와|도|용)(?!\\p{Script=Hangul}))?'
@@ -55,11 +58,15 @@ function latiniser(byForm: ReadonlyMap<string, string>): (text: string) => strin
   // The longest of several names counts.
   const forms = [...byForm.keys()].sort((left, right) => right.length - left.length)
   const anyOf = (script: RegExp) => forms.filter((form) => script.test(form)).join('|')
-  const han = forms.filter((form) => ![cyrillic, hangul, katakana].some((script) => script.test(form)))
+  const han = forms.filter(
+    (form) => ![cyrillic, hangul, katakana, arabic, devanagari].some((script) => script.test(form)),
+  )
   const patterns = [
     `(?<!\\p{L})(${anyOf(cyrillic)})${endings}(?!\\p{L})`,
     `(?<!\\p{Script=Hangul})(${anyOf(hangul)})${particles}`,
     `(?<![\\p{Script=Katakana}ー])(${anyOf(katakana)})(?![\\p{Script=Katakana}ー])`,
+    `(?<!\\p{L})(?:[وف]?(?:ال|بال|لل|ب|ل))?(${anyOf(arabic)})(?!\\p{L})`,
+    `(?<![\\p{L}\\p{M}])(${anyOf(devanagari)})(?![\\p{L}\\p{M}])`,
     `(${han.join('|')})`,
   ].map((pattern) => new RegExp(pattern, 'giu'))
   const latin = (whole: string, form: string, at: number, text: string) => {

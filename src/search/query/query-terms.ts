@@ -1,6 +1,5 @@
 import { analyse, fold } from './analyse.ts'
-import { type Language, languageOf } from './languages.ts'
-import { stopWords } from './stop-words.ts'
+import { english, type Language, languageOf } from './languages.ts'
 
 /** A distinct term of a query. */
 export interface QueryTerm {
@@ -85,8 +84,7 @@ export function withSynonyms(
 
 /** True unless the script or the stop words of a query show another language. */
 export function isEnglish(text: string): boolean {
-  const { words, phrases } = languageIn(text)
-  return words === stopWords && phrases === undefined
+  return languageIn(text) === english
 }
 
 /** The terms of one word. */

@@ -63,9 +63,10 @@ export async function readLanguages(
   const table = await readTable(folder)
   if (table.dimensions !== english.dimensions)
     throw new Failure('unavailable', `The table of languages in ${folder} does not fit the English table.`)
-  const lexicon = createLexicon(table.pieces, dictionary, (word) => english.pieces.idOf(word) !== -1)
+  const isEnglish = (word: string) => english.pieces.idOf(word) !== -1
+  const lexicon = createLexicon(table.pieces, dictionary, isEnglish)
   const { sizeOf, isTranslated } = lexicon
-  const wordsIn = createWordReader(lexicon, english.pieces)
+  const wordsIn = createWordReader(lexicon, isEnglish)
   const facts = new DataView((await readFacts(folder, factBytes * table.pieces.count)).buffer)
 
   /** A word of another language as its pieces, and the letters of it that they cover. */
@@ -84,7 +85,7 @@ export async function readLanguages(
     const isHead =
       sizeOf(last) >= compound.lastLetters &&
       (isTranslated(last) || oddsOfId(last) >= compound.lastOdds) &&
-      english.pieces.idOf(lexicon.textOf(last)) === -1
+      !isEnglish(lexicon.textOf(last))
     return isHead && ids.every((part) => oddsOfId(part) >= compound.odds) ? ids : undefined
   }
 
@@ -105,7 +106,7 @@ export async function readLanguages(
     const isAccented = accented.has(text)
     const isInflected = isTranslated(id) && lexicon.textOf(id) !== text
     if (id !== -1) return isInflected ? 0 : oddsOfId(id, isAccented)
-    if (english.pieces.idOf(text) !== -1) return names.has(text) ? 0 : oddsOfEnglish
+    if (isEnglish(text)) return names.has(text) ? 0 : oddsOfEnglish
     return isAccented || partsOf(word) ? oddsOfForeign : 0
   }
 
@@ -135,11 +136,10 @@ export async function readLanguages(
   function cut(word: Word): Cut | undefined {
     const { bytes, script, id } = word
     if (id !== -1) {
-      const isEnglish = script === latin && oddsOfId(id) < maxEnglish
-      return isEnglish ? undefined : { word, ids: [id], covered: word.text.length }
+      const isCertain = script === latin && oddsOfId(id) < maxEnglish
+      return isCertain ? undefined : { word, ids: [id], covered: word.text.length }
     }
-    if (script === latin && (english.pieces.idOf(word.text) !== -1 || !startsWithPiece(bytes)))
-      return undefined
+    if (script === latin && (isEnglish(word.text) || !startsWithPiece(bytes))) return undefined
     const { ids, covered } = piecesOf(bytes, script.least)
     const share = covered / bytes.length
     return script === latin && share < minCovered
@@ -158,7 +158,7 @@ export async function readLanguages(
     translations: ReadonlyMap<number, string>,
   ): string {
     const { text, bytes, script, id } = word
-    const isShared = script === latin && english.pieces.idOf(text) !== -1
+    const isShared = script === latin && isEnglish(text)
     if (isShared && id !== -1 && !isTranslated(id) && oddsOfId(id) < 0) return ''
     const isForeign = script !== latin || accented || isShared
     const isTelling = (id: number) =>

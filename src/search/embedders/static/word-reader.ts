@@ -1,5 +1,4 @@
 import type { Lexicon } from './dictionary.ts'
-import type { PieceIndex } from './piece-index.ts'
 import { latin, type Script, scripts } from './writing.ts'
 
 export interface Word {
@@ -18,7 +17,10 @@ const plural = /(?<=[a-z]{4}[aeo])s$/
 const digraphs = /([aou])e/g
 
 /** Finds the words of a text, each as the form of it that the lexicon has. */
-export function createWordReader(lexicon: Lexicon, english: PieceIndex): (text: string) => Word[] {
+export function createWordReader(
+  lexicon: Lexicon,
+  isEnglish: (word: string) => boolean,
+): (text: string) => Word[] {
   const { idOf, isTranslated } = lexicon
   const encoder = new TextEncoder()
 
@@ -46,7 +48,7 @@ export function createWordReader(lexicon: Lexicon, english: PieceIndex): (text: 
   /** The id of a Latin word, or of a form without its ending, or of its form with umlauts; -1 if it has none. */
   function idOfForms(word: string): number {
     const id = idOf(word)
-    if (id !== -1 || english.idOf(word) !== -1) return id
+    if (id !== -1 || isEnglish(word)) return id
     const others = [word.replace(plural, ''), word.replace(digraphs, '$1')]
     const form = others.find((other) => other !== word && isForeignAlone(other))
     if (form !== undefined) return idOf(form)
@@ -72,7 +74,7 @@ export function createWordReader(lexicon: Lexicon, english: PieceIndex): (text: 
   }
 
   function isForeignAlone(word: string): boolean {
-    return idOf(word) !== -1 && english.idOf(word) === -1
+    return idOf(word) !== -1 && !isEnglish(word)
   }
 
   return (text) => {
